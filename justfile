@@ -1,0 +1,60 @@
+# `just` lists this; `just check` before every commit; `just ci` is what CI runs.
+set shell := ["bash", "-euo", "pipefail", "-c"]
+export PATH := justfile_directory() / ".venv/bin:" + env_var("PATH")
+
+[private]
+default:
+    @just --list --unsorted
+
+# make or refresh .venv from the hashed requirement files
+setup:
+    scripts/setup
+
+# lint, types, floors, and every test but the long ones: under 5 minutes on two cores
+check: lint types floors test
+
+# formatting and lint
+lint:
+    ruff format --check .
+    ruff check .
+
+# mypy, strict, on sources and tests
+types:
+    mypy
+
+# a floor imports the floors below it
+floors:
+    lint-imports
+
+# the tests, on both cores
+test *args:
+    pytest --numprocesses 2 {{ args }}
+
+# everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
+ci: (fuzz-slice "plan" "30") check
+
+# what cannot run here is listed with its reason, never left out in silence
+[private]
+fuzz-slice target seconds:
+    scripts/fuzz {{ target }} {{ seconds }} || { [ $? -eq 3 ] && echo "NOT RUN: fuzz {{ target }}, see above"; }
+
+# fuzz TARGET (plan) for SECONDS: executions and crashes at the end
+fuzz target seconds:
+    scripts/fuzz {{ target }} {{ seconds }}
+
+# speed as ratios of things timed in one run
+bench:
+    python scripts/bench
+
+# write the docs that are made from the code
+docs:
+    python scripts/docs.py
+
+# what the next release notes would say
+changelog:
+    towncrier build --draft --version next
+
+# format the code and mend what lint can mend
+fix:
+    ruff format .
+    ruff check --fix .

@@ -1,0 +1,82 @@
+"""What do we say when it fails?
+
+Every failure a person can meet is a class here and says what is the case, why that stops us, and what to do
+next. Anything else that is raised is our bug: the boundary writes a crash log and exits with 70.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+DONE: Final = 0
+FAILED: Final = 1
+USAGE: Final = 2
+NOT_FOUND: Final = 3
+GATE_STOPPED: Final = 4
+WAITS_FOR_APPROVAL: Final = 5
+OUR_BUG: Final = 70
+INTERRUPTED: Final = 130
+
+
+class AsbuiltError(Exception):
+    """A state of affairs that stops a command, in words for the person who meets it."""
+
+    exit_code: ClassVar[int] = FAILED
+
+    def __init__(self, what: str, *, why: str, next_step: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.next_step = next_step
+
+
+class UsageWrong(AsbuiltError):
+    """The command was given something it does not take."""
+
+    exit_code = USAGE
+
+
+class SettingInvalid(AsbuiltError):
+    """A settings file, variable or flag holds a value that means nothing here."""
+
+    exit_code = USAGE
+
+
+class SettingsNotWritten(AsbuiltError):
+    """A settings file could not be changed safely; it stays as it was."""
+
+
+class NotFound(AsbuiltError):
+    """A plan, phase, file or program that was named is not there."""
+
+    exit_code = NOT_FOUND
+
+
+class PlanUnreadable(AsbuiltError):
+    """The plan cannot be read at all: too large, not a file, or not allowed."""
+
+
+class PlanInvalid(AsbuiltError):
+    """The plan can be read, and what was asked of it contradicts what it says."""
+
+
+class EditRefused(AsbuiltError):
+    """The place to be edited cannot be told for certain, so nothing was changed."""
+
+
+class PlanChanged(AsbuiltError):
+    """Somebody else wrote the file since we read it; their text stays."""
+
+    exit_code = GATE_STOPPED
+
+
+class PlanUnwritable(AsbuiltError):
+    """The plan's folder does not take what was to be written; the file is as it was."""
+
+
+class NameTaken(AsbuiltError):
+    """A file of that name is there already; nothing is ever overwritten."""
+
+
+class AnswerLost(AsbuiltError):
+    """What a command found out did not arrive where its output goes."""

@@ -1,0 +1,73 @@
+"""What a start may load, by module name: milliseconds differ from machine to machine, names do not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHILD = """\
+import sys
+bare = set(sys.modules)
+sys.argv = ["asbuilt", *sys.argv[1:]]
+from asbuilt.cli.main import main
+main()
+print(*sorted(set(sys.modules) - bare), file=sys.stderr)
+"""
+HEAVY = (
+    "asyncio",
+    "click",
+    "dataclasses",
+    "inspect",
+    "json",
+    "markdown_it",
+    "pathlib",
+    "re",
+    "subprocess",
+    "tomlkit",
+    "tomllib",
+    "typing",
+    "yaml",
+)
+
+
+def _loaded(tmp_path: Path, *arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, *arguments],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.split("\n")[-2].split())
+
+
+@pytest.mark.parametrize("argument", ["--version", "-V", "--help", "-h"])
+def test_version_and_help_load_nothing_but_their_own_words(tmp_path: Path, argument: str) -> None:
+    loaded = _loaded(tmp_path, argument)
+    assert loaded == {"asbuilt", "asbuilt._version", "asbuilt.cli", "asbuilt.cli.help", "asbuilt.cli.main"}, (
+        "import it where the command is dispatched (cli/main.py), not at the top of these modules"
+    )
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_the_names_of_heavy_modules_are_spelled_as_they_load(name: str) -> None:
+    __import__(name)
+    assert name in sys.modules
+
+
+@pytest.mark.parametrize(
+    "arguments", [("config", "show"), ("config", "show", "--json"), ("config", "-h"), ("plan", "-h")]
+)
+def test_a_command_loads_no_parser_that_it_does_not_use(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    loaded = _loaded(tmp_path, *arguments)
+    assert "click" in loaded
+    assert loaded & {"markdown_it", "yaml", "tomlkit", "asyncio", "asbuilt.plan"} == set(), (
+        "a command is loaded only when chosen: name it in a LazyGroup, import nothing of it"
+    )

@@ -1,0 +1,56 @@
+"""No file over 400 lines and no function over 60, because nobody holds more in mind."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "asbuilt"
+FILE_LIMIT = 400
+FUNCTION_LIMIT = 60
+
+EXCEPTIONS: dict[str, str] = {}
+"""`plan/reader.py` or `plan/reader.py::read` -> why it reads better in one piece."""
+
+
+def oversized(root: Path) -> dict[str, str]:
+    """Name every file and function that is too long, each with advice."""
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        text = path.read_text(encoding="utf-8")
+        length = len(text.splitlines())
+        if length > FILE_LIMIT:
+            found[name] = f"{length} lines: find the second question it answers, and give that a file"
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            length = (node.end_lineno or node.lineno) - first + 1
+            if length > FUNCTION_LIMIT:
+                found[f"{name}::{node.name}"] = f"{length} lines: name the steps, and let it call them"
+    return found
+
+
+def test_every_file_and_function_can_be_held_in_mind() -> None:
+    assert {name: advice for name, advice in oversized(SOURCE).items() if name not in EXCEPTIONS} == {}
+
+
+def test_every_exception_is_still_needed_and_has_a_reason() -> None:
+    assert set(EXCEPTIONS) - set(oversized(SOURCE)) == set()
+    assert [name for name, reason in EXCEPTIONS.items() if not reason.strip()] == []
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_the_measure_sees_what_is_too_long(tmp_path: Path, kind: str) -> None:
+    def function(name: str, lines: int) -> str:
+        return f"{kind} {name}():\n" + "    pass\n" * (lines - 1)
+
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "fits.py").write_text(function("fits", FUNCTION_LIMIT))
+    (tmp_path / "inner" / "long.py").write_text(function("much", FUNCTION_LIMIT + 1))
+    (tmp_path / "decorated.py").write_text("@cache\n" + function("worn", FUNCTION_LIMIT))
+    (tmp_path / "file.py").write_text("pass\n" * (FILE_LIMIT + 1))
+    assert set(oversized(tmp_path)) == {"inner/long.py::much", "decorated.py::worn", "file.py"}
