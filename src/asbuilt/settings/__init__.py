@@ -1,0 +1,48 @@
+"""What has the user chosen?
+
+The highest layer that sets a key wins: command line, environment (`ASBUILT_LANDING_MODE`), repository
+(`asbuilt.toml` or `[tool.asbuilt]` in `pyproject.toml`, never both), user file, organisation file, default.
+What the organisation's file lists in `locked = ["ring.required"]` stands above all. Its one rule: nothing is
+guessed; a key or value that means nothing here is an error with its file and line.
+"""
+
+from asbuilt.settings.layers import Chosen, Layer, Origin, Settings, load, survey
+from asbuilt.settings.places import (
+    Place,
+    bytes_of,
+    decoded,
+    line_of,
+    organisation_file,
+    repository_place,
+    state_folder,
+    table_of,
+    text_of,
+    user_place,
+)
+from asbuilt.settings.registry import SETTINGS, Kind, Setting, Value
+from asbuilt.settings.values import from_text, setting_named
+
+__all__ = [
+    "SETTINGS",
+    "Chosen",
+    "Kind",
+    "Layer",
+    "Origin",
+    "Place",
+    "Setting",
+    "Settings",
+    "Value",
+    "bytes_of",
+    "decoded",
+    "from_text",
+    "line_of",
+    "load",
+    "organisation_file",
+    "repository_place",
+    "setting_named",
+    "state_folder",
+    "survey",
+    "table_of",
+    "text_of",
+    "user_place",
+]

@@ -1,0 +1,279 @@
+"""Lay the sources of settings over each other: the highest layer that sets a key wins, and is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import SettingInvalid
+from asbuilt.settings.places import (
+    Place,
+    line_of,
+    organisation_file,
+    repository_place,
+    table_of,
+    text_of,
+    user_place,
+)
+from asbuilt.settings.registry import SETTINGS, Setting, Value
+from asbuilt.settings.values import did_you_mean, from_text, from_toml, setting_named, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
+_NOT_SETTINGS: Final = ("ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE")
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+_WHO_SETS_WHAT: Final = "`asbuilt config show --origin` shows who sets what."
+
+
+class Layer(Enum):
+    """Where a value can come from, lowest first."""
+
+    DEFAULT = "default"
+    ORGANISATION = "organisation"
+    USER = "user"
+    REPOSITORY = "repository"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Who set a value, and where to change it."""
+
+    layer: Layer
+    name: str
+    """The file as people write it, the variable, or what else to call it."""
+    line: int | None = None
+    locked: bool = False
+    """Whether the organisation lets nobody change it."""
+
+    @property
+    def where(self) -> str:
+        """The place in one word: `asbuilt.toml:7`, `ASBUILT_LANDING_MODE`, `default`."""
+        return self.name if self.line is None else f"{self.name}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A value and who set it."""
+
+    value: Value
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One value for every key, with its origin."""
+
+    chosen: Mapping[str, Chosen]
+
+    def text(self, key: str) -> str:
+        """Give the value of a key that holds text, a folder or a choice."""
+        value = self.chosen[key].value
+        if not isinstance(value, str):
+            raise TypeError(key)
+        return value
+
+    def flag(self, key: str) -> bool:
+        """Give the value of a key that is true or false."""
+        value = self.chosen[key].value
+        if not isinstance(value, bool):
+            raise TypeError(key)
+        return value
+
+    def globs(self, key: str) -> tuple[str, ...]:
+        """Give the value of a key that holds globs."""
+        value = self.chosen[key].value
+        if not isinstance(value, tuple):
+            raise TypeError(key)
+        return value
+
+
+def load(
+    *, repository: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] = _NOTHING
+) -> Settings:
+    """Read every layer, or raise the first thing that is wrong in one of them."""
+    settings, problems = survey(repository=repository, environ=environ, flags=flags)
+    if problems:
+        raise problems[0]
+    return settings
+
+
+def survey(
+    *, repository: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] = _NOTHING
+) -> tuple[Settings, tuple[SettingInvalid, ...]]:
+    """Read every layer as far as it can be read, and say what is wrong in them."""
+    defaults = {
+        setting.key: Chosen(value=setting.default, origin=Origin(layer=Layer.DEFAULT, name="default"))
+        for setting in SETTINGS.values()
+    }
+    problems: list[SettingInvalid] = []
+    organisation, user, repo, variables, given = (
+        _sift(found, problems)
+        for found in (
+            _in_organisation(environ),
+            _in_file(user_place(environ), Layer.USER),
+            _in_repository(repository),
+            _in_environment(environ),
+            _in_flags(flags),
+        )
+    )
+    locked = {key: one for key, one in organisation.items() if one.origin.locked}
+    problems += [
+        _refused(key, one) for key, one in locked.items() if key in given and given[key].value != one.value
+    ]
+    chosen = defaults | organisation | user | repo | variables | given | locked
+    return Settings(chosen=MappingProxyType(chosen)), tuple(problems)
+
+
+Found = tuple[str, Chosen] | SettingInvalid
+
+
+def _sift(found: Iterator[Found], problems: list[SettingInvalid]) -> dict[str, Chosen]:
+    values: dict[str, Chosen] = {}
+    try:
+        for one in found:
+            if isinstance(one, SettingInvalid):
+                problems.append(one)
+            else:
+                values[one[0]] = one[1]
+    except SettingInvalid as whole_layer:
+        problems.append(whole_layer)
+    return values
+
+
+def _in_organisation(environ: Mapping[str, str]) -> Iterator[Found]:
+    file = organisation_file(environ)
+    place = Place(file=file, name=str(file))
+    text = text_of(place)
+    if text is None:
+        return
+    table = table_of(place, text) or {}
+    wanted = table.pop("locked", [])
+    locked = [key for key in wanted if isinstance(key, str)] if isinstance(wanted, list) else []
+    where = Origin(layer=Layer.ORGANISATION, name=place.name, line=line_of(text, ("locked",))).where
+    if not isinstance(wanted, list) or len(locked) != len(wanted):
+        yield _invalid(f"{where}: locked {shown(wanted)} is not a list of keys", where)
+    for found in _in_table(place, text, table, Layer.ORGANISATION):
+        if isinstance(found, SettingInvalid) or found[0] not in locked:
+            yield found
+            continue
+        key, chosen = found
+        locked.remove(key)
+        yield key, replace(chosen, origin=replace(chosen.origin, locked=True))
+    for key in locked:
+        yield _invalid(f"{where}: locked names {key}, which this file does not set", where)
+
+
+def _in_file(place: Place, layer: Layer) -> Iterator[Found]:
+    text = text_of(place)
+    if text is not None:
+        yield from _in_table(place, text, table_of(place, text) or {}, layer)
+
+
+def _in_repository(root: Path | None) -> Iterator[Found]:
+    if root is not None:
+        yield from _in_file(repository_place(root), Layer.REPOSITORY)
+
+
+def _in_table(place: Place, text: str, table: Mapping[str, object], layer: Layer) -> Iterator[Found]:
+    seen: set[str] = set()
+    for written, raw in _leaves(table):
+        line = line_of(text, (*place.table, *written.split(".")))
+        origin = Origin(layer=layer, name=place.name, line=line)
+        key = place.aliases.get(written, written)
+        if key in seen:
+            yield _invalid(f"{origin.where}: {written} sets {key} a second time", origin.where)
+        elif key in SETTINGS and layer is Layer.REPOSITORY and not SETTINGS[key].repository_may_set:
+            yield _not_for_repositories(SETTINGS[key], origin)
+        elif key in SETTINGS:
+            yield _chosen(SETTINGS[key], raw, origin)
+        else:
+            yield _unknown(written, raw, origin)
+        seen.add(key)
+
+
+def _leaves(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in table.items():
+        if name in _TABLES and isinstance(value, dict):
+            yield from ((f"{name}.{inner}", raw) for inner, raw in value.items())
+        else:
+            yield name, value
+
+
+def _in_environment(environ: Mapping[str, str]) -> Iterator[Found]:
+    known = {setting.variable: setting for setting in SETTINGS.values()}
+    for name in sorted(environ):
+        if not name.startswith("ASBUILT_") or name in _NOT_SETTINGS or not environ[name]:
+            continue
+        if name not in known:
+            # A variable like none of ours may be somebody else's; one that is nearly ours is a slip.
+            if meant := did_you_mean(name, known):
+                yield _invalid(f"{name} in the environment sets nothing{meant}", name)
+            continue
+        try:
+            value = from_text(known[name], environ[name], where=name, next_step=_correct(name))
+        except SettingInvalid as problem:
+            yield problem
+        else:
+            yield known[name].key, Chosen(value=value, origin=Origin(layer=Layer.ENVIRONMENT, name=name))
+
+
+def _in_flags(flags: Mapping[str, object]) -> Iterator[Found]:
+    origin = Origin(layer=Layer.FLAG, name="command line")
+    for key, raw in flags.items():
+        yield _chosen(setting_named(key), raw, origin)
+
+
+def _chosen(setting: Setting, raw: object, origin: Origin) -> Found:
+    try:
+        value = from_toml(setting, raw, where=origin.where, next_step=_correct(origin.where))
+    except SettingInvalid as problem:
+        return problem
+    return setting.key, Chosen(value=value, origin=origin)
+
+
+def _correct(where: str) -> str:
+    return f"Correct {where}; {_WHO_SETS_WHAT}"
+
+
+def _invalid(what: str, where: str) -> SettingInvalid:
+    return SettingInvalid(
+        what,
+        why="It would change nothing, or not what you think, and nobody would see.",
+        next_step=_correct(where),
+    )
+
+
+def _unknown(written: str, raw: object, origin: Origin) -> SettingInvalid:
+    if written in _TABLES:
+        inside = ", ".join(key for key in SETTINGS if key.startswith(f"{written}."))
+        return _invalid(
+            f"{origin.where}: {written} {shown(raw)} is not a table; it holds {inside}", origin.where
+        )
+    return SettingInvalid(
+        f'{origin.where}: no setting "{written}"{did_you_mean(written, SETTINGS)}',
+        why="A key that nothing reads would change nothing, and nobody would notice.",
+        next_step=f"Correct {origin.where}; `asbuilt config show` lists every key.",
+    )
+
+
+def _not_for_repositories(setting: Setting, origin: Origin) -> SettingInvalid:
+    return SettingInvalid(
+        f"{origin.where}: a repository may not set {setting.key}",
+        why=f"A repository is text that others write, and this is yours to choose. {setting.stakes}",
+        next_step=f"Take it out of {origin.where}; for yourself: `asbuilt config set {setting.key} VALUE`",
+    )
+
+
+def _refused(key: str, lock: Chosen) -> SettingInvalid:
+    return SettingInvalid(
+        f"{key} is locked to {shown(lock.value)} by {lock.origin.where}",
+        why="Whoever keeps that file decided it for everybody on this machine.",
+        next_step="Leave the option out, or ask them.",
+    )

@@ -1,0 +1,191 @@
+"""Where settings stand, and on which line. Only regular files of a sane size are opened: nothing hangs."""
+
+from __future__ import annotations
+
+import re
+import stat
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import SettingInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ORGANISATION_FILE: Final = Path("/etc/asbuilt/config.toml")
+_SIZE_LIMIT: Final = 1 << 20
+# Neighbours of ours write it so, and their repositories are to work unchanged.
+_REPOSITORY_ALIASES: Final = {"plansDirectory": "plans.folder"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A file that may hold settings."""
+
+    file: Path
+    name: str
+    """The file as people write it: `asbuilt.toml`, `~/.config/asbuilt/config.toml`."""
+    table: tuple[str, ...] = ()
+    """The table in it that is ours; empty: the whole file."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other spellings of keys that may stand at the top of that table."""
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """Say where the state of this user is kept. Whoever writes creates it, with mode 0700."""
+    own = environ.get("ASBUILT_HOME")
+    if not own:
+        return _xdg(environ, "XDG_STATE_HOME", ".local/state") / "asbuilt"
+    if not Path(own).is_absolute():
+        raise SettingInvalid(
+            f'ASBUILT_HOME "{own}" is not an absolute path',
+            why="It would be another folder in every folder you stand in.",
+            next_step="Write it from the root, or unset it.",
+        )
+    return Path(own)
+
+
+def user_place(environ: Mapping[str, str]) -> Place:
+    """Say where the user's own settings stand."""
+    file = _xdg(environ, "XDG_CONFIG_HOME", ".config") / "asbuilt" / "config.toml"
+    home = _home(environ)
+    name = f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+    return Place(file=file, name=name)
+
+
+def organisation_file(environ: Mapping[str, str], *, installed: Path = ORGANISATION_FILE) -> Path:
+    """Say where the organisation's settings stand.
+
+    The variable names another file only where none is installed: else anybody could unlock what it locks.
+    """
+    other = environ.get("ASBUILT_ORGANISATION_FILE")
+    return Path(other) if other and not installed.exists() else installed
+
+
+def repository_place(root: Path) -> Place:
+    """Say which file of a repository holds its settings; `asbuilt.toml` when none does."""
+    own = Place(file=root / "asbuilt.toml", name="asbuilt.toml", aliases=_REPOSITORY_ALIASES)
+    project = Place(
+        file=root / "pyproject.toml",
+        name="pyproject.toml",
+        table=("tool", "asbuilt"),
+        aliases=_REPOSITORY_ALIASES,
+    )
+    text = text_of(project) or ""
+    # Most of these files are not about us: they are neither parsed nor complained about.
+    if "asbuilt" not in text or table_of(project, text) is None:
+        return own
+    if own.file.exists():
+        line = line_of(text, project.table)
+        raise SettingInvalid(
+            f"settings stand in both asbuilt.toml and {project.name}{f':{line}' if line else ''}",
+            why="The two could contradict each other, and nobody would see which one holds.",
+            next_step="Keep one: asbuilt.toml, or [tool.asbuilt] in pyproject.toml.",
+        )
+    return project
+
+
+def text_of(place: Place) -> str | None:
+    """Read a settings file as text; None when there is none."""
+    content = bytes_of(place)
+    return None if content is None else decoded(place, content)
+
+
+def decoded(place: Place, content: bytes) -> str:
+    """Give the text of a settings file; some editors put a byte order mark before it."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _unreadable(place, f"byte {error.start} is not UTF-8") from error
+
+
+def bytes_of(place: Place) -> bytes | None:
+    """Read a settings file; None when there is none."""
+    try:
+        found = place.file.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise _unreadable(place, "it is not a regular file")
+        if found.st_size > _SIZE_LIMIT:
+            raise _unreadable(place, "it is larger than 1 MiB")
+        return place.file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(place, error.strerror or str(error)) from error
+
+
+def table_of(place: Place, text: str) -> dict[str, object] | None:
+    """Parse a settings file and find the table that is ours; None when it has none."""
+    try:
+        table: object = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        told = re.search(r"\(at (?:line (\d+)|end of document)", str(error))
+        line = f":{told[1] or text.count(chr(10)) + 1}" if told else ""
+        raise SettingInvalid(
+            f"{place.name}{line}: not TOML: {str(error).partition(' (at ')[0][:120]}",
+            why="A settings file that is read in part would mean something else.",
+            next_step="Correct that line, then repeat the command.",
+        ) from error
+    for name in place.table:
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+_PART: Final = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_NAME: Final = rf"({_PART}(?:[ \t]*\.[ \t]*{_PART})*)"
+_TABLE_LINE: Final = re.compile(rf"[ \t]*\[\[?[ \t]*{_NAME}[ \t]*\]")
+_KEY_LINE: Final = re.compile(rf"[ \t]*{_NAME}[ \t]*=")
+
+
+def line_of(text: str, path: tuple[str, ...]) -> int | None:
+    """Find the line that sets a key, for a message. The parser tells none, so the text is looked at again."""
+    table: tuple[str, ...] = ()
+    closing = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if closing:
+            closing = "" if closing in line else closing
+            continue
+        if header := _TABLE_LINE.match(line):
+            table = _parts(header[1])
+            if table[: len(path)] == path:
+                return number
+        elif key := _KEY_LINE.match(line):
+            full = table + _parts(key[1])
+            if full[: len(path)] == path[: len(full)]:
+                return number
+        closing = next((quote for quote in ('"""', "'''") if line.count(quote) % 2), "")
+    return None
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in re.findall(_PART, name))
+
+
+def _unreadable(place: Place, because: str) -> SettingInvalid:
+    return SettingInvalid(
+        f"{place.name} cannot be read: {because}",
+        why="What you chose there would silently not hold.",
+        next_step=f"Make {place.file} a readable text file, or move it away.",
+    )
+
+
+def _xdg(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
+    # The XDG standard has relative values ignored.
+    chosen = Path(environ.get(variable, ""))
+    return chosen if chosen.is_absolute() else _home(environ) / below_home
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    home = environ.get("HOME")
+    if home:
+        return Path(home)
+    try:
+        return Path("~").expanduser()
+    except RuntimeError as error:
+        raise SettingInvalid(
+            "this user has no home folder",
+            why="State and settings of a user are kept below it.",
+            next_step="Set HOME, or ASBUILT_HOME and XDG_CONFIG_HOME.",
+        ) from error

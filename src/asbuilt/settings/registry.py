@@ -1,0 +1,119 @@
+"""Everything that can be chosen: a closed list. Its one rule: a setting that no command reads says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = str | bool | tuple[str, ...]
+
+
+class Kind(Enum):
+    """What values a setting takes."""
+
+    TEXT = "text"
+    FOLDER = "folder"
+    FLAG = "flag"
+    CHOICE = "choice"
+    GLOBS = "globs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One thing that can be chosen."""
+
+    key: str
+    kind: Kind
+    default: Value
+    meaning: str
+    stakes: str
+    """What a guessed value could do; the Why of every error about this setting."""
+    choices: tuple[str, ...] = ()
+    repository_may_set: bool = False
+    """A repository is text that others wrote: it never sets what protects the user."""
+    read_by: str | None = None
+    """The command that reads it; None while no command does."""
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return "ASBUILT_" + self.key.upper().replace(".", "_")
+
+
+SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
+    {
+        setting.key: setting
+        for setting in (
+            Setting(
+                key="plans.folder",
+                kind=Kind.FOLDER,
+                default="plans",
+                meaning="where new plans are written, from the repository's root",
+                stakes="Plans would be looked for and written where nobody expects them.",
+                repository_may_set=True,
+                read_by="plan",
+            ),
+            Setting(
+                key="ui.patterns",
+                kind=Kind.GLOBS,
+                default=(),
+                meaning="globs of files that a person looks at before their phase lands",
+                stakes="A change that somebody should see could go unseen.",
+                repository_may_set=True,
+                read_by="plan",
+            ),
+            Setting(
+                key="checks.tests",
+                kind=Kind.TEXT,
+                default="",
+                meaning="the command that runs the tests; empty: detected",
+                stakes="Another command than yours would decide what is proven.",
+                repository_may_set=True,
+            ),
+            Setting(
+                key="checks.setup",
+                kind=Kind.TEXT,
+                default="",
+                meaning="the command that prepares a clean checkout; empty: none",
+                stakes="Checks would run on a checkout that is not ready.",
+                repository_may_set=True,
+            ),
+            Setting(
+                key="landing.mode",
+                kind=Kind.CHOICE,
+                choices=("cherry-pick", "pr", "direct"),
+                default="cherry-pick",
+                meaning="how proven commits reach the target branch",
+                stakes="A guessed landing could move the wrong branch.",
+                repository_may_set=True,
+            ),
+            Setting(
+                key="landing.sign",
+                kind=Kind.CHOICE,
+                choices=("auto", "always", "never"),
+                default="auto",
+                meaning="whether landed commits are signed",
+                stakes="Commits could land without the signature that somebody relies on.",
+            ),
+            Setting(
+                key="ring.required",
+                kind=Kind.FLAG,
+                default=True,
+                meaning="refuse to plan where the kernel cannot hold an agent",
+                stakes="An agent could run without the protection you count on.",
+            ),
+            Setting(
+                key="time.zone",
+                kind=Kind.TEXT,
+                default="",
+                meaning="zone of the times shown and of schedules; empty: local",
+                stakes="A schedule could fire at the wrong hour.",
+            ),
+        )
+    }
+)

@@ -1,0 +1,105 @@
+"""Read one value, as TOML holds it or as text was typed. Its one rule: nothing is guessed."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
+
+from asbuilt.errors import SettingInvalid
+from asbuilt.settings.registry import SETTINGS, Kind, Setting, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_TRUE: Final = frozenset({"true", "yes", "on", "1"})
+_FALSE: Final = frozenset({"false", "no", "off", "0"})
+
+
+def setting_named(key: str) -> Setting:
+    """Find a setting by its key, or say which key may have been meant."""
+    if key in SETTINGS:
+        return SETTINGS[key]
+    raise SettingInvalid(
+        f'no setting "{key}"{did_you_mean(key, SETTINGS)}',
+        why="A key that nothing reads would change nothing, and nobody would notice.",
+        next_step="`asbuilt config show` lists every key.",
+    )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Name the nearest known word, as the end of a sentence, or nothing."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f". Did you mean {near[0]}?" if near else ""
+
+
+def from_text(setting: Setting, text: str, *, where: str, next_step: str) -> Value:
+    """Read a value that was typed, or stands in the environment."""
+    return from_toml(setting, _as_toml(setting, text), where=where, next_step=next_step)
+
+
+def from_toml(setting: Setting, raw: object, *, where: str, next_step: str) -> Value:
+    """Read a value as a settings file holds it."""
+    value, wanted = _fit(setting, raw)
+    if value is None:
+        place = f"{where}: " if where else ""
+        raise SettingInvalid(
+            f"{place}{setting.key} {shown(raw)} is not {wanted}", why=setting.stakes, next_step=next_step
+        )
+    return value
+
+
+def shown(raw: object) -> str:
+    """Show a value as a person would write it, short enough for one line."""
+    text = json.dumps(raw, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _as_toml(setting: Setting, text: str) -> object:
+    word = text.strip().lower()
+    if setting.kind is Kind.FLAG and word in _TRUE | _FALSE:
+        return word in _TRUE
+    if setting.kind is Kind.GLOBS:
+        return _listed(text)
+    return text
+
+
+def _listed(text: str) -> object:
+    # A glob may hold a comma or begin with a bracket, so the TOML form is there for those.
+    if text.lstrip().startswith("["):
+        try:
+            return tomllib.loads(f"it = {text}")["it"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            pass
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
+    match setting.kind:
+        case Kind.FLAG:
+            return (raw if isinstance(raw, bool) else None), "true or false"
+        case Kind.CHOICE:
+            return (raw if isinstance(raw, str) and raw in setting.choices else None), ", ".join(
+                setting.choices
+            )
+        case Kind.TEXT:
+            return (raw if isinstance(raw, str) and raw.isprintable() else None), "one line of text"
+        case Kind.FOLDER:
+            return (raw if isinstance(raw, str) and _is_inside(raw) else None), "a path inside the repository"
+        case Kind.GLOBS:
+            return (tuple(raw) if _are_globs(raw) else None), "a list of globs"
+        case _:
+            assert_never(setting.kind)
+
+
+def _is_inside(text: str) -> bool:
+    parts = PurePosixPath(text)
+    return bool(text.strip()) and text.isprintable() and not parts.is_absolute() and ".." not in parts.parts
+
+
+def _are_globs(raw: object) -> TypeGuard[list[str]]:
+    return isinstance(raw, list | tuple) and all(
+        isinstance(one, str) and one and one.isprintable() for one in raw
+    )
