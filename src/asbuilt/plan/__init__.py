@@ -1,0 +1,1 @@
+"""What is to be done? Markdown in, model out, byte-true edits. Pure: no file, no clock, no process."""

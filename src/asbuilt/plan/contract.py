@@ -1,0 +1,89 @@
+"""A plan as machines read it: `plan show --json`. Keys are only ever added."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from asbuilt.plan.model import Count, Criterion, Phase, Plan, Problem
+
+
+def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
+    """Describe a plan in plain JSON values."""
+    return {
+        "schema": "asbuilt.plan/1",
+        "path": path,
+        "slug": slug,
+        "title": plan.title,
+        "format": plan.format.value,
+        "status": plan.status,
+        "issues": list(plan.issues),
+        "digest": plan.digest,
+        "intent": plan.intent,
+        "phases": [phase_contract(phase) for phase in plan.phases],
+        "waves": [list(wave) for wave in plan.waves],
+        "next": plan.next,
+        "progress": _count(plan.progress),
+        "items": _count(plan.items),
+        "current": plan.current,
+        "checks": [check.command for check in plan.checks],
+        "companion": plan.companion,
+        "sections": list(plan.sections),
+        "size": {"lines": len(plan.source.lines), "chars": len(plan.source.text)},
+        "problems": [problem_contract(problem) for problem in plan.problems],
+    }
+
+
+def phase_contract(phase: Phase) -> dict[str, Any]:
+    """Describe one phase."""
+    return {
+        "id": phase.id,
+        "title": phase.title,
+        "status": phase.status.value,
+        "commit": phase.commit,
+        "depends_on": list(phase.depends_on.on),
+        "depends_on_stated": phase.depends_on.stated,
+        "touches_ui": phase.touches_ui,
+        "execution": phase.execution,
+        "delegate": phase.delegate,
+        "work_items": [
+            {"text": item.text, "done": item.done, "line": item.line} for item in phase.work_items
+        ],
+        "criteria": [_criterion(criterion) for criterion in phase.criteria],
+        "checks": [check.command for check in phase.checks],
+        "lines": list(phase.lines),
+        "intent": phase.intent,
+    }
+
+
+def _criterion(criterion: Criterion) -> dict[str, Any]:
+    claim = criterion.claim
+    return {
+        "text": criterion.text,
+        "done": criterion.done,
+        "line": criterion.line,
+        "claim": None
+        if claim is None
+        else {
+            "form": claim.form,
+            "low": claim.low,
+            "high": claim.high,
+            "derived": claim.derived,
+            "drift_pct": claim.drift_pct,
+        },
+    }
+
+
+def problem_contract(problem: Problem) -> dict[str, Any]:
+    """Describe one problem."""
+    return {
+        "line": problem.line,
+        "severity": problem.severity.value,
+        "rule": problem.rule,
+        "message": problem.message,
+        "advice": problem.advice,
+    }
+
+
+def _count(count: Count) -> dict[str, int]:
+    return {"done": count.done, "total": count.total}

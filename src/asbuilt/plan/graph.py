@@ -1,0 +1,168 @@
+"""What waits for what: references in words, waves, cycles and the next phase. Total over any set of ids."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.plan.model import Dependencies, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+# All of these meet lower-cased text: ignoring case in the expressions would double the time to compile them.
+_ID: Final = r"(?:\d+(?:\.\d+)*[a-z]?|[a-z](?!\w))"
+_KIND: Final = r"(?:phases?|tasks?|steps?|stages?|milestones?)"
+_JOIN: Final = rf"\s*(?:,\s*and\b|,|&|\band\b|\bthrough\b|\bto\b|[-–—]|\.\.\.?)\s*(?:{_KIND}\s+)?"
+_LIST: Final = rf"({_ID}(?:{_JOIN}{_ID})*)"
+_REFERENCES: Final = re.compile(rf"\b{_KIND}\s+{_LIST}(?!\w)")
+_BARE_LIST: Final = re.compile(rf"\W*{_LIST}\W*")
+_RANGE: Final = re.compile(rf"({_ID})\s*(?:[-–—]|\.\.\.?|\bthrough\b|\bto\b)\s*(?:{_KIND}\s+)?({_ID})")
+_ONE: Final = re.compile(rf"(?<![\w.]){_ID}(?!\w)")
+_NONE: Final = re.compile(r"\W*(?:none|nothing|n/?a|no dependenc\w+|independent)\b|\s*[-–—]\s*$")
+_ALL: Final = re.compile(r"\ball\s+(?:the\s+)?(?:previous|earlier|preceding|prior|other)\b")
+DEPENDS_ON: Final = re.compile(
+    rf"(?:^|(?<=[.!?]\s))\W{{0,8}}depends\s+on\s+({_KIND}\s+\w[^.;()\n]*(?:\.\d[^.;()\n]*)*)"
+)
+"""A sentence of prose that states a dependency, lower-cased."""
+
+
+class Reference(NamedTuple):
+    """One id that a phase says it waits for, or the two ends of a range."""
+
+    first: str
+    last: str
+    line: int
+
+
+class Stated(NamedTuple):
+    """Everything that one phase says of its dependencies."""
+
+    references: tuple[Reference, ...]
+    everything_before: bool
+    at_all: bool
+
+
+def references_in(text: str, line: int, *, bare: bool) -> tuple[list[Reference], bool, bool]:
+    """Read one line: (references, whether it means everything before, whether it says anything)."""
+    text = text.lower()
+    if _NONE.match(text):
+        return [], False, True
+    if _ALL.search(text):
+        return [], True, True
+    groups = [found.group(1) for found in _REFERENCES.finditer(text)]
+    if not groups and bare:
+        whole = _BARE_LIST.fullmatch(text)
+        groups = [whole.group(1)] if whole else []
+    if groups:
+        return [reference for group in groups for reference in _expand(group, line)], False, True
+    return [], False, False
+
+
+def _expand(group: str, line: int) -> list[Reference]:
+    found: list[Reference] = []
+    position = 0
+    while position < len(group):
+        span = _RANGE.match(group, position)
+        one = _ONE.match(group, position)
+        if span is not None:
+            found.append(Reference(span.group(1), span.group(2), line))
+            position = span.end()
+        elif one is not None:
+            found.append(Reference(one.group(), one.group(), line))
+            position = one.end()
+        else:
+            position += 1
+    return found
+
+
+class Order:
+    """The ids of a plan's phases in their order."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._ids = tuple(ids)
+        self._first: dict[str, int] = {}
+        self._distinct_before: list[int] = []
+        for at, phase_id in enumerate(self._ids):
+            self._distinct_before.append(len(self._first))
+            self._first.setdefault(phase_id, at)
+        self._distinct = tuple(self._first)
+
+    def resolve(self, at: int, stated: Stated) -> tuple[Dependencies, list[Reference]]:
+        """Turn words into ids of this plan; second, the references that no phase answers to."""
+        if not stated.at_all or stated.everything_before:
+            return Dependencies(on=self._before(at), stated=stated.at_all), []
+        wanted: dict[str, None] = {}
+        unknown: list[Reference] = []
+        # A line may repeat one range without end; each phase is added only once.
+        added = bytearray(len(self._ids))
+        for reference in stated.references:
+            low, high = self._first.get(reference.first), self._first.get(reference.last)
+            if low is None or high is None:
+                unknown.append(reference)
+                continue
+            while (low := added.find(0, low, high + 1)) >= 0:
+                added[low] = 1
+                wanted[self._ids[low]] = None
+        return Dependencies(on=tuple(wanted), stated=True), unknown
+
+    def _before(self, at: int) -> tuple[str, ...]:
+        earlier = self._distinct[: self._distinct_before[at]]
+        if self._first[self._ids[at]] == at:
+            return earlier
+        twin = earlier.index(self._ids[at])
+        return earlier[:twin] + earlier[twin + 1 :]
+
+
+def waves(needs: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Group phases that may run side by side; what is caught in a cycle, or behind one, is in no wave."""
+    order = tuple(needs)
+    place = {phase_id: at for at, phase_id in enumerate(order)}
+    open_needs: dict[str, int] = {}
+    opens: dict[str, list[str]] = {phase_id: [] for phase_id in needs}
+    barrier = 0
+    for at, (phase_id, on) in enumerate(needs.items()):
+        if tuple(on) == order[:at]:
+            # Who waits for all before it, waits for the last who did so, and for those since.
+            awaited = set(order[barrier:at])
+            barrier = at
+        else:
+            awaited = {need for need in on if need in needs}
+        open_needs[phase_id] = len(awaited)
+        for need in awaited:
+            opens[need].append(phase_id)
+    found: list[tuple[str, ...]] = []
+    free = [phase_id for phase_id, count in open_needs.items() if count == 0]
+    while free:
+        found.append(tuple(free))
+        later: list[str] = []
+        for done in free:
+            for phase_id in opens[done]:
+                open_needs[phase_id] -= 1
+                if open_needs[phase_id] == 0:
+                    later.append(phase_id)
+        free = sorted(later, key=place.__getitem__)
+    return tuple(found)
+
+
+def cycle(needs: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return one cycle, in order, or nothing. Phases that merely wait behind a cycle are not named."""
+    settled = {phase_id for wave in waves(needs) for phase_id in wave}
+    start = next((phase_id for phase_id in needs if phase_id not in settled), None)
+    seen: list[str] = []
+    while start is not None and start not in seen:
+        seen.append(start)
+        start = next((need for need in needs[start] if need in needs and need not in settled), None)
+    return tuple(seen[seen.index(start) :]) if start is not None else ()
+
+
+def next_phase(statuses: Mapping[str, Status], needs: Mapping[str, Sequence[str]]) -> str | None:
+    """Choose the next phase: its dependencies are done; one that was begun comes before one that was not."""
+    done = {phase_id for phase_id, status in statuses.items() if status is Status.DONE}
+    ready = [
+        phase_id
+        for phase_id, status in statuses.items()
+        if status not in {Status.DONE, Status.BLOCKED} and done.issuperset(needs.get(phase_id, ()))
+    ]
+    begun = next((phase_id for phase_id in ready if statuses[phase_id] is Status.IN_PROGRESS), None)
+    return begun or (ready[0] if ready else None)

@@ -1,0 +1,83 @@
+"""Is a phase that is told in prose done? Guessed from evidence that callers bring, always with its reasons.
+
+The one rule: an inference is reported and never becomes a mark or a status by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Outcome = Literal["done", "open", "unknown"]
+Confidence = Literal["low", "medium", "high"]
+
+_PATH: Final = re.compile(r"`((?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})`")
+_TAKES_AWAY: Final = re.compile(r"\b(?:delet|remov|drop(?:s|ped)?\b|retir|goes away)", re.IGNORECASE)
+
+
+class FileSeen(NamedTuple):
+    """Whether a file that the phase names is there."""
+
+    path: str
+    exists: bool
+
+
+class TestsRun(NamedTuple):
+    """How the tests in a file that the phase names came out."""
+
+    path: str
+    passed: bool
+
+
+class LogMention(NamedTuple):
+    """A commit whose message speaks of the phase."""
+
+    commit: str
+    subject: str
+
+
+Evidence = FileSeen | TestsRun | LogMention
+
+
+class Inference(NamedTuple):
+    """What is likely, how likely, and why."""
+
+    outcome: Outcome
+    confidence: Confidence
+    because: tuple[str, ...]
+
+
+def paths_in(text: str) -> tuple[str, ...]:
+    """Name the files that a phase speaks of, so that a caller can look whether they are there."""
+    return tuple(dict.fromkeys(_PATH.findall(text)))
+
+
+def infer(text: str, evidence: Sequence[Evidence]) -> Inference:
+    """Weigh the evidence for one phase. Something missing outweighs everything that is there."""
+    against: list[str] = []
+    speaks: list[str] = []
+    strong = False
+    gone = _TAKES_AWAY.search(text) is not None
+    for piece in evidence:
+        match piece:
+            case FileSeen(path=path, exists=exists):
+                words = f"{path} {'exists' if exists else 'does not exist'}"
+                # A phase that takes something away may name files that stay; their being there tells nothing.
+                if gone and exists:
+                    continue
+                (speaks if exists or gone else against).append(words)
+            case TestsRun(path=path, passed=passed):
+                (speaks if passed else against).append(f"the tests in {path} {'pass' if passed else 'fail'}")
+                strong |= passed
+            case LogMention(commit=commit, subject=subject):
+                speaks.append(f'{commit[:7]} says "{subject}"')
+            case _:
+                assert_never(piece)
+    if against:
+        return Inference("open", "high" if len(against) > 1 else "medium", tuple(against))
+    if not speaks:
+        return Inference("unknown", "low", ("nothing it names could be looked at",))
+    return Inference("done", "medium" if strong or len(speaks) > 1 else "low", tuple(speaks))

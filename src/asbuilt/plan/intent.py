@@ -1,0 +1,149 @@
+"""What a plan wants, as a digest: its text with every mark of progress blanked. No mark voids an approval."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.plan.items import CURRENT
+from asbuilt.plan.source import digest, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from asbuilt.plan.drafts import Found
+    from asbuilt.plan.frontmatter import FrontMatter
+    from asbuilt.plan.model import Box, Metadatum, Spot
+    from asbuilt.plan.source import Source, Span
+    from asbuilt.plan.tracker import Tracker
+
+UNDECIDED: Final = "TBD"
+"""A value that says nothing yet is no intent; `plan check --fix` writes it."""
+
+_MARK_KEYS: Final = frozenset({"status", "completed"})
+_AUDIT: Final = re.compile(r"<!-- Auto-corrected [^\r\n<>]*-->")
+_BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
+
+
+class Blank(NamedTuple):
+    """A stretch of text that carries progress, and what stands for it."""
+
+    start: int
+    end: int
+    instead: str
+
+
+class Blanks:
+    """All marks of a document, in order."""
+
+    __slots__ = ("_blanks", "_starts")
+
+    def __init__(self, blanks: Iterable[Blank]) -> None:
+        self._blanks: list[Blank] = []
+        for blank in sorted(blanks):
+            if self._blanks and blank.start < self._blanks[-1].end:
+                if blank.end > self._blanks[-1].end:
+                    self._blanks[-1] = self._blanks[-1]._replace(end=blank.end)
+                continue
+            self._blanks.append(blank)
+        self._starts = [blank.start for blank in self._blanks]
+
+    def wanted(self, text: str, span: Span) -> str:
+        """Return what a span wants. Line ends, and blank lines at its edges, want nothing."""
+        parts: list[str] = []
+        at = span.start
+        first, after = bisect_left(self._starts, span.start), bisect_left(self._starts, span.end)
+        for blank in islice(self._blanks, first, after):
+            parts += (text[at : blank.start], blank.instead)
+            at = blank.end
+        parts.append(text[at : span.end])
+        plain = "".join(parts).rstrip()
+        if "\r" in plain:
+            plain = plain.replace("\r\n", "\n").replace("\r", "\n")
+        edge = _BLANK_LINES.match(plain)
+        return plain if edge is None else plain[edge.end() :]
+
+
+def intent_of(wanted: str) -> str:
+    """Name what is wanted; two texts of one intent ask for the same work."""
+    return digest(encode(wanted))
+
+
+def blanks_of(
+    source: Source, front: FrontMatter, boxes: Iterable[Box], found: Found, spots: Iterable[Spot]
+) -> Blanks:
+    """Collect the marks: front matter keys, boxes, hashes, tracker cells, status texts, audit comments."""
+    blanks = list(_front(source, front))
+    if found.tracker is not None:
+        blanks += _rows(source, found.tracker)
+    for box in boxes:
+        blanks.append(Blank(box.span.start, box.span.end, " "))
+        if box.tail.end > box.tail.start:
+            blanks.append(Blank(box.tail.start, box.tail.end, ""))
+    blanks += (Blank(spot.span.start, spot.span.end, "") for spot in spots)
+    blanks += _head_lines(source, found)
+    blanks += _metadata(source, found.metadata)
+    if "Auto-corrected" in source.text:
+        blanks += _after_space(source.text, _AUDIT)
+    if "CURRENT" in source.text:
+        blanks += _after_space(source.text, CURRENT)
+    return Blanks(blanks)
+
+
+def _after_space(text: str, pattern: re.Pattern[str]) -> Iterator[Blank]:
+    """Blank what is found, together with the space before it."""
+    for mark in pattern.finditer(text):
+        start = mark.start()
+        while start > 0 and text[start - 1] in " \t":
+            start -= 1
+        yield Blank(start, mark.end(), "")
+
+
+def _front(source: Source, front: FrontMatter) -> Iterator[Blank]:
+    if not front.present or not front.editable:
+        return
+    gone: set[int] = set()
+    for entry in front.entries:
+        if entry.key in _MARK_KEYS or entry.values == (UNDECIDED,):
+            gone.update(range(entry.first, entry.after))
+            yield Blank(*source.span(entry.first, entry.after), "")
+    if all(line in gone or not source.lines[line].strip() for line in range(1, front.after - 1)):
+        yield Blank(*source.span(0, front.after), "")
+
+
+def _rows(source: Source, tracker: Tracker) -> Iterator[Blank]:
+    for line, wanted in tracker.wants:
+        start = source.starts[line]
+        yield Blank(start, start + len(source.lines[line]), wanted)
+
+
+def _head_lines(source: Source, found: Found) -> Iterator[Blank]:
+    """Drop a status line right under a phase's heading, with the blank lines around it."""
+    for draft in found.drafts:
+        if draft.heading is None:
+            continue
+        under = draft.heading.after
+        after = _skip_blank(source, under)
+        if after < len(source.lines) and is_status_line(source.lines[after]):
+            after = _skip_blank(source, after + 1)
+        if after > under:
+            yield Blank(*source.span(under, after), "")
+
+
+def _skip_blank(source: Source, line: int) -> int:
+    while line < len(source.lines) and not source.lines[line].strip():
+        line += 1
+    return line
+
+
+def is_status_line(line: str) -> bool:
+    """Tell whether a line is a status line as we write it, at the margin."""
+    return line.startswith(("**Status:**", "**Status**:"))
+
+
+def _metadata(source: Source, metadata: Iterable[Metadatum]) -> Iterator[Blank]:
+    for datum in metadata:
+        if datum.key.casefold() in _MARK_KEYS or datum.value == UNDECIDED:
+            yield Blank(*source.span(datum.line, datum.line + 1), "")

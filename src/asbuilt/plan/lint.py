@@ -1,0 +1,246 @@
+"""What is wrong with a plan, all of it, with lines. A rule has one name, one severity and one advice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.plan.blocks import Heading
+from asbuilt.plan.graph import cycle
+from asbuilt.plan.model import Format, Phase, Plan, Problem, Rule, Severity, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from asbuilt.plan.drafts import Found
+    from asbuilt.plan.graph import Reference
+    from asbuilt.plan.phases import Facts
+    from asbuilt.plan.source import Source
+
+# Half of the plans of 20,000 characters were rejected by their readers, a fifth of those under 2,000;
+# 11,617 is where the longest tenth began.
+LONG: Final = 20_000
+LONGISH: Final = 11_617
+
+TASK_METADATA: Final = (
+    "Task", "Status", "Effort", "Dependencies", "Research Inputs", "Artifacts", "Standards", "Type",
+)  # fmt: skip
+PLAN_METADATA: Final = ("created", "status")
+_NOT_UTF8: Final = re.compile("[\udc80-\udcff]")
+_TASK_SECTIONS: Final = (
+    "Overview", "Goals & Non-Goals", "Risks & Mitigations", "Implementation Phases", "Testing & Validation",
+    "Artifacts & Outputs", "Rollback/Contingency",
+)  # fmt: skip
+
+
+def with_problems(plan: Plan, found: Found, facts: Sequence[Facts], problems: Iterable[Problem]) -> Plan:
+    """Return the plan with everything that is wrong with it, in the order of its lines."""
+    every = [
+        *problems,
+        *plan.front.problems,
+        *(problem for fact in facts for problem in fact.problems),
+        *_bytes(plan.source),
+        *_whole(plan, found),
+        *_structure(plan, found, facts),
+        *(problem for phase, fact in zip(plan.phases, facts, strict=True) for problem in _phase(phase, fact)),
+    ]
+    return replace(plan, problems=tuple(sorted(dict.fromkeys(every))))
+
+
+def unknown_dependency(phase_id: str, reference: Reference) -> Problem:
+    """Name what a phase waits for and the plan does not have."""
+    name = reference.first if reference.first == reference.last else f"{reference.first}-{reference.last}"
+    return Problem(
+        reference.line,
+        Severity.ERROR,
+        Rule.UNKNOWN_DEPENDENCY,
+        f"phase {phase_id} depends on phase {name}, which does not exist",
+        f"Add phase {name}, or take it off the Dependencies line.",
+    )
+
+
+def _bytes(source: Source) -> Iterator[Problem]:
+    text = source.text
+    bad = None if text.isascii() else _NOT_UTF8.search(text)
+    if bad is not None:
+        yield Problem(
+            source.line_of(bad.start()) + 1,
+            Severity.ERROR,
+            Rule.NOT_UTF8,
+            "holds a byte that is not UTF-8",
+            "Save the file as UTF-8; agents would read something else than you see.",
+        )
+    nul = text.find("\0")
+    if nul >= 0:
+        yield Problem(
+            source.line_of(nul) + 1,
+            Severity.WARNING,
+            Rule.NUL,
+            "holds a NUL byte",
+            "Take it out; few tools show it.",
+        )
+
+
+def _whole(plan: Plan, found: Found) -> Iterator[Problem]:
+    if not plan.title:
+        yield Problem(
+            1,
+            Severity.ERROR,
+            Rule.MISSING_TITLE,
+            "has no title",
+            "Write a first heading, e.g. # Rate limiting.",
+        )
+    if not plan.phases:
+        yield Problem(
+            1,
+            Severity.ERROR,
+            Rule.NO_PHASES,
+            "has no phase that can be told apart",
+            "Write headings like ## Phase 1 — Title, a list of - [ ] boxes, or a Phase | Status table.",
+        )
+    if found.dropped:
+        yield Problem(
+            1,
+            Severity.ERROR,
+            Rule.TOO_MANY_PHASES,
+            f"has {len(plan.phases) + found.dropped:,} phases; only the first {len(plan.phases):,} are read",
+            "Split it into several plans.",
+        )
+    length = len(plan.source.text)
+    if length >= LONGISH:
+        yield Problem(
+            1,
+            Severity.WARNING if length >= LONG else Severity.INFO,
+            Rule.LONG_PLAN,
+            f"has {length:,} characters; half of the plans over 20,000 are rejected, "
+            "a fifth of those under 2,000",
+            "Delete prose; keep file paths, commands and criteria.",
+        )
+    if found.format is Format.TASK:
+        yield from _missing(_TASK_SECTIONS, _names(found), Rule.MISSING_SECTION)
+        have = {datum.key.casefold() for datum in found.metadata}
+        yield from _missing(TASK_METADATA, have, Rule.MISSING_METADATA)
+    elif plan.front.present and plan.front.editable:
+        yield from _missing(
+            ("Goal", "Scope", "Non-Scope", "Verification", "Risks", "Open Questions"),
+            {name.casefold() for name in plan.sections},
+            Rule.MISSING_SECTION,
+        )
+        have = {entry.key for entry in plan.front.entries}
+        yield from _missing(PLAN_METADATA, have, Rule.MISSING_METADATA)
+
+
+def _names(found: Found) -> set[str]:
+    return {block.text.strip(" :*_").casefold() for block in found.loose if isinstance(block, Heading)}
+
+
+def _missing(wanted: Iterable[str], have: set[str], rule: Rule) -> Iterator[Problem]:
+    fixable = rule is Rule.MISSING_METADATA
+    for name in wanted:
+        if name.casefold() not in have:
+            advice = f"Add it; --fix writes {name}: TBD." if fixable else f"Add a heading {name}."
+            yield Problem(1, Severity.WARNING, rule, f"has no {name}", advice)
+
+
+def _structure(plan: Plan, found: Found, facts: Sequence[Facts]) -> Iterator[Problem]:
+    firsts: dict[str, Phase] = {}
+    for phase in sorted(plan.phases, key=lambda phase: phase.lines):
+        first = firsts.setdefault(phase.id, phase)
+        if first is not phase:
+            yield Problem(
+                phase.lines[0],
+                Severity.ERROR,
+                Rule.DUPLICATE_PHASE,
+                f"phase {phase.id} is there already, on line {first.lines[0]}",
+                "Give each phase a number of its own; a run could not tell them apart.",
+            )
+    circle = cycle({phase.id: phase.depends_on.on for phase in firsts.values()})
+    if circle:
+        at = next(at for at, phase in enumerate(plan.phases) if phase.id in circle)
+        stated = facts[at].dependencies.references
+        yield Problem(
+            stated[0].line if stated else plan.phases[at].lines[0],
+            Severity.ERROR,
+            Rule.CIRCULAR_DEPENDENCY,
+            f"phases wait for each other: {' -> '.join((*circle, circle[0]))}",
+            "Take one of them off a Dependencies line; a phase that states none waits for all before it.",
+        )
+    if found.tracker is not None:
+        for phase in plan.phases:
+            if phase.row is None:
+                yield Problem(
+                    phase.lines[0],
+                    Severity.WARNING,
+                    Rule.MISSING_TRACKER_ROW,
+                    f"phase {phase.id} has no row in the tracker",
+                    "Add a row, so that its progress can be read at a glance.",
+                )
+
+
+def _phase(phase: Phase, facts: Facts) -> Iterator[Problem]:
+    line = phase.lines[0] if phase.row is None else phase.row.line
+    if phase.status is Status.UNKNOWN and phase.spot is not None:
+        yield Problem(
+            line,
+            Severity.WARNING,
+            Rule.UNKNOWN_STATUS,
+            f'phase {phase.id} has the status "{phase.spot.text}", which means nothing here',
+            "Write ✅ Done, 🟡, ⬚ or a word like done, in progress, pending, blocked.",
+        )
+    open_boxes = sum(not item.done for item in phase.work_items if item.box is not None)
+    if phase.status is Status.DONE and phase.spot is not None and open_boxes:
+        yield Problem(
+            line,
+            Severity.WARNING,
+            Rule.STATUS_DISAGREES,
+            f"phase {phase.id} is marked done, and {open_boxes} of its boxes are open",
+            "Tick the boxes if they are done, or mark the phase as it is.",
+        )
+    yield from _check(phase, facts)
+    yield from _numbers(phase)
+
+
+def _check(phase: Phase, facts: Facts) -> Iterator[Problem]:
+    if phase.checks or phase.status is Status.DONE:
+        return
+    advice = 'Add a command under Verification; "looks right" proves nothing.'
+    # A prose Verification of a phase that people see is its sign-off list, and needs eyes, not a command.
+    hard = facts.verifies is not None and not phase.touches_ui
+    yield Problem(
+        facts.verifies or phase.lines[0],
+        Severity.ERROR if hard else Severity.WARNING,
+        Rule.NO_CHECK,
+        f"phase {phase.id} has no check that can be run",
+        advice,
+    )
+
+
+def _numbers(phase: Phase) -> Iterator[Problem]:
+    for criterion in phase.criteria:
+        claim = criterion.claim
+        if claim is None:
+            continue
+        if claim.derived is None:
+            yield Problem(
+                criterion.line,
+                Severity.INFO,
+                Rule.NO_RULE,
+                f"pre-dispatch arithmetic check: {criterion.text} skipped (no derivable rule)",
+                "Nothing to do; a rule under Design & Constraints with the same `key` lets it be checked.",
+            )
+        elif claim.drift_pct:
+            yield Problem(
+                criterion.line,
+                Severity.WARNING,
+                Rule.DRIFT,
+                f"says {_said(claim.form, claim.low, claim.high)}; {claim.rule} is {claim.derived}",
+                "Correct the number or the rule; --fix does not touch numbers.",
+            )
+
+
+def _said(form: str, low: int | None, high: int | None) -> str:
+    if form == "range":
+        return f"{low}-{high}"
+    words = {"at_most": "at most", "at_least": "at least", "exactly": "exactly", "about": "about"}
+    return f"{words[form]} {low if low is not None else high}"

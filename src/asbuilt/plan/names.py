@@ -1,0 +1,49 @@
+"""Names from texts: slugs of plans and phases. Pure; never looks whether a name is free."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from asbuilt.errors import UsageWrong
+
+_SLUG: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
+_MAX_SLUG: Final = 40
+
+ADJECTIVES: Final = (
+    "amber", "brave", "bright", "calm", "clear", "crisp", "deft", "eager", "early", "fair",
+    "firm", "fleet", "fresh", "gentle", "golden", "grand", "green", "hardy", "honest", "keen",
+    "kind", "level", "light", "lively", "loyal", "lucid", "merry", "mild", "neat", "noble",
+    "patient", "plain", "proud", "quick", "quiet", "ready", "round", "sharp", "silver", "smooth",
+    "solid", "sound", "steady", "still", "sturdy", "sure", "swift", "tidy", "true", "warm",
+)  # fmt: skip
+NOUNS: Final = (
+    "arch", "badger", "beam", "birch", "bridge", "brook", "cairn", "cedar", "column", "crane",
+    "dome", "falcon", "fern", "finch", "fox", "gable", "harbor", "hazel", "heron", "hinge",
+    "ivy", "joist", "lantern", "larch", "lever", "lintel", "maple", "marten", "mason", "oak",
+    "osprey", "otter", "pillar", "pine", "plumb", "quarry", "rafter", "raven", "ridge", "robin",
+    "rowan", "sparrow", "spruce", "stone", "thistle", "tower", "truss", "vault", "willow", "wren",
+)  # fmt: skip
+
+
+def slug_of_file(name: str) -> str:
+    """Return a plan's display name from its file name: `FEATURE_PLAN.md` is `feature-plan`."""
+    slug = name.removesuffix(".md").lower().replace("_", "-")
+    if not _SLUG.fullmatch(slug):
+        raise UsageWrong(
+            f'"{name}" cannot name a plan',
+            why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front.",
+            next_step="Rename the file, e.g. to " + (slugify(name.removesuffix(".md")) or "my-plan") + ".md.",
+        )
+    return slug
+
+
+def slugify(text: str, *, limit: int = _MAX_SLUG) -> str:
+    """Make a name out of a title, cut at a word's end; empty when nothing in it can be typed."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    if len(slug) <= limit:
+        return slug
+    cut = slug[: limit + 1].rfind("-")
+    return slug[:cut] if cut > 0 else slug[:limit]

@@ -1,0 +1,256 @@
+"""Read a plan: bytes in, all that can be told from them out. Raises only for what cannot be read at all."""
+
+from __future__ import annotations
+
+import gc
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.plan import lint
+from asbuilt.plan.blocks import Heading, Paragraph, parse
+from asbuilt.plan.body import part_of, pieces
+from asbuilt.plan.checks import checks_of
+from asbuilt.plan.drafts import find_phases
+from asbuilt.plan.frontmatter import read_front_matter
+from asbuilt.plan.graph import Order, next_phase, waves
+from asbuilt.plan.intent import blanks_of, intent_of
+from asbuilt.plan.items import locate_boxes
+from asbuilt.plan.model import Count, Format, Phase, Plan, Spot, Status
+from asbuilt.plan.names import slugify
+from asbuilt.plan.outline import clean_title, heading_spot
+from asbuilt.plan.phases import read_phase, status_from_boxes
+from asbuilt.plan.source import Source, Span, digest
+from asbuilt.plan.statuses import read_commit, read_status, stated_commit
+from asbuilt.plan.surfaces import touches_ui
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from asbuilt.plan.blocks import Block
+    from asbuilt.plan.drafts import Draft, Found
+    from asbuilt.plan.frontmatter import FrontMatter
+    from asbuilt.plan.intent import Blanks
+    from asbuilt.plan.model import Box, Check, Problem
+    from asbuilt.plan.phases import Facts
+
+SECTIONS: Final = ("Goal", "Scope", "Non-Scope", "Steps", "Verification", "Risks", "Open Questions")
+_VARIANTS: Final = {
+    **{name.casefold(): name for name in SECTIONS},
+    **dict.fromkeys(("goals", "objective", "objectives", "overview"), "Goal"),
+    **dict.fromkeys(("non scope", "out of scope", "non-goals", "not in scope"), "Non-Scope"),
+    **dict.fromkeys(("risk", "risks & mitigations", "risks and mitigations"), "Risks"),
+    **dict.fromkeys(("open question", "questions"), "Open Questions"),
+    "implementation phases": "Steps",
+}
+_DOCUMENT: Final = re.compile(r"(?<![\w/.-])[\w./-]+\.md\b", re.IGNORECASE)
+_PROGRESS: Final = re.compile(r"\bprogress\b[^.\n]*$", re.IGNORECASE)
+_PROGRESS_NAME: Final = re.compile(r"(?:progress|status|tracker)[\w-]*\.md$", re.IGNORECASE)
+_NEAR: Final = 90
+"""How far from the word "progress" a document's name may stand, in characters."""
+_TITLE_LABEL: Final = re.compile(r"(?:implementation\s+)?plan\s*:\s*", re.IGNORECASE)
+
+
+class _Standing(NamedTuple):
+    """Where a phase stands and where the file says so."""
+
+    status: Status
+    commit: str | None
+    spot: Spot | None
+
+
+class _Told(NamedTuple):
+    """A phase with what its section says and where it stands."""
+
+    draft: Draft
+    facts: Facts
+    standing: _Standing
+
+
+def read(data: bytes, *, companion: Plan | None = None, ui_patterns: Sequence[str] = ()) -> Plan:
+    """Read a plan from its bytes.
+
+    `companion` is the progress document that the plan names, read by the same function; it speaks only where
+    the plan itself is silent.
+    """
+    # A long plan makes many small objects and frees none of them: collecting in between only costs.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _read(data, companion, ui_patterns)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str]) -> Plan:
+    source = Source(data)
+    front = read_front_matter(source)
+    blocks = parse(source.lines, front.after)
+    found = find_phases(source, blocks)
+    boxes = locate_boxes(source, blocks)
+    told = _told(source, found, boxes, companion)
+    spots = [one.standing.spot for one in told if one.standing.spot and one.standing.spot.kind != "cell"]
+    spots += [one.facts.spot for one in told if one.facts.spot is not None]
+    blanks = blanks_of(source, front, boxes.values(), found, spots)
+    for_all, for_plan = _plan_checks(found)
+    phases, problems = _phases(source, told, blanks, for_all, ui_patterns)
+    headings = [block for block in blocks if isinstance(block, Heading)]
+    firsts = {phase.id: phase for phase in reversed(phases)}
+    needs = {phase.id: firsts[phase.id].depends_on.on for phase in phases}
+    statuses = {phase_id: firsts[phase_id].status for phase_id in needs}
+    ticks = [item.done for phase in phases for item in phase.work_items if item.box is not None]
+    counted = ticks if found.format is Format.CHECKLIST else [phase.status is Status.DONE for phase in phases]
+    plan = Plan(
+        source=source,
+        front=front,
+        metadata=tuple(found.metadata),
+        title=_title(front, headings),
+        format=found.format,
+        status=_status(front, found),
+        issues=_issues(front),
+        digest=digest(data),
+        intent=intent_of(blanks.wanted(source.text, Span(0, len(source.text)))),
+        phases=phases,
+        waves=waves(needs),
+        next=next_phase(statuses, needs),
+        progress=Count(done=sum(counted), total=len(counted)),
+        items=Count(done=sum(ticks), total=len(ticks)),
+        current=next((item.text for phase in phases for item in phase.work_items if item.is_open), None),
+        checks=for_plan,
+        companion=_companion(found.loose),
+        sections=_sections(headings),
+        problems=(),
+    )
+    return lint.with_problems(plan, found, [one.facts for one in told], problems)
+
+
+def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Plan | None) -> list[_Told]:
+    elsewhere: dict[str, _Standing] = {}
+    for phase in () if companion is None else companion.phases:
+        if phase.status is not Status.UNKNOWN:
+            for name in (phase.id, slugify(phase.title)):
+                elsewhere.setdefault(name, _Standing(phase.status, phase.commit, None))
+    told: list[_Told] = []
+    for draft in found.drafts:
+        facts = read_phase(source, draft.blocks, boxes)
+        standing = _standing(source, draft, facts)
+        if standing is None and elsewhere:
+            standing = elsewhere.get(draft.id) or elsewhere.get(slugify(draft.title))
+        if standing is None:
+            silent = Status.UNKNOWN if found.format is Format.NARRATIVE else Status.PENDING
+            standing = _Standing(silent, None, None)
+        told.append(_Told(draft, facts, standing))
+    return told
+
+
+def _standing(source: Source, draft: Draft, facts: Facts) -> _Standing | None:
+    """Weigh the places that may state a status. The order is the policy: the most explicit one speaks."""
+    if draft.tracked is not None:
+        row = draft.tracked.row
+        commit = read_commit(draft.tracked.commit_text) or stated_commit(row.status_text)
+        spot = None if row.status is None else Spot(kind="cell", span=row.status, text=row.status_text)
+        return _Standing(read_status(row.status_text), commit, spot)
+    spot = heading_spot(source, draft.heading) if draft.heading is not None else None
+    if spot is not None:
+        line = "" if facts.spot is None else facts.spot.text
+        return _Standing(read_status(spot.text), stated_commit(line) or facts.commit, spot)
+    if facts.spot is not None:
+        return _Standing(
+            read_status(facts.spot.text), stated_commit(facts.spot.text) or facts.commit, facts.spot
+        )
+    boxes = status_from_boxes(facts.work_items)
+    return None if boxes is None else _Standing(boxes, facts.commit, None)
+
+
+def _phases(
+    source: Source,
+    told: Sequence[_Told],
+    blanks: Blanks,
+    for_all: tuple[Check, ...],
+    ui_patterns: Sequence[str],
+) -> tuple[tuple[Phase, ...], list[Problem]]:
+    order = Order(one.draft.id for one in told)
+    commands = {check.command for check in for_all}
+    phases: list[Phase] = []
+    problems: list[Problem] = []
+    for at, (draft, fact, standing) in enumerate(told):
+        depends_on, unknown = order.resolve(at, fact.dependencies)
+        problems += [lint.unknown_dependency(draft.id, reference) for reference in unknown]
+        own = {check.command for check in fact.checks}
+        shared = for_all
+        if not own.isdisjoint(commands):
+            shared = tuple(check for check in for_all if check.command not in own)
+        wanted = blanks.wanted(source.text, draft.span)
+        phases.append(
+            Phase(
+                id=draft.id,
+                title=draft.title,
+                status=standing.status,
+                commit=standing.commit,
+                depends_on=depends_on,
+                touches_ui=touches_ui(wanted, ui_patterns),
+                execution=fact.execution,
+                delegate=fact.delegate,
+                work_items=fact.work_items,
+                criteria=fact.criteria,
+                checks=fact.checks + shared,
+                span=draft.span,
+                lines=draft.lines,
+                intent=intent_of(wanted),
+                heading_after=None if draft.heading is None else draft.heading.after,
+                spot=standing.spot,
+                line_spot=fact.spot,
+                row=None if draft.tracked is None else draft.tracked.row,
+            )
+        )
+    return tuple(phases), problems
+
+
+def _plan_checks(found: Found) -> tuple[tuple[Check, ...], tuple[Check, ...]]:
+    """Read the document's own commands: those that hold for every phase, and those for the whole."""
+    loose = list(pieces(found.loose))
+    return checks_of(loose, frozenset({"commands"})), checks_of(loose, frozenset({"verify"}))
+
+
+def _title(front: FrontMatter, headings: Iterable[Heading]) -> str:
+    told = front.value("title")
+    if told:
+        return told
+    first = next((heading.text for heading in headings if heading.level == 1), "")
+    return _TITLE_LABEL.sub("", clean_title(first), count=1)
+
+
+def _status(front: FrontMatter, found: Found) -> str | None:
+    told = front.value("status")
+    if told:
+        return told
+    stated = next((datum.value for datum in found.metadata if datum.key.casefold() == "status"), None)
+    return stated.strip("[]` ").casefold() if stated else None
+
+
+def _issues(front: FrontMatter) -> tuple[int, ...]:
+    # int() refuses digits without end, leading zeros too.
+    numbers = (value.removeprefix("#").lstrip("0") for value in front.all("issue"))
+    return tuple(
+        dict.fromkeys(int(number) for number in numbers if re.fullmatch(r"[1-9]\d{0,11}", number, re.ASCII))
+    )
+
+
+def _companion(loose: Iterable[Block]) -> str | None:
+    for block in loose:
+        if not isinstance(block, Paragraph) or ".md" not in block.text.casefold():
+            continue
+        for document in _DOCUMENT.finditer(block.text):
+            before = block.text[max(0, document.start() - _NEAR) : document.start()]
+            if _PROGRESS.search(before) or _PROGRESS_NAME.search(document.group()[-_NEAR:]):
+                return document.group()
+    return None
+
+
+def _sections(headings: Iterable[Heading]) -> tuple[str, ...]:
+    present: set[str] = set()
+    for name in dict.fromkeys(heading.text.strip(" :*_#").casefold() for heading in headings):
+        present.update(_VARIANTS.get(part.strip(), "") for part in (name, *re.split(r"&|\band\b", name)))
+        if part_of(name) == "verify":
+            present.add("Verification")
+    return tuple(name for name in SECTIONS if name in present)

@@ -1,0 +1,127 @@
+"""The words and glyphs that state a status, read liberally and written back in the file's own manner."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from asbuilt.plan.model import Status
+
+_GLYPHS: Final = {
+    **dict.fromkeys("✅✔☑🟢", Status.DONE),
+    **dict.fromkeys("🟡🔄🚧⏳🔵🏗", Status.IN_PROGRESS),
+    **dict.fromkeys("⬚⬜☐🔲◻⚪", Status.PENDING),
+    **dict.fromkeys("❌🔴⛔🚫🛑", Status.BLOCKED),
+}
+_DONE: Final = (
+    "done",
+    "complete",
+    "completed",
+    "finished",
+    "landed",
+    "merged",
+    "shipped",
+    "implemented",
+    "closed",
+)
+_IN_PROGRESS: Final = (
+    "in progress", "wip", "started", "ongoing", "doing", "active", "implementing", "current", "partial",
+)  # fmt: skip
+_PENDING: Final = (
+    "not started", "pending", "todo", "to do", "open", "planned", "queued", "ready", "next", "tbd", "-",
+    "–", "—",
+)  # fmt: skip
+_BLOCKED: Final = (
+    "blocked", "abandoned", "failed", "cancelled", "canceled", "dropped", "on hold", "deferred", "skipped",
+)  # fmt: skip
+_WORDS: Final = {
+    **dict.fromkeys(_DONE, Status.DONE),
+    **dict.fromkeys(_IN_PROGRESS, Status.IN_PROGRESS),
+    **dict.fromkeys(_PENDING, Status.PENDING),
+    **dict.fromkeys(_BLOCKED, Status.BLOCKED),
+}
+_BOXES: Final = {"[x]": Status.DONE, "[ ]": Status.PENDING, "[~]": Status.IN_PROGRESS, "[-]": Status.BLOCKED}
+_LONGEST_FIRST: Final = sorted((word for word in _WORDS if word[0].isalpha()), key=len, reverse=True)
+# It meets case-folded text and ignores no case: with IGNORECASE, `wıp` would match and be in no table.
+_WORD: Final = re.compile(rf"\W*({'|'.join(_LONGEST_FIRST)})(?![\w-])")
+GLYPH: Final = re.compile(f"[{''.join(_GLYPHS)}]\N{VARIATION SELECTOR-16}?")
+HASH: Final = re.compile(r"(?<![0-9A-Za-z])([0-9a-f]{7,40})(?![0-9A-Za-z])")
+_DECORATION: Final = " \t*_`"
+
+
+def read_status(text: str) -> Status:
+    """Tell what a status text means. A leading glyph outweighs the words after it; no text is pending."""
+    told = text.strip(_DECORATION)
+    if not told:
+        return Status.PENDING
+    glyph = _GLYPHS.get(told[0])
+    if glyph is not None:
+        return glyph
+    box = _BOXES.get(told[:3].lower())
+    if box is not None and told[3:4] in {"", " "}:
+        return box
+    plain = told.replace("_", " ").strip("[]()").casefold()
+    if plain in _WORDS:
+        return _WORDS[plain]
+    word = _WORD.match(plain)
+    if word is not None:
+        return _WORDS[word.group(1)]
+    return Status.DONE if HASH.match(plain) else Status.UNKNOWN
+
+
+def read_commit(text: str) -> str | None:
+    """Find the commit hash in a status or commit text."""
+    found = HASH.search(text)
+    return found.group(1) if found else None
+
+
+def stated_commit(status: str) -> str | None:
+    """Find the commit hash in a status text; one in the note behind a colon is only mentioned."""
+    return read_commit(status.split(": ", 1)[0])
+
+
+_AS_GLYPH: Final = {
+    Status.DONE: "✅ Done",
+    Status.IN_PROGRESS: "🟡 In progress",
+    Status.PENDING: "⬚",
+    Status.BLOCKED: "❌ Blocked",
+}
+_AS_WORD: Final = {
+    Status.DONE: "complete",
+    Status.IN_PROGRESS: "in_progress",
+    Status.PENDING: "pending",
+    Status.BLOCKED: "blocked",
+}
+_AS_BRACKET: Final = {
+    Status.DONE: "[COMPLETED]",
+    Status.IN_PROGRESS: "[IN PROGRESS]",
+    Status.PENDING: "[NOT STARTED]",
+    Status.BLOCKED: "[BLOCKED]",
+}
+_AS_BOX: Final = {status: box for box, status in _BOXES.items()}
+WRITABLE: Final = frozenset(_AS_GLYPH)
+"""What a mark may say; that a status is unknown is read, never written."""
+_LOWER: Final = re.compile(r"[a-z]+(?:[ _][a-z]+)?(?=\s*(?:[(:]|$))")
+
+
+def write_status(status: Status, like: str) -> str:
+    """Word a status in the manner of the text it replaces: glyph, box, `[BRACKET]`, or lower-case word."""
+    told = like.strip()
+    if told[:3].lower() in _BOXES:
+        return _AS_BOX[status]
+    if told.startswith("["):
+        return _AS_BRACKET[status]
+    lower = _LOWER.match(told)
+    if lower is not None and not HASH.fullmatch(lower.group()):
+        return "done" if lower.group() == "done" and status is Status.DONE else _AS_WORD[status]
+    return _AS_GLYPH[status]
+
+
+def bracket_of(status: Status) -> str:
+    """Return a status in brackets, for headings and metadata."""
+    return _AS_BRACKET[status]
+
+
+def glyph_of(status: Status) -> str:
+    """Return the one glyph for a status, for headings that carry nothing else."""
+    return _AS_GLYPH[status].split(" ", 1)[0]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asbuilt.errors import UsageWrong
+from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_file, slugify
+
+
+@given(st.text(max_size=120), st.integers(1, 60))
+def test_a_slug_can_be_typed_and_fits(text: str, limit: int) -> None:
+    slug = slugify(text, limit=limit)
+    assert re.fullmatch(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*)?", slug)
+    assert len(slug) <= limit
+    assert slugify(slug, limit=limit) == slug
+
+
+@given(st.text(alphabet="aZ09 -_éß.", max_size=60))
+def test_a_slug_is_cut_at_a_words_end(text: str) -> None:
+    whole, cut = slugify(text, limit=1_000), slugify(text)
+    assert whole.startswith(cut)
+    assert whole[len(cut) :][:1] in {"", "-"} or "-" not in whole[:41]
+
+
+@given(st.text(alphabet="aB9-_. /\\é\u2028", max_size=12))
+def test_a_files_name_is_a_plans_name_or_is_refused(name: str) -> None:
+    try:
+        slug = slug_of_file(f"{name}.md")
+    except UsageWrong:
+        assert not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name)
+    else:
+        assert slug == name.lower().replace("_", "-")
+
+
+@given(st.text(min_size=1, max_size=60))
+def test_a_slug_names_a_file_whose_slug_it_is(text: str) -> None:
+    slug = slugify(text)
+    if slug:
+        assert slug_of_file(f"{slug}.md") == slug
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("FEATURE_PLAN.md", "feature-plan"), ("rate-limit.md", "rate-limit"), ("notes", "notes")],
+)
+def test_file_names_become_display_names(name: str, slug: str) -> None:
+    assert slug_of_file(name) == slug
+
+
+def test_the_words_of_made_up_names_are_slugs_and_differ() -> None:
+    words = (*ADJECTIVES, *NOUNS)
+    assert [word for word in words if slugify(word) != word] == []
+    assert len(set(words)) == len(words)
