@@ -1,0 +1,165 @@
+"""Steps on files that happen whole or not at all. Nothing here decides what is written, or where."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import secrets
+import signal
+import stat
+import sys
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.plan.source import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NO_FILE: Final = "not a file"
+HELD: Final = "open for writing elsewhere"
+_AT_FDCWD: Final = -100
+_EXCHANGE: Final = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS: the same bit
+_NO_REPLACE: Final = {"linux": 1, "darwin": 4}
+_CANNOT: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
+_NO_LINKS: Final = _CANNOT | {errno.EPERM, errno.EMLINK}
+_PATIENCE_S: Final = 5.0
+
+
+def seen(file: Path) -> str:
+    """Tell what stands under a name: a digest, HELD while somebody may still write it, or what else it is."""
+    try:
+        return _content(file, os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return NO_FILE
+        if error.errno not in (errno.ELOOP, errno.EMLINK):
+            raise
+    # What is written through a link changes what stands under this name, as far as anybody can see.
+    try:
+        return f"a link to {_content(file, 0)}"
+    except OSError:
+        return f"a link to {NO_FILE}"
+
+
+def _content(file: Path, flag: int) -> str:
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flag)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return NO_FILE
+    with os.fdopen(descriptor, "rb") as opened:
+        return HELD if _is_held(descriptor) else digest(opened.read())
+
+
+def _is_held(descriptor: int) -> bool:
+    """Tell whether somebody has the file open for writing, where the system can say so."""
+    if sys.platform != "linux":
+        return False
+    try:
+        # A lease is broken by a signal, and the usual one ends the process; this one is ignored.
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
+    return False
+
+
+def write_beside(real: Path, data: bytes) -> Path:
+    """Write a hidden file next to another, with its owner and mode, down to the disk."""
+    fresh = real.with_name(f".{real.name[:50]}.{secrets.token_hex(6)}.tmp")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            with suppress(FileNotFoundError):
+                _dress(descriptor, real.stat())
+            opened.write(data)
+            opened.flush()
+            os.fsync(descriptor)
+    except BaseException:
+        fresh.unlink()
+        raise
+    return fresh
+
+
+def _dress(descriptor: int, like: os.stat_result) -> None:
+    # Only root may give a file away; everybody else keeps what they made.
+    with suppress(PermissionError):
+        os.fchown(descriptor, like.st_uid, like.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two files in one step; False where the system or the file system cannot."""
+    return _rename(one, other, _EXCHANGE)
+
+
+def appear(fresh: Path, file: Path) -> None:
+    """Give a file its name, or raise FileExistsError: a rename would replace, a link never does."""
+    try:
+        os.link(fresh, file)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if not _rename(fresh, file, _NO_REPLACE.get(sys.platform, 0)):
+            raise
+    else:
+        fresh.unlink()
+
+
+def _rename(one: Path, other: Path, flag: int) -> bool:
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform == "linux" and hasattr(library, "renameat2"):
+        at = _AT_FDCWD
+        failed = library.renameat2(at, os.fsencode(one), at, os.fsencode(other), flag)
+    elif sys.platform == "darwin" and hasattr(library, "renamex_np"):
+        failed = library.renamex_np(os.fsencode(one), os.fsencode(other), flag)
+    else:
+        return False
+    code = ctypes.get_errno()
+    if failed and code not in _CANNOT:
+        raise OSError(code, os.strerror(code), str(one), None, str(other))
+    return not failed
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Let no other asbuilt write in this folder meanwhile; the lock is the folder, no file is left behind."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _lock(descriptor)
+        yield
+        # Some file systems refuse to sync a folder; what was renamed is whole all the same.
+        with suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        except OSError:  # a file system without locks: the exchange alone has to do
+            return
+        else:
+            return
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold back Ctrl-C and the like for the moment in which somebody's text may not be in its place."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)

@@ -1,0 +1,117 @@
+"""From what a person typed to one plan: exact, then with .md, then any unique part. Two matches pick none."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.library.reading import read_bytes
+from asbuilt.library.repository import real
+from asbuilt.library.shelves import describe, is_inside, looked_in, plans
+from asbuilt.plan.names import slug_of_file
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.library.shelves import Library, PlanFile
+    from asbuilt.plan.model import Plan
+
+_NAMES_SHOWN: Final = 8
+
+
+class Opened(NamedTuple):
+    """A plan as read, its file, and the progress document that it names, if that could be read."""
+
+    at: PlanFile
+    plan: Plan
+    companion: tuple[PlanFile, Plan] | None
+
+
+def find(library: Library, name: str) -> PlanFile:
+    """Find the plan that a person means."""
+    file = _named_file(library, name)
+    if file is not None:
+        found = describe(library, file)
+        return found if found.slug else found._replace(slug=slug_of_file(file.name))
+    every = [plan for plan in plans(library) if plan.slug]
+    wanted = name.removesuffix(".md").casefold().replace("_", "-")
+    paths = (name, f"{name}.md")
+    exact = [plan for plan in every if wanted == plan.slug or plan.shown in paths]
+    matches = exact or [plan for plan in every if wanted and wanted in plan.slug]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        listed = ", ".join(plan.shown for plan in matches)
+        raise UsageWrong(
+            f'"{name}" {"names" if exact else "is part of"} {len(matches)} plans: {listed}',
+            why="Which one is meant cannot be told, and a guess could run the wrong one.",
+            next_step="Name one by its path." if exact else "Write more of its name, or its path.",
+        )
+    raise _missing(library, name, every)
+
+
+def _named_file(library: Library, name: str) -> Path | None:
+    """Return the file, folder or pipe that was named by its path."""
+    path = Path(name)
+    if name.startswith("~/"):
+        path = library.user_folder.parent.parent / name.removeprefix("~/")
+    file = library.start / path
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):  # not there; or no name of a file at all, which the search says better
+        return None
+    # A folder that happens to be called like a plan is not what was meant.
+    is_path = "/" in name or name.endswith(".md") or S_ISREG(mode)
+    return file if name and is_path else None
+
+
+def _missing(library: Library, name: str, every: Sequence[PlanFile]) -> NotFound:
+    slugs = list(dict.fromkeys(plan.slug for plan in every))
+    wanted = Path(name).name.removesuffix(".md").casefold()
+    close = get_close_matches(wanted, slugs, n=1, cutoff=0.6)
+    if close:
+        return NotFound(
+            f'no plan "{name}". Did you mean {close[0]}?',
+            why=f"Looked in {looked_in(library)}.",
+            next_step=f"`asbuilt plan show {close[0]}`, or `asbuilt plan list`",
+        )
+    if not slugs:
+        return NotFound(
+            f'no plan "{name}"',
+            why=f"There is none yet; looked in {looked_in(library)}.",
+            next_step='`asbuilt plan new "what you want"`' + ("" if library.repository else ", with --user"),
+        )
+    more = len(slugs) - _NAMES_SHOWN
+    rest = f" and {more} more" if more > 0 else ""
+    return NotFound(
+        f'no plan "{name}"',
+        why=f"There are {', '.join(slugs[:_NAMES_SHOWN])}{rest}; looked in {looked_in(library)}.",
+        next_step="`asbuilt plan list` shows what each is about.",
+    )
+
+
+def open_plan(library: Library, at: PlanFile, *, ui_patterns: Sequence[str] = ()) -> Opened:
+    """Read a plan, and the progress document it names when that lies in the same repository or folder."""
+    data = read_bytes(at.file, name=at.shown)
+    plan = read(data, ui_patterns=ui_patterns)
+    companion = _companion(library, at, plan)
+    if companion is None:
+        return Opened(at, plan, None)
+    other = read(read_bytes(companion.file, name=companion.shown))
+    return Opened(at, read(data, companion=other, ui_patterns=ui_patterns), (companion, other))
+
+
+def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:
+    if plan.companion is None:
+        return None
+    root = library.repository.root if at.repository and library.repository is not None else at.file.parent
+    for folder in (at.file.parent, root):
+        file = folder / plan.companion
+        # The name comes out of a text that anybody may have written: it never leads elsewhere.
+        if is_inside(file, root) and file.is_file() and real(file) != real(at.file):
+            return describe(library, file)
+    return None

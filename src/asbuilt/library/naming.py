@@ -1,0 +1,76 @@
+"""Names for new plan files. A taken name is never used again: the file system decides, not a look before."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import NameTaken, UsageWrong
+from asbuilt.library.writing import create
+from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_file, slugify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_WORD_TRIES: Final = 10
+_AGENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def put_new(folder: Path, title: str, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
+    """Write a new plan under a name made of its title, or that and a number; `show` names it in errors."""
+    slug = slugify(title)
+    names = _numbered(slug) if slug else _words()
+    return _first_free(folder, names, data, show)
+
+
+def put_named(folder: Path, name: str, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
+    """Write a new plan under exactly this name, or refuse."""
+    file = folder / f"{slug_of_file(name)}.md"
+    create(file, data, name=show(file))
+    return file
+
+
+def put_for_session(folder: Path, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
+    """Write a new plan under two readable words, for when there is no title yet."""
+    return _first_free(folder, _words(), data, show)
+
+
+def agent_file(plan: Path, agent: str) -> Path:
+    """Name the plan file of a sub-agent: beside its parent's, never the same."""
+    if not _AGENT.fullmatch(agent):
+        raise UsageWrong(
+            f'"{agent}" cannot name an agent',
+            why="It becomes part of a file name.",
+            next_step="Use letters, digits, dots, hyphens and underscores.",
+        )
+    return plan.with_name(f"{plan.stem}-agent-{agent}.md")
+
+
+def _first_free(folder: Path, names: Iterator[str], data: bytes, show: Callable[[Path], str]) -> Path:
+    for name in names:
+        file = folder / f"{name}.md"
+        # The look only spares writing for nothing; another process may take the name right after it.
+        if not os.path.lexists(file):
+            with suppress(NameTaken):
+                create(file, data, name=show(file))
+                return file
+    raise AssertionError("the names never end")  # pragma: no cover
+
+
+def _numbered(slug: str) -> Iterator[str]:
+    yield slug
+    for number in count(2):
+        yield f"{slug}-{number}"
+
+
+def _words() -> Iterator[str]:
+    name = ""
+    for _ in range(_WORD_TRIES):
+        name = f"{secrets.choice(ADJECTIVES)}-{secrets.choice(NOUNS)}"
+        yield name
+    yield from (f"{name}-{number}" for number in count(2))

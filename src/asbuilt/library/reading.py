@@ -1,0 +1,67 @@
+"""Read plan files: bounded, regular files only, never a pipe or a device that would hang."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.plan.source import MAX_BYTES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_WORDS: Final = {
+    errno.EACCES: "it may not be read",
+    errno.ELOOP: "its links lead in a circle",
+    errno.ENOTDIR: "part of its path is not a folder",
+    errno.ENAMETOOLONG: "its name is too long",
+}
+
+
+def read_bytes(file: Path, *, limit: int = MAX_BYTES, name: str = "") -> bytes:
+    """Return a file's bytes, or say why there are none to be had."""
+    name = name or str(file)
+    try:
+        # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            with os.fdopen(descriptor, "rb") as opened:
+                return within(opened.read(limit + 1), limit, name)
+        os.close(descriptor)
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"there is no file {name}",
+            why="A path is taken as it is written; nothing else was tried.",
+            next_step="Look at the path; `asbuilt plan list` shows the plans that are here.",
+        ) from error
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    raise PlanUnreadable(
+        f"{name} is not a file",
+        why="A plan is a Markdown file; a folder, pipe or device holds none.",
+        next_step="Name a file that ends in .md.",
+    )
+
+
+def within(data: bytes, limit: int, name: str) -> bytes:
+    """Return the bytes, or say that they are too many; how many is not known, since the rest was not read."""
+    if len(data) <= limit:
+        return data
+    raise PlanUnreadable(
+        f"{name} has more than {limit:,} bytes",
+        why="No agent can follow a plan of that size, and nobody can approve one.",
+        next_step="Split it into several plans, or move logs and data out of it.",
+    )
+
+
+def _unreadable(name: str, error: OSError) -> PlanUnreadable:
+    """Say in words what the system said in a number."""
+    said = _WORDS.get(error.errno or 0) or (error.strerror or "it could not be opened").lower()
+    return PlanUnreadable(
+        f"{name} cannot be read: {said}",
+        why="A plan that cannot be read cannot be followed.",
+        next_step="Mend its permissions or its path, then try again.",
+    )

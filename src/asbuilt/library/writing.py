@@ -1,0 +1,181 @@
+"""Write files: compare-and-swap on the digest, atomically. A person's edit in between is never lost.
+
+Killed with -9 in the moment between a swap and its undoing, a text that was saved in that same moment is in a
+hidden file beside its place; nothing here ever deletes such a file of another process.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import AsbuiltError, NameTaken, PlanChanged, PlanUnwritable
+from asbuilt.library.disk import HELD, alone, appear, exchange, seen, undisturbed, write_beside
+from asbuilt.library.repository import real
+from asbuilt.plan.source import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_TRIES: Final = 50
+_AGAIN: Final = "Run the same command again; it reads the file anew."
+
+
+def replace(file: Path, data: bytes, *, expected: str, name: str = "") -> None:
+    """Put `data` in the place of a file whose digest is `expected`; any other content stays and is told of.
+
+    The new file is exchanged with the old one in one step, and only then is the old one judged: whoever saved
+    in between, or still has it open, finds their text put back. Where the system cannot exchange, the look
+    comes just before the rename. `name` is what messages call the file.
+    """
+    target, name = real(file), name or str(file)
+    try:
+        with alone(target.parent):
+            _replace(target, data, expected, name)
+    except FileNotFoundError as error:
+        raise PlanChanged(
+            f"{name} is gone since it was read", why="Somebody moved or deleted it.", next_step=_AGAIN
+        ) from error
+    except OSError as error:
+        raise _unwritable(name, error) from error
+
+
+def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
+    _expect(expected, seen(file), name)
+    if not file.stat().st_mode & 0o222 or not os.access(file, os.W_OK):
+        raise PlanUnwritable(
+            f"{name} is write-protected",
+            why="Whoever protected it does not want it changed; the file is as it was.",
+            next_step="`chmod u+w` it, then run the same command again.",
+        )
+    fresh = write_beside(file, data)
+    try:
+        # Writing takes a while: this look spares people the moment in which their text is not in its place.
+        _expect(expected, seen(file), name)
+        with undisturbed():
+            if not exchange(fresh, file):
+                fresh.replace(file)
+            elif (out := seen(fresh)) != expected:
+                _give_back(fresh, file, digest(data), name)
+                _expect(expected, out, name)
+    except BaseException:
+        if _is_ours(fresh, data):
+            fresh.unlink()
+        raise
+    with suppress(FileNotFoundError):
+        fresh.unlink()
+
+
+def _is_ours(fresh: Path, data: bytes) -> bool:
+    try:
+        return seen(fresh) == digest(data)
+    except OSError:
+        return False
+
+
+def _give_back(fresh: Path, file: Path, inside: str, name: str) -> None:
+    """Put back what was taken out, until what comes out is what was put in: whoever saved last is served."""
+    try:
+        for _ in range(_TRIES):
+            waits = seen(fresh)
+            try:
+                exchange(fresh, file)
+            except FileNotFoundError:  # deleted, or an editor is between its two renames
+                with suppress(FileExistsError):
+                    appear(fresh, file)
+                    return
+                continue
+            if seen(fresh) == inside:
+                fresh.unlink()
+                return
+            inside = waits
+    except OSError as error:
+        raise _astray(fresh, name) from error
+    raise _astray(fresh, name)
+
+
+def create(file: Path, data: bytes, *, name: str = "") -> None:
+    """Write a file that must not be there yet; it appears whole or not at all."""
+    name = name or str(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise _unwritable(name, NotADirectoryError(0, "its folder is a file")) from error
+    except OSError as error:
+        raise _unwritable(name, error) from error
+    try:
+        with alone(file.parent):
+            _create(file, data)
+    except FileExistsError as error:
+        raise NameTaken(
+            f"{name} is there already",
+            why="Nothing is ever overwritten.",
+            next_step="Choose another name, or edit the file that is there.",
+        ) from error
+    except OSError as error:
+        raise _unwritable(name, error) from error
+
+
+def _create(file: Path, data: bytes) -> None:
+    fresh = write_beside(file, data)
+    try:
+        appear(fresh, file)
+    except BaseException:
+        fresh.unlink()
+        raise
+
+
+class Change(NamedTuple):
+    """One file of several that are to change together."""
+
+    file: Path
+    before: bytes
+    after: bytes
+    name: str
+
+
+def replace_all(changes: Sequence[Change]) -> None:
+    """Replace several files or none: what was written is taken back when a later one fails."""
+    written: list[Change] = []
+    try:
+        for change in changes:
+            replace(change.file, change.after, expected=digest(change.before), name=change.name)
+            written.append(change)
+    except (AsbuiltError, KeyboardInterrupt):
+        for change in reversed(written):
+            replace(change.file, change.before, expected=digest(change.after), name=change.name)
+        raise
+
+
+def _expect(expected: str, found: str, name: str) -> None:
+    if found == HELD:
+        raise PlanChanged(
+            f"{name} is open for writing in another program",
+            why="What it writes next would be lost; nothing was written.",
+            next_step="Save and close it there, then run the same command again.",
+        )
+    if found != expected:
+        raise PlanChanged(
+            f"{name} was changed since it was read",
+            why="Somebody else's text would be lost; nothing was written.",
+            next_step=_AGAIN,
+        )
+
+
+def _unwritable(name: str, error: OSError) -> PlanUnwritable:
+    said = "another program keeps its folder locked" if isinstance(error, BlockingIOError) else error.strerror
+    return PlanUnwritable(
+        f"{name} cannot be written: {(said or 'unknown reason').lower()}",
+        why="Nothing was changed; the file is as it was.",
+        next_step="Mend the permissions or the space of its folder, then try again.",
+    )
+
+
+def _astray(fresh: Path, name: str) -> PlanUnwritable:
+    return PlanUnwritable(
+        f"{name} was saved by somebody else meanwhile, and their text could not be put back",
+        why="Nothing is lost: their text is in the hidden file beside it.",
+        next_step=f"Compare the file with {fresh}, and keep the right one.",
+    )
