@@ -1,0 +1,62 @@
+"""The root of all commands. Its one rule: it names the commands and loads none before it is chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+from click.shell_completion import shell_complete
+
+from asbuilt.cli import help as help_text
+from asbuilt.cli.commands import Lazy, LazyGroup
+from asbuilt.cli.options import door_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+COMMANDS: Final = {
+    "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
+    "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),
+    "completion": Lazy("asbuilt.cli.completion:command", "tab completion for your shell"),
+}
+COMPLETE_VARIABLE: Final = "_ASBUILT_COMPLETE"
+
+
+class Root(LazyGroup):
+    """The group behind `asbuilt` itself; its help is the text that is printed without loading anything."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Give the same words, however the help was reached."""
+        del ctx
+        return help_text.TEXT
+
+
+def _start(context: click.Context) -> int | None:
+    if context.invoked_subcommand is not None:
+        return None
+    from asbuilt.cli import start  # noqa: PLC0415 - the door's dispatch
+
+    return start.run(door_of(context, json=False))
+
+
+root: Final = Root(
+    "asbuilt",
+    commands=COMMANDS,
+    callback=click.pass_context(lambda context, **_: _start(context)),
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+
+
+def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int | None:
+    """Do what the arguments say; what goes wrong is raised, for the boundary."""
+    instruction = environ.get(COMPLETE_VARIABLE)
+    if instruction:
+        return shell_complete(root, {}, "asbuilt", COMPLETE_VARIABLE, instruction)
+    try:
+        # Not root.main(): it would answer errors, Ctrl-C and closed pipes itself, with other words and codes.
+        with root.make_context("asbuilt", list(arguments)) as context:
+            code: int | None = root.invoke(context)
+            return code
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code

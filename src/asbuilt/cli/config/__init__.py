@@ -1,0 +1,24 @@
+"""Show and set what the user has chosen."""
+
+from typing import Final
+
+from asbuilt.cli.commands import Lazy, LazyGroup
+
+group: Final = LazyGroup(
+    "config",
+    help=(
+        "Show and set what you have chosen.\n\n"
+        "The highest wins: environment (ASBUILT_LANDING_MODE), the repository's asbuilt.toml or"
+        " [tool.asbuilt], your own file, the organisation's file, default. What the organisation"
+        " locks stands above all."
+    ),
+    examples=[
+        ("asbuilt config show --origin", "every setting, and who set it"),
+        ("asbuilt config set plans.folder docs/plans", "for yourself, everywhere"),
+        ("asbuilt config set plans.folder docs/plans --in repository", "for everybody here"),
+    ],
+    commands={
+        "show": Lazy("asbuilt.cli.config.show:command", "every setting, its value and who set it"),
+        "set": Lazy("asbuilt.cli.config.set:command", "change one value in a settings file"),
+    },
+)

@@ -1,0 +1,256 @@
+"""Show things on a terminal: the answer on stdout, all talk on stderr.
+
+Its one rule: text that somebody else wrote passes through `printable` before it reaches a terminal.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TextIO
+
+from asbuilt.errors import AnswerLost
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WIDTH: Final = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbols:
+    """One column, always followed by a word."""
+
+    proven: str
+    failed: str
+    working: str
+    not_started: str
+    waits: str
+    not_run: str
+    note: str
+    ellipsis: str
+
+
+UNICODE: Final = Symbols(
+    proven="✓",
+    failed="✗",
+    working="●",
+    not_started="○",
+    waits="◇",
+    not_run="–",
+    note="!",
+    ellipsis="…",
+)
+ASCII: Final = Symbols(
+    proven="+",
+    failed="x",
+    working="*",
+    not_started=".",
+    waits="?",
+    not_run="-",
+    note="!",
+    ellipsis="...",
+)
+
+
+# C0 and C1 steer a terminal; bidi overrides, tags and a stray byte order mark make text read as other text
+# than it is; a lone surrogate is a byte of a file name that is not UTF-8.
+_HIDDEN: Final = (
+    (0x7F, 0x9F), (0x2028, 0x202E), (0x2066, 0x2069), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F), (0xD800, 0xDFFF),
+)  # fmt: skip
+_NAMED: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def _is_hidden(char: str) -> bool:
+    return any(first <= ord(char) <= last for first, last in _HIDDEN)
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """Make what could steer a terminal or hide text visible; `lines` keeps line ends and tabs."""
+    # Nearly all text is: character classes as wide as these cost more to compile than every other pattern.
+    if text.isprintable():
+        return text
+    kept = "\n\t" if lines else ""
+    return "".join(_shown(char) if _steers(char) and char not in kept else char for char in text)
+
+
+def _steers(char: str) -> bool:
+    return char < " " or _is_hidden(char)
+
+
+def _shown(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
+    return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def cut(text: str, width: int, *, symbols: Symbols) -> str:
+    """Shorten a path in its middle, where it tells least; commands are never cut."""
+    if len(text) <= width:
+        return text
+    kept = max(width - len(symbols.ellipsis), 2)
+    return text[: kept // 2] + symbols.ellipsis + text[len(text) - (kept - kept // 2) :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pen:
+    """One stream, and what can be shown on it."""
+
+    stream: TextIO | None
+    """None when the process was started with the stream closed."""
+    styled: bool
+    symbols: Symbols
+    utf8: bool
+
+    def bold(self, text: str) -> str:
+        """Mark the subject, or the command to type next."""
+        return self._style("1", text)
+
+    def dim(self, text: str) -> str:
+        """Mark ids, ages and digests."""
+        return self._style("2", text)
+
+    def green(self, text: str) -> str:
+        """Mark what asbuilt itself has proven, and nothing else."""
+        return self._style("32", text)
+
+    def red(self, text: str) -> str:
+        """Mark what failed or was refused."""
+        return self._style("31", text)
+
+    def yellow(self, text: str) -> str:
+        """Mark what needs the person."""
+        return self._style("33", text)
+
+    def _style(self, code: str, text: str) -> str:
+        safe = printable(text)
+        return f"\x1b[{code}m{safe}\x1b[0m" if self.styled and safe else safe
+
+    def line(self, text: str = "") -> None:
+        """Write one line. Foreign text in it has been through `printable` or a style."""
+        if self.stream is None:
+            return
+        try:
+            self.stream.write(text + "\n")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise answer_lost(error) from error
+
+    def flush(self) -> None:
+        """Send what is still held back, so that both streams arrive in order."""
+        if self.stream is None:
+            return
+        try:
+            self.stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise answer_lost(error) from error
+
+    def hanging(self, lead: str, text: str, *, commands: bool = True) -> list[str]:
+        """Wrap prose under its lead. A `command in backticks` is shown bold without them and never broken."""
+        rows: list[str] = []
+        row, width = lead, len(lead)
+        for shown, length in self._words(text, commands=commands):
+            if width > len(lead) and width + 1 + length > WIDTH:
+                rows.append(row)
+                row, width = " " * len(lead), len(lead)
+            gap = " " if width > len(lead) else ""
+            row, width = row + gap + shown, width + len(gap) + length
+        return [*rows, row]
+
+    def _words(self, text: str, *, commands: bool) -> list[tuple[str, int]]:
+        parts = text.split("`") if commands and text.count("`") % 2 == 0 else [text]
+        words: list[tuple[str, int]] = []
+        glued = False
+        for number, part in enumerate(parts):
+            is_command = number % 2 == 1
+            for index, word in enumerate([part] if is_command else part.split()):
+                shown = self.bold(word) if is_command else printable(word)
+                length = len(printable(word))
+                if glued and index == 0 and words and not part[:1].isspace():
+                    before, so_far = words.pop()
+                    shown, length = before + shown, so_far + length
+                words.append((shown, length))
+            glued = is_command or not part[-1:].isspace()
+        return words
+
+
+def answer_lost(error: OSError) -> AnswerLost:
+    """Say that what a command found out did not arrive."""
+    return AnswerLost(
+        f"the answer could not be written: {error.strerror or error}",
+        why="Whoever reads it would take a part for the whole.",
+        next_step="Look at where the output goes (a full disk, a closed terminal), then repeat the command.",
+    )
+
+
+def pen_for(stream: TextIO | None, *, environ: Mapping[str, str], plain: bool, no_color: bool) -> Pen:
+    """Look at a stream once and decide what it can show."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    utf8 = encoding.lower().replace("-", "").replace("_", "") == "utf8"
+    dumb = environ.get("TERM") == "dumb"
+    on_terminal = stream is not None and stream.isatty()
+    colourless = no_color or bool(environ.get("NO_COLOR"))
+    return Pen(
+        stream=stream,
+        styled=on_terminal and not (plain or dumb or colourless),
+        symbols=UNICODE if utf8 and not (plain or dumb) else ASCII,
+        utf8=utf8,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """Both streams of one command, and how much is to be said."""
+
+    out: Pen
+    err: Pen
+    quiet: bool = False
+    verbose: bool = False
+
+    def answer(self, text: str = "") -> None:
+        """Write one line of what was asked for."""
+        self.out.line(text)
+
+    def talk(self, text: str = "") -> None:
+        """Write one line of progress or hint; -q silences it."""
+        if self.quiet:
+            return
+        self.out.flush()
+        # When nobody reads along, the work itself goes on.
+        with suppress(BrokenPipeError, AnswerLost):
+            self.err.line(text)
+
+    def detail(self, text: str = "") -> None:
+        """Write one line that only -v asks for."""
+        if self.verbose:
+            self.talk(text)
+
+    def emit_json(self, value: object) -> None:
+        """Write one value as one line of JSON that no terminal obeys and every parser reads."""
+        text = json.dumps(value, ensure_ascii=not self.out.utf8, separators=(",", ":"))
+        if not text.isprintable():
+            text = "".join(json.dumps(char)[1:-1] if _is_hidden(char) else char for char in text)
+        self.out.line(text)
+
+
+def screen_for(
+    *, environ: Mapping[str, str], plain: bool, no_color: bool, quiet: bool, verbose: bool
+) -> Screen:
+    """Look at this process's own streams."""
+    return Screen(
+        out=pen_for(sys.stdout, environ=environ, plain=plain, no_color=no_color),
+        err=pen_for(sys.stderr, environ=environ, plain=plain, no_color=no_color),
+        quiet=quiet,
+        verbose=verbose,
+    )

@@ -1,0 +1,69 @@
+"""Run the real command in a folder and a home of its own; exit code, stdout and stderr are one text."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt._version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Make a repository as git lays it out."""
+    root = tmp_path / "shop-api"
+    (root / ".git").mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return root
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """Make an environment in which nothing of the person who runs the tests is seen."""
+    # The organisation's file is named from the repository, so that no screen depends on a long folder's name.
+    home = tmp_path / "home"
+    home.mkdir()
+    return {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "LC_ALL": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "ASBUILT_ORGANISATION_FILE": "../organisation.toml",
+    }
+
+
+@pytest.fixture
+def asbuilt(tmp_path: Path, shop: Path, environ: dict[str, str]) -> Callable[..., str]:
+    """Give a function that runs `asbuilt` and shows all that came out of it."""
+
+    def run(*arguments: str, cwd: Path = shop, **more: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "asbuilt", *arguments],
+            cwd=cwd,
+            env=environ | more,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        shown = f"exit {done.returncode}\n"
+        for name, text in (("stdout", done.stdout), ("stderr", done.stderr)):
+            if text:
+                shown += f"--- {name}\n{text.decode('utf-8', 'backslashreplace')}"
+        for real, stable in (
+            (str(tmp_path), "[TMP]"),
+            (VERSION, "[VERSION]"),
+            (platform.python_version(), "[PYTHON]"),
+        ):
+            shown = shown.replace(real, stable)
+        return shown
+
+    return run

@@ -1,0 +1,117 @@
+"""Completion scripts are printed, say how to install them, and ask the command for names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.mark.parametrize(
+    ("shell", "first", "last"),
+    [
+        (
+            "bash",
+            snapshot("_asbuilt_completion() {"),
+            snapshot(
+                "# To install: asbuilt completion bash > ~/.local/share/bash-completion/completions/asbuilt"
+            ),
+        ),
+        (
+            "zsh",
+            snapshot("#compdef asbuilt"),
+            snapshot('# To install: asbuilt completion zsh > "${fpath[1]}/_asbuilt"'),
+        ),
+        (
+            "fish",
+            snapshot("function _asbuilt_completion;"),
+            snapshot("# To install: asbuilt completion fish > ~/.config/fish/completions/asbuilt.fish"),
+        ),
+    ],
+)
+def test_a_script_says_how_to_install_it(
+    asbuilt: Callable[..., str], shell: str, first: str, last: str
+) -> None:
+    code, stream, *script = asbuilt("completion", shell).rstrip("\n").split("\n")
+    assert (code, stream, script[0], script[-1]) == ("exit 0", "--- stdout", first, last)
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (
+            "asbuilt co",
+            snapshot("""\
+exit 0
+--- stdout
+plain,config
+plain,completion
+"""),
+        ),
+        (
+            "asbuilt config ",
+            snapshot("""\
+exit 0
+--- stdout
+plain,show
+plain,set
+"""),
+        ),
+        (
+            "asbuilt config show land",
+            snapshot("""\
+exit 0
+--- stdout
+plain,landing.mode
+plain,landing.sign
+"""),
+        ),
+        (
+            "asbuilt config show --o",
+            snapshot("""\
+exit 0
+--- stdout
+plain,--origin
+"""),
+        ),
+        (
+            "asbuilt config set landing.mode pr --in ",
+            snapshot("""\
+exit 0
+--- stdout
+plain,user
+plain,repository
+"""),
+        ),
+        (
+            "asbuilt completion ",
+            snapshot("""\
+exit 0
+--- stdout
+plain,bash
+plain,zsh
+plain,fish
+"""),
+        ),
+        (
+            "asbuilt nothing ",
+            snapshot("""\
+exit 0
+--- stdout
+plain,plan
+plain,config
+plain,completion
+"""),
+        ),
+    ],
+)
+def test_the_tab_key_offers_what_can_stand_there(
+    asbuilt: Callable[..., str], words: str, offered: str
+) -> None:
+    position = str(len(words.split(" ")) - 1)
+    told = asbuilt(_ASBUILT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=position)
+    assert told == offered
