@@ -1,0 +1,87 @@
+"""Write the docs that are made from the code: docs/commands.md, docs/settings.md. --check only compares."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from asbuilt.cli.app import root
+from asbuilt.cli.commands import LazyGroup
+from asbuilt.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.settings import Setting
+
+DOCS: Final = Path(__file__).parent.parent / "docs"
+NOTE: Final = "<!-- Written by `just docs`; edit the code instead. -->"
+SETTINGS_LEAD: Final = """\
+The highest wins: command line, environment, the repository's `asbuilt.toml` or `[tool.asbuilt]` in
+`pyproject.toml` (never both), your own file (`~/.config/asbuilt/config.toml`), the organisation's file
+(`/etc/asbuilt/config.toml`), the default. What the organisation's file lists in `locked = [...]` stands
+above all. `asbuilt config show --origin` says who set what."""
+
+
+def commands() -> str:
+    """Say what every command says with -h."""
+    top = click.Context(root, info_name="asbuilt", help_option_names=["-h", "--help"], show_default=True)
+    parts = ["# Commands", NOTE, "What every command says with `-h`.", _shown(root, top)]
+    for name in root.lazy:
+        parts += _described(name, root, top)
+    return "\n\n".join(parts) + "\n"
+
+
+def _described(name: str, group: LazyGroup, parent: click.Context) -> Iterator[str]:
+    command = group.get_command(parent, name)
+    if command is None:
+        raise LookupError(name)
+    here = click.Context(command, info_name=name, parent=parent)
+    yield f"## {here.command_path}"
+    yield _shown(command, here)
+    if isinstance(command, LazyGroup):
+        for inner in command.lazy:
+            yield from _described(inner, command, here)
+
+
+def _shown(command: click.Command, context: click.Context) -> str:
+    return f"```text\n{command.get_help(context)}\n```"
+
+
+def settings() -> str:
+    """Give every setting a heading."""
+    return "\n\n".join(["# Settings", NOTE, SETTINGS_LEAD, *map(_setting, SETTINGS.values())]) + "\n"
+
+
+def _setting(setting: Setting) -> str:
+    default = ", ".join(setting.default) if isinstance(setting.default, tuple) else setting.default
+    word = str(default).lower() if isinstance(default, bool) else default
+    rows = [
+        *([f"- one of: {', '.join(f'`{choice}`' for choice in setting.choices)}"] if setting.choices else []),
+        f"- default: `{word}`" if word else "- default: empty",
+        f"- environment: `{setting.variable}`",
+        f"- a repository {'may' if setting.repository_may_set else 'may not'} set it",
+        f"- read by `asbuilt {setting.read_by}`" if setting.read_by else "- no command reads it yet",
+    ]
+    meaning = f"{setting.meaning[0].upper()}{setting.meaning[1:]}."
+    return f"## {setting.key}\n\n{meaning}\n\n" + "\n".join(rows)
+
+
+def main() -> int:
+    """Write the pages, or say which of them are not what the code says."""
+    stale = 0
+    for name, text in {"commands.md": commands(), "settings.md": settings()}.items():
+        file = DOCS / name
+        if "--check" not in sys.argv:
+            file.write_text(text, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            stale = 1
+            print(f"docs/{name} is not what the code says. Next: just docs")
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from asbuilt.plan.model import Rule
+from asbuilt.settings import SETTINGS
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md"]
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def _transcripts(page: Path) -> list[str]:
+    return CONSOLE.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A repository with the example plan committed, and nothing of the developer's own settings."""
+    repository = tmp_path / "shop-api"
+    (repository / "plans").mkdir(parents=True)
+    shutil.copy(ROOT / "docs/examples/rate-limit.md", repository / "plans")
+    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "plan"]):
+        subprocess.run(["git", *arguments], cwd=repository, check=True, env=_environment(tmp_path))  # noqa: S607
+    return repository
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "LANG": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "A",
+        "GIT_AUTHOR_EMAIL": "a@example.com",
+        "GIT_COMMITTER_NAME": "A",
+        "GIT_COMMITTER_EMAIL": "a@example.com",
+    }
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _transcripts(page)], ids=lambda page: page.name)
+def test_every_transcript_in_the_docs_is_what_the_commands_print(page: Path, shop: Path) -> None:
+    for transcript in _transcripts(page):
+        assert _played(transcript, shop) == transcript
+
+
+def _played(transcript: str, repository: Path) -> str:
+    """Type the transcript's commands and write down what comes, digests shortened."""
+    played = ""
+    for line in transcript.splitlines():
+        if not line.startswith("$ "):
+            continue
+        ended = subprocess.run(
+            ["/bin/sh", "-c", line[2:]],
+            cwd=repository,
+            env=_environment(repository.parent),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            text=True,
+        )
+        played += f"{line}\n" + re.sub(r"sha256:[0-9a-f]{64}", "sha256:…", ended.stdout)
+    return played
+
+
+def test_generated_docs_say_what_the_code_says() -> None:
+    ended = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/docs.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_every_rule_of_plan_check_is_explained() -> None:
+    explained = re.findall(
+        r"^\| `([a-z0-9-]+)` \|", (ROOT / "docs/plans.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(explained) == sorted(Rule)
+
+
+def test_every_setting_has_a_heading() -> None:
+    headings = re.findall(
+        r"^## (\S+)$", (ROOT / "docs/settings.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert headings == list(SETTINGS)
+
+
+def test_the_advice_for_agents_fits_on_a_page() -> None:
+    assert len((ROOT / "AGENTS.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not link.startswith("http") and not (page.parent / link).exists()] == []
+
+
+def test_every_decision_is_listed() -> None:
+    listed = re.findall(r"\]\((\d{4}-[^)]+\.md)\)", (ROOT / "docs/adr/README.md").read_text(encoding="utf-8"))
+    assert listed == sorted(file.name for file in (ROOT / "docs/adr").glob("0*.md"))
+
+
+def test_every_floor_is_a_question_that_its_package_answers() -> None:
+    packages = [path.parent for path in (ROOT / "src/asbuilt").glob("*/__init__.py")]
+    firsts = {
+        package.name: (package / "__init__.py").read_text(encoding="utf-8").splitlines()[0]
+        for package in packages
+    }
+    assert {name: first for name, first in firsts.items() if "?" not in first and name != "cli"} == {}
