@@ -44,7 +44,7 @@ fuzz target seconds:
 
 # speed as ratios of things timed in one run
 bench:
-    python scripts/bench
+    python scripts/bench.py
 
 # write the docs that are made from the code
 docs:

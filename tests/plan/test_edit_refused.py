@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from inline_snapshot import snapshot
 
@@ -48,8 +46,8 @@ def test_words_in_a_note_change_nothing_else() -> None:
     edit = mark_phase(before, "2", Status.DONE, note="the panel depends on phase 9").edit
     after = read(edit.apply(before.source.data)[0])
     old, new = before.phases[1], after.phases[1]
-    assert new == replace(
-        old, status=Status.DONE, span=new.span, lines=new.lines, spot=new.spot, line_spot=new.line_spot
+    assert new == old._replace(
+        status=Status.DONE, span=new.span, lines=new.lines, spot=new.spot, line_spot=new.line_spot
     )
 
 

@@ -10,7 +10,7 @@ import json
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from asbuilt.errors import AnswerLost
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 WIDTH: Final = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Symbols:
+class Symbols(NamedTuple):
     """One column, always followed by a word."""
 
     proven: str

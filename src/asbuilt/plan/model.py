@@ -170,8 +170,7 @@ class Dependencies(NamedTuple):
     """False: the plan says nothing, so the phase waits for every earlier one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
+class Phase(NamedTuple):
     """A unit of a plan that is run, proven and marked on its own."""
 
     id: str
