@@ -38,6 +38,10 @@ ci: (fuzz-slice "plan" "30") check
 fuzz-slice target seconds:
     scripts/fuzz {{ target }} {{ seconds }} || { [ $? -eq 3 ] && echo "NOT RUN: fuzz {{ target }}, see above"; }
 
+# properties on 10,000 examples each, by chance: run it while you sleep
+hunt *args:
+    HYPOTHESIS_PROFILE=hunt pytest --numprocesses 2 {{ args }}
+
 # fuzz TARGET (plan) for SECONDS: executions and crashes at the end
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}

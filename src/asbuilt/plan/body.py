@@ -42,7 +42,7 @@ _PARTS: Final[dict[str, Part]] = {
     **dict.fromkeys(("progress log", "log", "changelog", "history", "notes", "risks", "open questions"),
     "log"),
 }  # fmt: skip
-_ONE_LINE: Final = frozenset({"dependencies", "execution", "status"})
+_ONE_LINE: Final = frozenset({"dependencies", "execution"})
 _NAME: Final = re.compile(r"[^\W\d](?:.*\w)?", re.DOTALL)
 _LABEL: Final = re.compile(
     r"(?:\*\*|__)\s*+([^*_\n]{1,60}?)\s*+(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*(.*)", re.DOTALL
@@ -97,8 +97,8 @@ def pieces(blocks: Sequence[Block]) -> Iterator[Piece]:
                     yield Piece(labelled or here, block.line + offset, line, block)
                     continue
                 part = part_of(label[0])
-                # `Depends on: 1` and `Status: done` say it all in their line; what follows is not theirs.
-                if part not in _ONE_LINE or not label[1].strip():
+                # `Depends on: 1` says it all in its line, and a status never goes beyond it, empty or not.
+                if part != "status" and (part not in _ONE_LINE or not label[1].strip()):
                     labelled = part
                     here = labelled or (stack[-1][1] if stack else None)
                 yield Piece(part or here, block.line + offset, label[1], block)
