@@ -28,10 +28,14 @@ floors:
 
 # the tests, on both cores
 test *args:
-    pytest --numprocesses 2 {{ args }}
+    pytest --numprocesses 2 -m "not crash" {{ args }}
+
+# kill -9 at many points: workers, hosts, gits, writers (ASBUILT_CRASH_ROUNDS=400 for the long matrix)
+crash *args:
+    pytest --numprocesses 2 -m crash {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") check
+ci: (fuzz-slice "plan" "30") crash check
 
 # what cannot run here is listed with its reason, never left out in silence
 [private]

@@ -80,3 +80,41 @@ class NameTaken(AsbuiltError):
 
 class AnswerLost(AsbuiltError):
     """What a command found out did not arrive where its output goes."""
+
+
+class StoreFailed(AsbuiltError):
+    """The journal cannot be read or written; nothing goes on without it."""
+
+
+class GitFailed(AsbuiltError):
+    """Git did not do what it was asked to, and what it said is in the words."""
+
+
+class TreeTooLarge(AsbuiltError):
+    """An attempt's files are over the caps of a snapshot; its workspace stays as it is."""
+
+    exit_code = GATE_STOPPED
+
+
+class LandingRefused(AsbuiltError):
+    """Nothing moved: a landing would have lost something, or its target is not as it was."""
+
+    exit_code = GATE_STOPPED
+
+
+class RingUnavailable(AsbuiltError):
+    """The kernel cannot hold a process on this machine as the settings demand."""
+
+    exit_code = GATE_STOPPED
+
+
+class HostFailed(AsbuiltError):
+    """An attempt's host process did not come up; nothing of it runs."""
+
+    exit_code = GATE_STOPPED
+
+
+class ScriptInvalid(AsbuiltError):
+    """The scripted agent's script cannot be played as it stands."""
+
+    exit_code = USAGE

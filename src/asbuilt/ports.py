@@ -1,0 +1,164 @@
+"""What do flows need? Small protocols in the callers' words, and the plain values that pass through them.
+
+The one rule: everything here can be done twice; whoever performs it looks first whether it is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from asbuilt.policy.ring import Level
+
+Role = Literal["implement", "fix", "verify"]
+Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What one attempt is told, frozen: the same words however often it has to be started."""
+
+    attempt: str
+    """Its address in folders and refs: `<run>.<phase>.<number>`, a verifier's with `v` behind it."""
+    role: Role
+    agent: str
+    """The adapter's name, e.g. `scripted`."""
+    workspace: Path
+    writable: bool
+    """False: the workspace is mounted read-only, as for a verifier."""
+    phase: str
+    title: str
+    text: str
+    """The phase's section, byte for byte (decoded so that any byte survives)."""
+    intent: str
+    items: tuple[str, ...]
+    """Work items and criteria, in order; a verdict names each by its place, from 1."""
+    tests: str | None
+    """The test command as a literal, or None when the project has no tests."""
+    failures: tuple[str, ...] = ()
+    """What a fix has to mend, in the words of whoever found it."""
+    stall_s: int = 900
+    overall_s: int = 7200
+    protected: tuple[Path, ...] = ()
+    """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
+    script: Path | None = None
+    """For the scripted agent: the script it plays."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What the agent may see of the user's environment; nothing else gets in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How an attempt ended, written once."""
+
+    ending: Ending
+    reason: str
+    says: str = ""
+    """The agent's last words: a claim, never a proof."""
+    verdict: tuple[tuple[int, str, str], ...] = ()
+    """From a verifier: (item, PASS or FAIL, why)."""
+    drift: tuple[str, ...] = ()
+    """Lines that began with `PLAN-TEXT-DRIFT:`, whenever they were said; not yet judged."""
+    session: str | None = None
+    """The agent's own name for its conversation."""
+    resets_at: str | None = None
+    """With `limited`: when the usage limit opens again, UTC ISO 8601."""
+    tool_calls: int = 0
+    cost_usd: float = 0.0
+    duration_s: float = 0.0
+    starts: int = 1
+    ring: str = "none"
+
+
+class Attempts(Protocol):
+    """Work given to someone outside this process, who goes on when we die."""
+
+    def start(self, brief: Brief) -> None:
+        """Start the attempt; a no-op when it runs or has ended."""
+
+    def result(self, attempt: str) -> Result | None:
+        """Return how it ended, or None while it has not."""
+
+    def beat(self, attempt: str) -> None:
+        """Tell its host that somebody still waits for it."""
+
+    def alive(self, attempt: str) -> bool:
+        """Tell whether its host process lives."""
+
+    def cancel(self, attempt: str) -> None:
+        """Ask it to end: its whole tree, TERM, 10 s, KILL."""
+
+    def starts(self, attempt: str) -> int:
+        """Tell how often a host has started it; more than one after a crash or a limit."""
+
+    def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
+        """Read what has happened since a place in its events, and the place to go on from."""
+
+    def last_heard(self, attempt: str) -> datetime | None:
+        """Tell when its agent last gave a sign, for people; limits are the host's to count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A checkout of its own, detached and locked."""
+
+    path: Path
+    git_dir: Path
+    """Its private git folder; git is never left to discover one inside a workspace."""
+    common: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """An attempt's tree under a ref, before anything else touches it."""
+
+    commit: str
+    tree: str
+    ref: str
+    ignored: tuple[tuple[str, int], ...]
+    """Ignored files by name and size; they are not kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command to be run by us in a checkout, inside the ring."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    """Folders beyond the system's own that it may read."""
+    hidden: tuple[Path, ...] = ()
+    network: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: int = 1800
+    output_cap: int = 8_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What a command did."""
+
+    exit_code: int | None
+    """None when it was ended by a limit."""
+    output: bytes
+    """stdout and stderr as they came, cut in the middle above the cap."""
+    truncated: bool
+    duration_s: float
+    ring: str
+
+
+class Processes(Protocol):
+    """Commands that we run ourselves, in the ring."""
+
+    def run(self, command: Command) -> Ended:
+        """Run it to its end or its limit; nothing of it lives on."""
+
+    @property
+    def level(self) -> Level:
+        """The ring that holds it, as probed by running."""
