@@ -1,0 +1,167 @@
+"""Questions to people and their answers. An answer is given once; whoever comes second is told the first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.journal.events import append
+from asbuilt.journal.ids import Address
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from asbuilt.journal.store import Row, Session
+
+Kind = Literal["plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land"]
+Answer = Literal["yes", "no"]
+NEVER_BY_AUTO: Final = frozenset({"sign-off", "waiver"})
+"""What needs eyes or a decision: `--auto` answers none of these."""
+
+_COLUMNS: Final = (
+    "number, key, plan, run, phase, kind, question, intent, asked_by, asked_at,"
+    " answer, answered_by, answered_at, note"
+)
+
+
+class Approval(NamedTuple):
+    """A question, and its answer once there is one."""
+
+    number: int
+    key: str
+    plan: str
+    run: str
+    phase: str | None
+    kind: str
+    question: str
+    intent: str | None
+    asked_by: str
+    asked_at: str
+    answer: str | None
+    answered_by: str | None
+    answered_at: str | None
+    note: str | None
+
+    @property
+    def name(self) -> str:
+        """Return what people type: a7."""
+        return f"a{self.number}"
+
+
+class Wish(NamedTuple):
+    """What is to be asked."""
+
+    run: str
+    kind: Kind
+    question: str
+    phase: str | None = None
+    intent: str | None = None
+
+
+def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str) -> Approval:
+    """Put a question into the inbox; asked again under its key, it is the same question."""
+    # Numbers are given under the plan's head row and a unique key, so that two askers cannot share one.
+    session.run(
+        "UPDATE heads SET changed_at = :now WHERE org = :org AND repo = :repo AND plan = :plan",
+        **address._asdict(),
+        now=session.now,
+    )
+    known = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND key = :key",
+            org=address.org,
+            repo=address.repo,
+            key=key,
+        )
+    )
+    if known is not None:
+        return Approval(**known)
+    number = session.rows(
+        "SELECT coalesce(max(number), 0) + 1 AS number FROM approvals WHERE org = :org AND repo = :repo",
+        org=address.org,
+        repo=address.repo,
+    )[0]["number"]
+    session.run(
+        "INSERT INTO approvals"
+        " (org, repo, number, key, plan, run, phase, kind, question, intent, asked_by, asked_at)"
+        " VALUES (:org, :repo, :number, :key, :plan, :run, :phase, :kind, :question, :intent, :actor, :now)",
+        **address._asdict(),
+        **wish._asdict(),
+        number=number,
+        key=key,
+        actor=actor,
+        now=session.now,
+    )
+    append(
+        session,
+        address,
+        key=f"{key}/asked",
+        kind="approval.asked",
+        actor=actor,
+        data={
+            "number": number,
+            "run": wish.run,
+            "kind": wish.kind,
+            "phase": wish.phase,
+            "question": wish.question[:500],
+        },
+    )
+    asked = named(session, address.org, address.repo, int(number))
+    if asked is None:
+        raise LookupError(key)
+    return asked
+
+
+def answer(  # noqa: PLR0913 - an answer has these parts
+    session: Session, org: str, repo: str, number: int, *, said: Answer, actor: str, note: str | None = None
+) -> tuple[bool, Approval | None]:
+    """Answer a question: (True, it) for the one answer that counts, else what was answered before."""
+    changed = session.run(
+        "UPDATE approvals SET answer = :said, answered_by = :actor, answered_at = :now, note = :note"
+        " WHERE org = :org AND repo = :repo AND number = :number AND answer IS NULL",
+        org=org,
+        repo=repo,
+        number=number,
+        said=said,
+        actor=actor,
+        now=session.now,
+        note=note,
+    )
+    found = named(session, org, repo, number)
+    if changed and found is not None:
+        append(
+            session,
+            Address(org, repo, found.plan),
+            key=f"{found.key}/answered",
+            kind="approval.answered",
+            actor=actor,
+            data={"number": number, "run": found.run, "answer": said, "note": (note or "")[:500]},
+        )
+    return bool(changed), found
+
+
+def named(session: Session, org: str, repo: str, number: int) -> Approval | None:
+    """Return one question."""
+    row = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND number = :number",
+            org=org,
+            repo=repo,
+            number=number,
+        )
+    )
+    return None if row is None else _approval(row)
+
+
+def waiting(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Approval]:
+    """List the questions that nobody has answered, oldest first."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND answer IS NULL"
+        " ORDER BY number LIMIT :limit",
+        org=org,
+        repo=repo,
+        limit=limit,
+    )
+    return [_approval(row) for row in rows]
+
+
+def _approval(row: Row) -> Approval:
+    return Approval(**row)

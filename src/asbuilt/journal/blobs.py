@@ -1,0 +1,75 @@
+"""Texts and outputs by their content: a folder now, behind the two verbs that any store of objects has."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import zlib
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import NotFound, StoreFailed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LEVEL: Final = 6
+
+
+class Blobs:
+    """Content-addressed files, compressed; writing the same content twice writes nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, data: bytes) -> str:
+        """Keep some bytes and return their digest."""
+        name = hashlib.sha256(data).hexdigest()
+        file = self._file(name)
+        if file.exists():
+            return f"sha256:{name}"
+        fresh = file.with_name(f".{name}.{secrets.token_hex(4)}")
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with fresh.open("xb") as opened:
+                os.fchmod(opened.fileno(), 0o600)
+                opened.write(zlib.compress(data, _LEVEL))
+                opened.flush()
+                os.fsync(opened.fileno())
+            fresh.replace(file)
+        except OSError as error:
+            fresh.unlink(missing_ok=True)
+            raise StoreFailed(
+                f"an output could not be kept: {error.strerror or error}",
+                why="Evidence that is not kept proves nothing later.",
+                next_step="Make room in the state folder, then `asbuilt resume`.",
+            ) from error
+        return f"sha256:{name}"
+
+    def get(self, digest: str) -> bytes:
+        """Return the bytes of a digest, checked."""
+        name = digest.removeprefix("sha256:")
+        try:
+            data = zlib.decompress(self._file(name).read_bytes())
+        except FileNotFoundError as error:
+            raise NotFound(
+                f"the output {digest[:19]} is not kept any more",
+                why="Outputs are kept for a time, facts for longer.",
+                next_step="Run the check again: `asbuilt verify`.",
+            ) from error
+        except (OSError, zlib.error) as error:
+            raise self._damaged(digest) from error
+        if hashlib.sha256(data).hexdigest() != name:
+            raise self._damaged(digest)
+        return data
+
+    def _file(self, name: str) -> Path:
+        return self._folder / name[:2] / name
+
+    @staticmethod
+    def _damaged(digest: str) -> StoreFailed:
+        return StoreFailed(
+            f"the output {digest[:19]} is damaged",
+            why="Its content does not have its digest.",
+            next_step="Run the check again: `asbuilt verify`.",
+        )

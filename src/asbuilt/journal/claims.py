@@ -1,0 +1,168 @@
+"""Who owns a plan: one row, no expiry. A claim ends only when its owner lets go or a person breaks it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.journal.events import append
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Row, Session
+
+
+class Answer(IntEnum):
+    """What a claim is answered, as the exit code that `asbuilt claim` gives."""
+
+    YOURS = 0
+    HELD = 10
+    OWNER_MISMATCH = 12
+    ABSENT = 2
+
+
+class Claim(NamedTuple):
+    """An ownership as it stands."""
+
+    plan: str
+    run: str
+    epoch: int
+    mode: str
+    phase: str | None
+    host: str
+    since: str
+
+
+class Acquired(NamedTuple):
+    """How an attempt to own a plan came out, and who owns it now."""
+
+    answer: Answer
+    claim: Claim
+
+
+def acquire(session: Session, address: Address, *, run: str, mode: str, host: str, actor: str) -> Acquired:
+    """Take a plan for a run; taking it again is the same claim. Of two at once exactly one wins.
+
+    The epoch rises with every new owner and never comes back, so that whoever was replaced can be told apart.
+    """
+    # The head row orders the competitors: whoever holds it sees what the other has done.
+    head = first(
+        session.rows(
+            "UPDATE heads SET changed_at = :now"
+            " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING epoch",
+            **address._asdict(),
+            now=session.now,
+        )
+    )
+    held = find(session, address)
+    if held is not None:
+        return Acquired(Answer.YOURS if held.run == run else Answer.HELD, held)
+    epoch = int(head["epoch"] if head else 0) + 1
+    claim = Claim(address.plan, run, epoch, mode, None, host, session.now)
+    session.run(
+        "INSERT INTO claims (org, repo, plan, run, epoch, mode, phase, host, since)"
+        " VALUES (:org, :repo, :plan, :run, :epoch, :mode, :phase, :host, :since)",
+        org=address.org,
+        repo=address.repo,
+        **claim._asdict(),
+    )
+    session.run(
+        "UPDATE heads SET epoch = :epoch WHERE org = :org AND repo = :repo AND plan = :plan",
+        **address._asdict(),
+        epoch=epoch,
+    )
+    append(
+        session,
+        address,
+        key=f"{run}/claim/{epoch}",
+        kind="claim.acquired",
+        actor=actor,
+        data={"run": run, "epoch": epoch, "mode": mode, "host": host},
+    )
+    return Acquired(Answer.YOURS, claim)
+
+
+def release(session: Session, address: Address, *, run: str, actor: str) -> Answer:
+    """Let go of a plan; nothing to let go of is fine, somebody else's claim stays."""
+    held = find(session, address)
+    if held is None:
+        return Answer.YOURS
+    if held.run != run:
+        return Answer.OWNER_MISMATCH
+    _delete(session, address)
+    append(
+        session,
+        address,
+        key=f"{run}/release/{held.epoch}",
+        kind="claim.released",
+        actor=actor,
+        data={"run": run, "epoch": held.epoch},
+    )
+    return Answer.YOURS
+
+
+def break_(session: Session, address: Address, *, reason: str, actor: str) -> Claim | None:
+    """Take a claim away from its owner, by a person's word and with a record of it."""
+    held = find(session, address)
+    if held is None:
+        return None
+    _delete(session, address)
+    append(
+        session,
+        address,
+        key=f"{held.run}/broken/{held.epoch}",
+        kind="claim.broken",
+        actor=actor,
+        data={"run": held.run, "epoch": held.epoch, "reason": reason[:500]},
+    )
+    return held
+
+
+def set_phase(session: Session, address: Address, *, run: str, phase: str) -> Answer:
+    """Note which phase the owner works on."""
+    held = find(session, address)
+    if held is None:
+        return Answer.ABSENT
+    if held.run != run:
+        return Answer.OWNER_MISMATCH
+    session.run(
+        "UPDATE claims SET phase = :phase WHERE org = :org AND repo = :repo AND plan = :plan",
+        **address._asdict(),
+        phase=phase,
+    )
+    return Answer.YOURS
+
+
+def find(session: Session, address: Address) -> Claim | None:
+    """Return who owns a plan, if anybody does."""
+    row = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM claims WHERE org = :org AND repo = :repo AND plan = :plan",
+            **address._asdict(),
+        )
+    )
+    return None if row is None else _claim(row)
+
+
+def every(session: Session, org: str, repo: str | None = None, *, limit: int = 200) -> list[Claim]:
+    """List the claims of a repository, or of all."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM claims WHERE org = :org AND (CAST(:repo AS text) IS NULL OR repo = :repo)"
+        " ORDER BY since LIMIT :limit",
+        org=org,
+        repo=repo,
+        limit=limit,
+    )
+    return [_claim(row) for row in rows]
+
+
+_COLUMNS = "plan, run, epoch, mode, phase, host, since"
+
+
+def _claim(row: Row) -> Claim:
+    return Claim(**row)
+
+
+def _delete(session: Session, address: Address) -> None:
+    session.run("DELETE FROM claims WHERE org = :org AND repo = :repo AND plan = :plan", **address._asdict())

@@ -1,0 +1,104 @@
+"""What has happened to a plan, in order, once each. A repeated step appends nothing: its key is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Session
+
+MAX_BODY: Final = 2_048
+"""Bytes of an event's data; what is longer is a blob, and its digest stands here."""
+
+
+class Event(NamedTuple):
+    """One row of the journal. Kinds that this version does not know are kept and shown as they are."""
+
+    seq: int
+    key: str
+    kind: str
+    v: int
+    at: str
+    actor: str
+    data: dict[str, Any]
+
+
+def open_plan(session: Session, address: Address, slug: str) -> None:
+    """Give a plan its head row, if it has none yet."""
+    session.run(
+        "INSERT INTO heads (org, repo, plan, slug, seq, epoch, runs, state, changed_at)"
+        " VALUES (:org, :repo, :plan, :slug, 0, 0, 0, 'known', :now)"
+        " ON CONFLICT (org, repo, plan) DO NOTHING",
+        **address._asdict(),
+        slug=slug,
+        now=session.now,
+    )
+
+
+def append(  # noqa: PLR0913 - an event has these parts
+    session: Session,
+    address: Address,
+    *,
+    key: str,
+    kind: str,
+    actor: str,
+    data: dict[str, Any] | None = None,
+    v: int = 1,
+) -> Event:
+    """Append an event, or return the one that already has this key."""
+    where = address._asdict()
+    body = json.dumps(data or {}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    if len(body.encode("utf-8", "surrogatepass")) > MAX_BODY:
+        # Our own bug, found before it fills a database: texts and outputs belong into blobs.
+        raise ValueError(f"the event {kind} has {len(body)} characters; {MAX_BODY} bytes are allowed")
+    # The head row is taken first, so that two writers of one plan come one after the other.
+    head = first(
+        session.rows(
+            "UPDATE heads SET changed_at = :now"
+            " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING seq",
+            **where,
+            now=session.now,
+        )
+    )
+    known = first(
+        session.rows(
+            "SELECT seq, key, kind, v, at, actor, data FROM events"
+            " WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
+            **where,
+            key=key,
+        )
+    )
+    if known is not None:
+        return _event(known)
+    seq = int(head["seq"] if head else 0) + 1
+    event = Event(seq, key, kind, v, session.now, actor, data or {})
+    session.run(
+        "INSERT INTO events (org, repo, plan, seq, key, kind, v, at, actor, data)"
+        " VALUES (:org, :repo, :plan, :seq, :key, :kind, :v, :at, :actor, :data)",
+        **where,
+        **{**event._asdict(), "data": body},
+    )
+    session.run(
+        "UPDATE heads SET seq = :seq WHERE org = :org AND repo = :repo AND plan = :plan", **where, seq=seq
+    )
+    return event
+
+
+def history(session: Session, address: Address, *, after: int = 0, limit: int = 5_000) -> list[Event]:
+    """Return a plan's events in order, from behind `after`."""
+    rows = session.rows(
+        "SELECT seq, key, kind, v, at, actor, data FROM events"
+        " WHERE org = :org AND repo = :repo AND plan = :plan AND seq > :after ORDER BY seq LIMIT :limit",
+        **address._asdict(),
+        after=after,
+        limit=limit,
+    )
+    return [_event(row) for row in rows]
+
+
+def _event(row: dict[str, Any]) -> Event:
+    return Event(**{**row, "data": json.loads(row["data"])})

@@ -1,0 +1,57 @@
+"""A few connections shared by many threads. A thread that finds none free waits for one to come back."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SIZE: Final = 4
+"""Connections of one process: many small pools fill a database's limit sooner than any work does."""
+
+
+class Closable(Protocol):
+    """What a pool holds."""
+
+    def close(self) -> None:
+        """Let go."""
+
+
+Connection = TypeVar("Connection", bound=Closable)
+
+
+class Pool(Generic[Connection]):
+    """Connections made when they are first needed, kept until they break."""
+
+    def __init__(self, make: Callable[[], Connection], is_usable: Callable[[Connection], bool]) -> None:
+        self._make = make
+        self._is_usable = is_usable
+        self._places = threading.BoundedSemaphore(SIZE)
+        self._free: list[Connection] = []
+        self._guard = threading.Lock()
+
+    @contextmanager
+    def take(self) -> Iterator[Connection]:
+        """Lend a connection for one transaction."""
+        with self._places:
+            with self._guard:
+                connection = self._free.pop() if self._free else None
+            if connection is None or not self._is_usable(connection):
+                connection = self._make()
+            try:
+                yield connection
+            finally:
+                if self._is_usable(connection):
+                    with self._guard:
+                        self._free.append(connection)
+                else:
+                    connection.close()
+
+    def close(self) -> None:
+        """Close what is not lent."""
+        with self._guard:
+            while self._free:
+                self._free.pop().close()

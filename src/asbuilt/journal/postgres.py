@@ -1,0 +1,106 @@
+"""The journal in a Postgres schema: the same SQL by psycopg, few connections, no wait without a limit."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import psycopg
+from psycopg.rows import dict_row
+
+from asbuilt.errors import StoreFailed
+from asbuilt.journal.pool import Pool
+from asbuilt.journal.store import for_postgres
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from asbuilt.journal.store import Migration, Row
+
+_NOW: Final = (
+    "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS now"
+)
+_MIGRATION_LOCK: Final = 7_214_402_611
+_OPTIONS: Final = "-c search_path=asbuilt -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
+
+
+class PostgresSession:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        self._connection = connection
+        self._now: str | None = None
+
+    @property
+    def now(self) -> str:
+        """Return the database's clock, read once per transaction."""
+        if self._now is None:
+            self._now = str(self.rows(_NOW)[0]["now"])
+        return self._now
+
+    def rows(self, sql: str, **values: object) -> list[Row]:
+        """Run a statement and return what it gives."""
+        cursor = self._connection.execute(for_postgres(sql), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def run(self, sql: str, **values: object) -> int:
+        """Run a statement and return how many rows it changed."""
+        return self._connection.execute(for_postgres(sql), values).rowcount
+
+
+class PostgresStore:
+    """One database and a few connections to it."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._pool = Pool(self._connect, lambda connection: not connection.closed and not connection.broken)
+
+    @contextmanager
+    def write(self) -> Iterator[PostgresSession]:
+        """Begin a transaction; writers of one plan wait for each other at its head row."""
+        with self._transaction() as session:
+            yield session
+
+    @contextmanager
+    def read(self) -> Iterator[PostgresSession]:
+        """Begin a snapshot that changes nothing."""
+        with self._transaction() as session:
+            session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield session
+
+    def migrate(self, steps: Sequence[Migration]) -> None:
+        """Apply what is missing; one process at a time, each step in a transaction of its own."""
+        with self._transaction() as session:
+            session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
+            session.run("CREATE SCHEMA IF NOT EXISTS asbuilt")
+            session.run("CREATE TABLE IF NOT EXISTS asbuilt.schema_version (version integer NOT NULL)")
+        for step in steps:
+            with self._transaction() as session:
+                session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
+                found = session.rows("SELECT max(version) AS version FROM schema_version")
+                if (found[0]["version"] or 0) >= step.number:
+                    continue
+                for statement in step.statements("postgres"):
+                    session.run(statement)
+                session.run("INSERT INTO schema_version (version) VALUES (:number)", number=step.number)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._pool.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[PostgresSession]:
+        try:
+            with self._pool.take() as connection, connection.transaction():
+                yield PostgresSession(connection)
+        except psycopg.Error as error:
+            raise StoreFailed(
+                f"the journal's database cannot be used: {str(error).strip() or type(error).__name__}",
+                why="Nothing may happen that cannot be written down.",
+                next_step="Look whether the database is up and the address is right; then try again.",
+            ) from error
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        return psycopg.connect(
+            self._url, autocommit=True, row_factory=dict_row, connect_timeout=10, options=_OPTIONS
+        )

@@ -1,0 +1,203 @@
+"""Runs and their segments: what is wanted, and when it is due. The engine is told from here, never asked."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Row, Session
+
+ENDED: Final = ("landed", "done", "failed", "stopped", "declined")
+_COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
+
+
+class Run(NamedTuple):
+    """One execution of a plan."""
+
+    org: str
+    repo: str
+    run: str
+    plan: str
+    number: int
+    state: str
+    needs: int
+    options: dict[str, Any]
+    stop: str | None
+    at: str
+    ended_at: str | None
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing more will happen."""
+        return self.ended_at is not None
+
+
+class Segment(NamedTuple):
+    """A stretch of a run between two waits: when it is due, and what it waits for."""
+
+    org: str
+    repo: str
+    run: str
+    n: int
+    due_at: str
+    why: str
+
+    @property
+    def workflow(self) -> str:
+        """Return the engine's id for it."""
+        return f"{self.run}.{self.n}"
+
+
+def request(  # noqa: PLR0913 - a request has these parts
+    session: Session,
+    address: Address,
+    *,
+    run: str,
+    slug: str,
+    options: dict[str, Any],
+    actor: str,
+    needs: int = 1,
+) -> Run:
+    """Write down that a plan is to be run; the worker takes it from here."""
+    open_plan(session, address, slug)
+    head = session.rows(
+        "UPDATE heads SET runs = runs + 1 WHERE org = :org AND repo = :repo AND plan = :plan RETURNING runs",
+        **address._asdict(),
+    )
+    session.run(
+        "INSERT INTO runs (org, repo, run, plan, number, state, needs, options, at)"
+        " VALUES (:org, :repo, :run, :plan, :number, 'requested', :needs, :options, :now)",
+        **address._asdict(),
+        run=run,
+        number=head[0]["runs"],
+        needs=needs,
+        options=json.dumps(options, sort_keys=True),
+        now=session.now,
+    )
+    plan_segment(session, Segment(address.org, address.repo, run, 1, session.now, "start"))
+    append(
+        session,
+        address,
+        key=f"{run}/requested",
+        kind="run.requested",
+        actor=actor,
+        data={"run": run, "number": head[0]["runs"], "mode": options.get("mode", "phase")},
+    )
+    found = find(session, address.org, address.repo, run)
+    if found is None:
+        raise LookupError(run)
+    return found
+
+
+def plan_segment(session: Session, segment: Segment) -> None:
+    """Write down when a run goes on; planned again, it is the same segment."""
+    session.run(
+        "INSERT INTO segments (org, repo, run, n, due_at, why) VALUES (:org, :repo, :run, :n, :due_at, :why)"
+        " ON CONFLICT (org, repo, run, n) DO NOTHING",
+        **segment._asdict(),
+    )
+
+
+def close_segment(session: Session, segment: Segment) -> None:
+    """Write down that a segment has done its part."""
+    session.run(
+        "UPDATE segments SET closed_at = :now WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
+        " AND closed_at IS NULL",
+        org=segment.org,
+        repo=segment.repo,
+        run=segment.run,
+        n=segment.n,
+        now=session.now,
+    )
+
+
+def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:
+    """Make what a run waits for due at once; return the segments that were moved forward."""
+    rows = session.rows(
+        "UPDATE segments SET due_at = :now WHERE org = :org AND repo = :repo AND run = :run"
+        " AND closed_at IS NULL AND due_at > :now RETURNING org, repo, run, n, due_at, why",
+        org=org,
+        repo=repo,
+        run=run,
+        now=session.now,
+    )
+    return [Segment(**row) for row in rows]
+
+
+def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segment]:
+    """List the segments that are not closed, the earliest due first: all that an engine has to know."""
+    rows = session.rows(
+        "SELECT org, repo, run, n, due_at, why FROM segments WHERE org = :org AND closed_at IS NULL"
+        " ORDER BY due_at, run LIMIT :limit",
+        org=org,
+        limit=limit,
+    )
+    return [Segment(**row) for row in rows]
+
+
+def set_state(session: Session, run: Run, state: str) -> None:
+    """Note a run's state where lists filter by it; the event that goes with it is the caller's."""
+    over = state in ENDED
+    session.run(
+        "UPDATE runs SET state = :state, ended_at = CASE WHEN :over = 1 THEN :now ELSE ended_at END"
+        " WHERE org = :org AND repo = :repo AND run = :run",
+        org=run.org,
+        repo=run.repo,
+        run=run.run,
+        state=state,
+        over=int(over),
+        now=session.now,
+    )
+    session.run(
+        "UPDATE heads SET state = :state WHERE org = :org AND repo = :repo AND plan = :plan",
+        org=run.org,
+        repo=run.repo,
+        plan=run.plan,
+        state=state,
+    )
+
+
+def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str) -> bool:
+    """Write down that a run is to stop; False when it is over already."""
+    changed = session.run(
+        "UPDATE runs SET stop = :reason"
+        " WHERE org = :org AND repo = :repo AND run = :run AND ended_at IS NULL",
+        org=org,
+        repo=repo,
+        run=run,
+        reason=reason,
+    )
+    return bool(changed)
+
+
+def find(session: Session, org: str, repo: str, run: str) -> Run | None:
+    """Return a run by its id."""
+    row = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM runs WHERE org = :org AND repo = :repo AND run = :run",
+            org=org,
+            repo=repo,
+            run=run,
+        )
+    )
+    return None if row is None else _run(row)
+
+
+def of_plan(session: Session, address: Address, *, limit: int = 50) -> list[Run]:
+    """List a plan's runs, the newest first."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM runs WHERE org = :org AND repo = :repo AND plan = :plan"
+        " ORDER BY number DESC LIMIT :limit",
+        **address._asdict(),
+        limit=limit,
+    )
+    return [_run(row) for row in rows]
+
+
+def _run(row: Row) -> Run:
+    return Run(**{**row, "options": json.loads(row["options"])})

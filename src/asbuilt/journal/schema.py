@@ -1,0 +1,72 @@
+"""The journal's tables. A released step is never edited; a new one is added behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Step(NamedTuple):
+    """A forward step of the schema, the same for both databases but for the words they need differently."""
+
+    number: int
+    sql: tuple[str, ...]
+
+    def statements(self, dialect: str) -> Sequence[str]:
+        """Return the step's SQL in a dialect."""
+        words = _WORDS[dialect]
+        return [statement.format_map(words) for statement in self.sql]
+
+
+_WORDS: Final = {
+    # A feed follows commits, not ids: an id may become visible after a larger one. SQLite has one writer.
+    "sqlite": {"feed_column": "feed integer PRIMARY KEY AUTOINCREMENT", "events_key": "UNIQUE"},
+    "postgres": {
+        "feed_column": "feed bigserial, tx xid8 NOT NULL DEFAULT pg_current_xact_id()",
+        "events_key": "PRIMARY KEY",
+    },
+}
+
+_FIRST: Final = (
+    """CREATE TABLE repositories (
+        org text NOT NULL, repo text NOT NULL, path text NOT NULL, inode text NOT NULL, remote text,
+        seen_at text NOT NULL, PRIMARY KEY (org, repo))""",
+    # One head row a plan: it numbers the plan's events and holds what lists filter and sort by.
+    """CREATE TABLE heads (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, slug text NOT NULL, seq integer NOT NULL,
+        epoch integer NOT NULL, runs integer NOT NULL, state text NOT NULL, changed_at text NOT NULL,
+        PRIMARY KEY (org, repo, plan))""",
+    "CREATE INDEX heads_by_change ON heads (org, repo, changed_at)",
+    """CREATE TABLE events (
+        {feed_column}, org text NOT NULL, repo text NOT NULL, plan text NOT NULL, seq integer NOT NULL,
+        key text NOT NULL, kind text NOT NULL, v integer NOT NULL, at text NOT NULL, actor text NOT NULL,
+        data text NOT NULL, {events_key} (org, repo, plan, seq), UNIQUE (org, repo, plan, key))""",
+    """CREATE TABLE revisions (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, digest text NOT NULL, intent text NOT NULL,
+        blob text NOT NULL, at text NOT NULL, PRIMARY KEY (org, repo, plan, digest))""",
+    """CREATE TABLE runs (
+        org text NOT NULL, repo text NOT NULL, run text NOT NULL, plan text NOT NULL, number integer NOT NULL,
+        state text NOT NULL, needs integer NOT NULL, options text NOT NULL, stop text, at text NOT NULL,
+        ended_at text, PRIMARY KEY (org, repo, run), UNIQUE (org, repo, plan, number))""",
+    """CREATE TABLE segments (
+        org text NOT NULL, repo text NOT NULL, run text NOT NULL, n integer NOT NULL, due_at text NOT NULL,
+        why text NOT NULL, closed_at text, PRIMARY KEY (org, repo, run, n))""",
+    "CREATE INDEX open_segments ON segments (due_at) WHERE closed_at IS NULL",
+    """CREATE TABLE claims (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, run text NOT NULL, epoch integer NOT NULL,
+        mode text NOT NULL, phase text, host text NOT NULL, since text NOT NULL,
+        PRIMARY KEY (org, repo, plan))""",
+    """CREATE TABLE approvals (
+        org text NOT NULL, repo text NOT NULL, number integer NOT NULL, key text NOT NULL,
+        plan text NOT NULL, run text NOT NULL, phase text, kind text NOT NULL, question text NOT NULL,
+        intent text,
+        asked_by text NOT NULL, asked_at text NOT NULL, answer text, answered_by text, answered_at text,
+        note text, PRIMARY KEY (org, repo, number), UNIQUE (org, repo, key))""",
+    """CREATE TABLE workers (
+        org text NOT NULL, worker text NOT NULL, host text NOT NULL, pid integer NOT NULL,
+        build text NOT NULL, beat_at text NOT NULL, draining integer NOT NULL, PRIMARY KEY (org, worker))""",
+)
+
+STEPS: Final = (Step(1, _FIRST),)

@@ -1,0 +1,124 @@
+"""The journal in one SQLite file: WAL, and synchronous FULL.
+
+The one rule: an answer that a person saw accepted does not vanish with the power.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import StoreFailed
+from asbuilt.journal.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from asbuilt.journal.store import Migration, Row
+
+_BUSY_MS: Final = 30_000
+_WAL_TRIES: Final = 250
+_NOW: Final = "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS now"
+
+
+class SqliteSession:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._now: str | None = None
+
+    @property
+    def now(self) -> str:
+        """Return the database's clock, read once per transaction."""
+        if self._now is None:
+            self._now = str(self.rows(_NOW)[0]["now"])
+        return self._now
+
+    def rows(self, sql: str, **values: object) -> list[Row]:
+        """Run a statement and return what it gives."""
+        cursor = self._connection.execute(sql, values)
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def run(self, sql: str, **values: object) -> int:
+        """Run a statement and return how many rows it changed."""
+        return self._connection.execute(sql, values).rowcount
+
+
+class SqliteStore:
+    """One file and a few connections to it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._pool = Pool(self._connect, lambda connection: not connection.in_transaction)
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteSession]:
+        """Begin at once with the write lock: a transaction that upgrades later could fail in its middle."""
+        with self._transaction("BEGIN IMMEDIATE") as session:
+            yield session
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteSession]:
+        """Begin a snapshot."""
+        with self._transaction("BEGIN") as session:
+            yield session
+
+    def migrate(self, steps: Sequence[Migration]) -> None:
+        """Apply what is missing; the version changes in the same transaction as the tables."""
+        for step in steps:
+            with self.write() as session:
+                if int(session.rows("PRAGMA user_version")[0]["user_version"]) >= step.number:
+                    continue
+                for statement in step.statements("sqlite"):
+                    session.run(statement)
+                session.run(f"PRAGMA user_version = {step.number}")
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._pool.close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[SqliteSession]:
+        try:
+            with self._pool.take() as connection:
+                connection.execute(begin)
+                try:
+                    yield SqliteSession(connection)
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+        except sqlite3.DatabaseError as error:
+            raise StoreFailed(
+                f"the journal {self._file} cannot be used: {error}",
+                why="Nothing may happen that cannot be written down.",
+                next_step="Look at the disk's space and permissions; `asbuilt doctor` looks at the rest.",
+            ) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._file, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+        )
+        _use_wal(connection)
+        for pragma in ("synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    # SQLite does not wait for this lock: of many that open a new file at once, all but one are told "locked".
+    for attempt in range(_WAL_TRIES):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if attempt == _WAL_TRIES - 1:
+                raise
+            time.sleep(0.02)
+        else:
+            return

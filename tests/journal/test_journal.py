@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.errors import StoreFailed
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.events import MAX_BODY, append, history, open_plan
+from asbuilt.journal.ids import Address, new_id
+from asbuilt.journal.schema import STEPS
+from tests.journal.conftest import PLAN, open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.journal.store import Session, Store
+
+
+def _known(store: Store, address: Address = PLAN) -> None:
+    with store.write() as session:
+        open_plan(session, address, "rate-limit")
+
+
+def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
+    _known(store)
+    again = open_store(where)
+    again.migrate(STEPS)
+    with again.read() as session:
+        assert session.rows("SELECT slug FROM heads") == [{"slug": "rate-limit"}]
+    again.close()
+
+
+def test_many_processes_may_migrate_at_once(where: str) -> None:
+    stores = [open_store(where) for _ in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda store: store.migrate(STEPS), stores))
+    with stores[0].read() as session:
+        assert session.rows("SELECT count(*) AS n FROM events") == [{"n": 0}]
+    for store in stores:
+        store.close()
+
+
+def test_events_keep_their_order_and_a_repeated_key_appends_nothing(store: Store) -> None:
+    _known(store)
+    for key in ("r/1", "r/2", "r/1", "r/3", "r/2"):
+        with store.write() as session:
+            append(session, PLAN, key=key, kind="run.requested", actor="you", data={"key": key})
+    with store.read() as session:
+        told = [(event.seq, event.key, event.data) for event in history(session, PLAN)]
+    assert told == [(1, "r/1", {"key": "r/1"}), (2, "r/2", {"key": "r/2"}), (3, "r/3", {"key": "r/3"})]
+
+
+def _append_two(session: Session) -> None:
+    append(session, PLAN, key="r/1", kind="run.requested", actor="you")
+    append(session, PLAN, key="r/2", kind="check.done", actor="you", data={"output": "x" * MAX_BODY})
+
+
+def test_what_is_raised_in_a_transaction_undoes_all_of_it(store: Store) -> None:
+    _known(store)
+    with pytest.raises(ValueError, match="bytes are allowed"), store.write() as session:
+        _append_two(session)
+    with store.read() as session:
+        assert history(session, PLAN) == []
+
+
+def test_eight_writers_of_one_plan_number_its_events_without_a_gap(store: Store) -> None:
+    _known(store)
+
+    def write(writer: int) -> None:
+        for number in range(20):
+            with store.write() as session:
+                append(session, PLAN, key=f"{writer}/{number}", kind="check.done", actor="asbuilt")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    with store.read() as session:
+        assert [event.seq for event in history(session, PLAN)] == list(range(1, 161))
+
+
+def test_an_event_over_the_limit_is_our_bug(store: Store) -> None:
+    _known(store)
+    with pytest.raises(ValueError, match="bytes are allowed"), store.write() as session:
+        append(session, PLAN, key="r/1", kind="check.done", actor="asbuilt", data={"output": "x" * MAX_BODY})
+
+
+def test_of_many_runs_that_want_a_plan_exactly_one_gets_it(store: Store) -> None:
+    for race in range(25):
+        plan = Address("local", "6f9c", f"plans/{race}.md")
+        _known(store, plan)
+
+        def take(run: str, plan: Address = plan) -> tuple[claims.Answer, str]:
+            with store.write() as session:
+                taken = claims.acquire(session, plan, run=run, mode="phase", host="h", actor="you")
+            return taken.answer, taken.claim.run
+
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(take, ("r1", "r2", "r3", "r4")))
+        winners = [owner for answer, owner in answers if answer is claims.Answer.YOURS]
+        assert len(winners) == 1
+        assert {owner for _, owner in answers} == set(winners)
+
+
+def test_a_claim_is_taken_again_by_its_owner_and_kept_from_others(store: Store) -> None:
+    _known(store)
+    with store.write() as session:
+        claims.acquire(session, PLAN, run="r1", mode="finish", host="h", actor="you")
+        again = claims.acquire(session, PLAN, run="r1", mode="finish", host="h", actor="you")
+        other = claims.acquire(session, PLAN, run="r2", mode="phase", host="h", actor="you")
+        phase = claims.set_phase(session, PLAN, run="r2", phase="2a")
+        released = claims.release(session, PLAN, run="r2", actor="you")
+    assert (again.answer, other.answer, phase, released) == (
+        claims.Answer.YOURS,
+        claims.Answer.HELD,
+        claims.Answer.OWNER_MISMATCH,
+        claims.Answer.OWNER_MISMATCH,
+    )
+    assert again.claim == other.claim
+
+
+def test_every_new_owner_has_a_higher_epoch(store: Store) -> None:
+    _known(store)
+    epochs = []
+    for run in ("r1", "r2", "r3"):
+        with store.write() as session:
+            epochs.append(
+                claims.acquire(session, PLAN, run=run, mode="phase", host="h", actor="you").claim.epoch
+            )
+            if run == "r1":
+                claims.release(session, PLAN, run=run, actor="you")
+            else:
+                claims.break_(session, PLAN, reason="dead", actor="you")
+    assert epochs == [1, 2, 3]
+
+
+def test_releasing_nothing_and_noting_a_phase_of_nothing_are_told_apart(store: Store) -> None:
+    _known(store)
+    with store.write() as session:
+        assert claims.release(session, PLAN, run="r1", actor="you") is claims.Answer.YOURS
+        assert claims.set_phase(session, PLAN, run="r1", phase="1") is claims.Answer.ABSENT
+        assert claims.break_(session, PLAN, reason="none", actor="you") is None
+
+
+def test_a_question_is_asked_once_and_answered_once(store: Store) -> None:
+    _known(store)
+    wish = approvals.Wish(run="r1", kind="continue", question="go on with phase 2?", phase="2")
+    with store.write() as session:
+        first = approvals.ask(session, PLAN, key="r1/between/2", wish=wish, actor="r1")
+        again = approvals.ask(session, PLAN, key="r1/between/2", wish=wish, actor="r1")
+    assert (first.name, again) == ("a1", first)
+
+    def say(said: approvals.Answer) -> tuple[bool, approvals.Approval | None]:
+        with store.write() as session:
+            return approvals.answer(session, "local", "6f9c", 1, said=said, actor=said)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(say, ["yes", "no"] * 4))
+    counted = [approval for won, approval in answers if won]
+    assert len(counted) == 1
+    assert {approval.answer for _, approval in answers if approval} == {
+        counted[0].answer if counted[0] else None
+    }
+    with store.read() as session:
+        assert approvals.waiting(session, "local", "6f9c") == []
+        assert [event.kind for event in history(session, PLAN)] == ["approval.asked", "approval.answered"]
+
+
+def test_a_run_is_requested_with_its_first_segment(store: Store) -> None:
+    run = new_id()
+    with store.write() as session:
+        requested = runs.request(
+            session, PLAN, run=run, slug="rate-limit", options={"mode": "finish"}, actor="you"
+        )
+    with store.read() as session:
+        segments = runs.open_segments(session, "local")
+    assert (requested.number, requested.state, requested.options) == (1, "requested", {"mode": "finish"})
+    assert [(segment.workflow, segment.why) for segment in segments] == [(f"{run}.1", "start")]
+
+
+def test_runs_of_one_plan_are_numbered(store: Store) -> None:
+    with store.write() as session:
+        numbers = [
+            runs.request(session, PLAN, run=new_id(), slug="rate-limit", options={}, actor="you").number
+            for _ in range(3)
+        ]
+    assert numbers == [1, 2, 3]
+
+
+def test_an_answer_makes_a_waiting_segment_due_at_once(store: Store) -> None:
+    run = new_id()
+    with store.write() as session:
+        runs.request(session, PLAN, run=run, slug="rate-limit", options={}, actor="you")
+        runs.close_segment(session, runs.Segment("local", "6f9c", run, 1, session.now, "start"))
+        runs.plan_segment(
+            session, runs.Segment("local", "6f9c", run, 2, "2999-01-01T00:00:00.000Z", "approval")
+        )
+    with store.write() as session:
+        woken = runs.wake(session, "local", "6f9c", run)
+        now = session.now
+    assert [(segment.workflow, segment.due_at) for segment in woken] == [(f"{run}.2", now)]
+    with store.write() as session:
+        assert runs.wake(session, "local", "6f9c", run) == []
+
+
+def test_a_run_that_is_over_cannot_be_stopped(store: Store) -> None:
+    run = new_id()
+    with store.write() as session:
+        requested = runs.request(session, PLAN, run=run, slug="rate-limit", options={}, actor="you")
+        assert runs.ask_to_stop(session, "local", "6f9c", run, reason="you") is True
+        runs.set_state(session, requested, "stopped")
+    with store.write() as session:
+        assert runs.ask_to_stop(session, "local", "6f9c", run, reason="you") is False
+        found = runs.find(session, "local", "6f9c", run)
+    assert found is not None
+    assert (found.state, found.is_over) == ("stopped", True)
+
+
+def test_ids_sort_by_the_time_they_were_made() -> None:
+    made = [new_id() for _ in range(2000)]
+    assert len(set(made)) == 2000
+    assert sorted(made, key=lambda one: one[:10]) == sorted(made, key=lambda one: one[:10])
+    assert {len(one) for one in made} == {26}
+
+
+def test_a_store_that_cannot_be_used_says_so_in_words(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "nowhere" / "journal.db"))
+    with pytest.raises(StoreFailed), store.read() as session:
+        session.rows("SELECT 1")
