@@ -1,0 +1,127 @@
+"""The worker: one process a user that tells the engine what is due. Killed anywhere, the next one goes on."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import StoreFailed
+from asbuilt.journal import runs
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from asbuilt.flows.engine import Engine
+    from asbuilt.journal.runs import Segment
+    from asbuilt.journal.store import Store
+
+LOOK_S: Final = 0.2
+_LOST: Final = frozenset({"ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+
+
+class Told(NamedTuple):
+    """What the engine has been told of a segment."""
+
+    due_at: str
+
+
+@contextmanager
+def only_worker(lock: Path) -> Iterator[bool]:
+    """Hold the worker's lock; False when another process has it. The lock dies with its holder."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def is_running(lock: Path) -> bool:
+    """Tell whether some worker holds the lock."""
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+class Worker:
+    """Brings journal and engine together, again and again: what is open there is known here."""
+
+    def __init__(
+        self, store: Store, engine: Engine, *, org: str, lost: Callable[[Segment, str], None]
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._org = org
+        self._lost = lost
+        self._told: dict[str, str] = {}
+
+    def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
+        """Look for what is due until told to end, or until nothing has been open for `idle_s` seconds."""
+        idle = 0.0
+        while not ended.wait(LOOK_S):
+            try:
+                open_now = self.look()
+            except StoreFailed:
+                # The database may come back; what is written down is not lost meanwhile.
+                ended.wait(2.0)
+                continue
+            idle = 0.0 if open_now else idle + LOOK_S
+            if idle_s is not None and idle >= idle_s:
+                return
+
+    def look(self) -> int:
+        """Tell the engine of every open segment that it does not know; return how many are open."""
+        with self._store.read() as session:
+            segments = runs.open_segments(session, self._org)
+            now = session.now
+        fresh = [segment for segment in segments if segment.workflow not in self._told]
+        states = self._engine.states(segment.workflow for segment in fresh)
+        for segment in segments:
+            self._tell(segment, now, states.get(segment.workflow))
+        self._told = {segment.workflow: segment.due_at for segment in segments}
+        return len(segments)
+
+    def _tell(self, segment: Segment, now: str, state: str | None) -> None:
+        known = self._told.get(segment.workflow)
+        if known is None and state in _LOST:
+            self._lost(segment, str(state))
+        elif known is None:
+            self._engine.enqueue(
+                segment.workflow,
+                (segment.org, segment.repo, segment.run, segment.n),
+                delay_s=_seconds(now, segment.due_at),
+            )
+        if (known is not None and segment.due_at < known) or (known is None and state == "DELAYED"):
+            self._hasten(segment, now)
+
+    def _hasten(self, segment: Segment, now: str) -> None:
+        if segment.due_at <= now:
+            self._engine.hasten(segment.workflow)
+
+
+def _seconds(now: str, then: str) -> float:
+    return max(0.0, (_time(then) - _time(now)).total_seconds())
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

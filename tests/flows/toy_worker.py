@@ -1,0 +1,64 @@
+"""A worker with a toy segment, as a process of its own so that it can be killed: HOME STORE [ENGINE_URL]."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+from asbuilt.flows.engine import Engine, step
+from asbuilt.flows.worker import Worker, only_worker
+from asbuilt.journal import runs
+from asbuilt.journal.events import append
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.schema import STEPS
+from tests.journal.conftest import open_store
+
+STEPS_EACH = 4
+
+
+def main() -> None:
+    home, where = Path(sys.argv[1]), sys.argv[2]
+    engine_url = (
+        where.replace("postgresql:", "postgresql+psycopg:") if where.startswith("postgresql:") else None
+    )
+    store = open_store(where)
+    store.migrate(STEPS)
+
+    def act(run: str, n: int, number: int, plan: str, repo: str) -> int:
+        with (home / "acts").open("a", encoding="ascii") as acts:
+            acts.write(f"{run}.{n}/{number}\n")
+        time.sleep(0.05)
+        with store.write() as session:
+            append(session, Address(LOCAL, repo, plan), key=f"{run}.{n}/{number}", kind="toy", actor="toy")
+        return number
+
+    def close(org: str, repo: str, run: str, n: int) -> None:
+        with store.write() as session:
+            runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
+            if n == 1:
+                runs.plan_segment(session, runs.Segment(org, repo, run, 2, session.now, "next"))
+            else:
+                found = runs.find(session, org, repo, run)
+                if found is not None:
+                    runs.set_state(session, found, "done")
+
+    def segment(org: str, repo: str, run: str, n: int) -> None:
+        with store.read() as session:
+            found = runs.find(session, org, repo, run)
+        plan = found.plan if found else ""
+        for number in range(STEPS_EACH):
+            step(f"act-{number}", act, run, n, number, plan, repo)
+        step("close", close, org, repo, run, n)
+
+    with only_worker(home / "worker.lock") as mine:
+        if not mine:
+            sys.exit(75)
+        engine = Engine(folder=home, url=engine_url, worker="laptop", slots=2)
+        engine.launch(segment)
+        Worker(store, engine, org=LOCAL, lost=lambda *_: None).serve(threading.Event())
+
+
+if __name__ == "__main__":
+    main()
