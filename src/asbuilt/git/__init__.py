@@ -1,0 +1,1 @@
+"""Where does it happen? Workspaces, snapshots, commits and landings, by the git command line alone."""

@@ -1,0 +1,248 @@
+"""Call git. The one rule: it sees only what is given here, never an inherited setting or a found folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from typing import IO, TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, UsageWrong
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+MEGABYTE: Final = 1_000_000
+_TOLD: Final = 2_000
+_LOCKED: Final = re.compile(r"Unable to create '.*\.lock': File exists|could not lock config file")
+_USERS_OWN: Final = ("HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GPG_TTY", "USER", "LOGNAME")
+
+# Whatever a repository's own settings say, these hold: no program of its choosing is started by us.
+_SETTINGS: Final = (
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "core.sshCommand=false",
+    "core.alternateRefsCommand=true",
+    "core.fsync=committed,reference",
+    "core.filesRefLockTimeout=5000",
+    "core.packedRefsTimeout=10000",
+    "diff.autoRefreshIndex=false",
+    "diff.external=",
+    "gc.auto=0",
+    "i18n.commitEncoding=UTF-8",
+    "log.showSignature=false",
+    "maintenance.auto=false",
+    "protocol.ext.allow=never",
+    "push.pushOption=",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What git answered."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The answer as one line of text, any byte kept."""
+        return os.fsdecode(self.out).rstrip("\n")
+
+    @property
+    def fields(self) -> list[bytes]:
+        """The answer of a `-z` format."""
+        return self.out.split(b"\0")[:-1] if self.out else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Git:
+    """One place in which git is called, every folder of it named."""
+
+    git_dir: Path
+    work_tree: Path | None = None
+    index: Path | None = None
+    objects: Path | None = None
+    """Where objects are, when it is not below `git_dir`."""
+    as_user: bool = False
+    """True: the user's own settings and keys count, as for an author, a signature, or their own checkout."""
+    timeout_s: float = 300.0
+    patience_s: float = 10.0
+    """How long somebody else's lock is waited for; it is never taken away."""
+    output_cap: int = 256 * MEGABYTE
+    environment: Mapping[str, str] = field(default_factory=dict)
+    descriptors: tuple[int, ...] = ()
+    """Open files that git and whatever it starts shall hold open."""
+    shielded: bool = False
+    """True: a Ctrl-C meant for us does not reach git, which is in the middle of something."""
+
+    def said(self, *argv: str | bytes, stdin: bytes = b"", allowed: tuple[int, ...] = (0,)) -> Said:
+        """Run one git command to its end; an exit code that is not allowed is `GitFailed`."""
+        until = time.monotonic() + self.patience_s
+        pause = 0.02
+        while True:
+            said = self._once(argv, stdin)
+            if said.code in allowed:
+                return said
+            if not _LOCKED.search(said.err) or time.monotonic() + pause > until:
+                raise _failed(argv, said)
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+
+    def line(self, *argv: str | bytes, stdin: bytes = b"") -> str:
+        """Run a command that answers with one line."""
+        return self.said(*argv, stdin=stdin).line
+
+    def with_environment(self, **more: str) -> Git:
+        """Return the same place with a few variables more."""
+        return replace(self, environment={**self.environment, **more})
+
+    def _once(self, argv: tuple[str | bytes, ...], stdin: bytes) -> Said:
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as told:
+            given.write(stdin)
+            given.seek(0)
+            settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+            # Arguments are a list and names in them are checked; there is no shell.
+            with subprocess.Popen(  # noqa: S603
+                ["git", *settings, *argv],  # noqa: S607 - the user's git, by PATH
+                cwd=self.work_tree or self.git_dir,
+                env=self._environment(),
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=told,
+                pass_fds=self.descriptors,
+                start_new_session=self.shielded,
+            ) as process:
+                try:
+                    out = self._read(process, argv)
+                except BaseException:
+                    process.kill()
+                    raise
+            told.seek(0)
+            err = told.read(_TOLD).decode("utf-8", "replace")
+        return Said(code=process.returncode, out=out, err=err.strip())
+
+    def _read(self, process: subprocess.Popen[bytes], argv: tuple[str | bytes, ...]) -> bytes:
+        until = time.monotonic() + self.timeout_s
+        stream: IO[bytes] | None = process.stdout
+        out = bytearray()
+        while stream is not None:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([stream], [], [], left)[0]:
+                raise _cut_short(argv, f"It did not end within {self.timeout_s:g} seconds.")
+            chunk = os.read(stream.fileno(), 1 << 20)
+            if not chunk:
+                break
+            out += chunk
+            if len(out) > self.output_cap:
+                raise _cut_short(argv, f"It said more than {self.output_cap // MEGABYTE} MB.")
+        try:
+            process.wait(max(until - time.monotonic(), 1.0))
+        except subprocess.TimeoutExpired as error:
+            raise _cut_short(argv, f"It did not end within {self.timeout_s:g} seconds.") from error
+        return bytes(out)
+
+    def _environment(self) -> dict[str, str]:
+        clean = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LC_ALL": "C",
+            "GIT_DIR": str(self.git_dir),
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_ALLOW_PROTOCOL": "file",
+            "GIT_EDITOR": "false",
+            "GIT_ASKPASS": "false",
+        }
+        if self.as_user:
+            clean |= {name: os.environ[name] for name in _USERS_OWN if name in os.environ}
+        else:
+            clean |= {
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_ATTR_NOSYSTEM": "1",
+            }
+        if self.work_tree is not None:
+            clean["GIT_WORK_TREE"] = str(self.work_tree)
+            clean["GIT_INDEX_FILE"] = str(self.index if self.index is not None else self.git_dir / "index")
+        elif self.index is not None:
+            clean["GIT_INDEX_FILE"] = str(self.index)
+        if self.objects is not None:
+            clean["GIT_OBJECT_DIRECTORY"] = str(self.objects)
+        return clean | dict(self.environment)
+
+
+def check_ref_name(name: str) -> str:
+    """Return a full ref name that git takes and no command can mistake for an option."""
+    parts = name.split("/")
+    wrong = (
+        len(parts) < 2
+        or parts[0] != "refs"
+        or any(not part or part.startswith(".") or part.endswith(".lock") for part in parts)
+        or name.endswith(".")
+        or ".." in name
+        or "@{" in name
+        or any(char in " ~^:?*[\\\x7f" or char < " " for char in name)
+        or len(os.fsencode(name)) > 1_000
+    )
+    if wrong:
+        raise UsageWrong(
+            f"{name!r} is not a name that git takes for a ref",
+            why="A name is checked before git sees it, so that none can pass for an option or another ref.",
+            next_step="Use letters, digits, `-`, `_`, `.` and `/`.",
+        )
+    return name
+
+
+def check_branch(name: str) -> str:
+    """Return the full ref name of a branch; one that begins with a dash is refused, as git does."""
+    if name.startswith("-") or name == "HEAD":
+        return check_ref_name(f"refs/heads/{name}\x00")
+    return check_ref_name(name if name.startswith("refs/heads/") else f"refs/heads/{name}")
+
+
+def check_oid(text: str) -> str:
+    """Return a full object name; anything else never reaches a command line."""
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", text):
+        raise UsageWrong(
+            f"{text!r} is not a commit's full name",
+            why="Short or symbolic names can mean another commit by the time they are used.",
+            next_step="Give the full hash.",
+        )
+    return text
+
+
+def _verb(argv: tuple[str | bytes, ...]) -> str:
+    return next((os.fsdecode(part) for part in argv if not os.fsdecode(part).startswith("-")), "git")
+
+
+def _failed(argv: tuple[str | bytes, ...], said: Said) -> GitFailed:
+    told = said.err or said.line[:_TOLD] or "nothing"
+    locked = _LOCKED.search(said.err) is not None
+    return GitFailed(
+        f"git {_verb(argv)} failed (exit {said.code})",
+        why=f"git said: {told}",
+        next_step="Wait for the git that holds the lock, or remove it if none runs; then try again."
+        if locked
+        else "Mend what git says, then try again; nothing was lost.",
+    )
+
+
+def _cut_short(argv: tuple[str | bytes, ...], why: str) -> GitFailed:
+    return GitFailed(
+        f"git {_verb(argv)} was ended by us",
+        why=why,
+        next_step="Look whether the disk or a program that git starts hangs, then try again.",
+    )

@@ -1,0 +1,221 @@
+"""Make outcome commits. The one rule: the same facts make the same commit, so a repeat changes nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
+from asbuilt.git.command import Git, check_branch, check_oid
+from asbuilt.git.locks import set_ref
+from asbuilt.git.repository import checkouts_of, tip
+
+if TYPE_CHECKING:
+    from asbuilt.git.repository import Repository
+
+RUN: Final = "Asbuilt-Run"
+PHASE: Final = "Asbuilt-Phase"
+UNDO: Final = "Asbuilt-Undo"
+_IDENT: Final = re.compile(rb"(.*) <([^>]*)> (\d+) ([+-]\d{4})$", re.DOTALL)
+_REVERTS: Final = re.compile(rb"^This reverts commit ([0-9a-f]{40,64})\.$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Who made a commit, and when."""
+
+    name: str
+    email: str
+    at: datetime
+
+    @property
+    def date(self) -> str:
+        """The date as git stores it: seconds, and the zone it was told in."""
+        return f"@{int(self.at.timestamp())} {self.at.strftime('%z') or '+0000'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit as it is stored."""
+
+    name: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Person
+    committer: Person
+    message: bytes
+
+    @property
+    def subject(self) -> str:
+        """Its first line."""
+        return self.message.split(b"\n", 1)[0].decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A commit of ours that was found in a history by its trailers."""
+
+    commit: str
+    run: str
+    phase: str
+    undone: bool
+    """A later commit of that history reverts it."""
+
+
+def author_of(repository: Repository) -> Person:
+    """Ask git who the user is: `git var GIT_AUTHOR_IDENT`, in the user's own settings."""
+    said = Git(git_dir=repository.git_dir, as_user=True).said("var", "GIT_AUTHOR_IDENT", allowed=(0, 128))
+    if said.code:
+        raise GitFailed(
+            "git does not know who you are",
+            why="Outcome commits carry your name; git var GIT_AUTHOR_IDENT gives none.",
+            next_step="Set user.name and user.email with git config --global, then try again.",
+        )
+    return _person(os.fsencode(said.line))
+
+
+def signs(repository: Repository) -> bool:
+    """Tell whether the user's git is set to sign commits, for `landing.sign = auto`."""
+    said = Git(git_dir=repository.git_dir, as_user=True).said(
+        "config", "--type=bool", "--get", "commit.gpgSign", allowed=(0, 1)
+    )
+    return said.line == "true"
+
+
+def message_for(subject: str, body: str = "", **trailers: str) -> bytes:
+    """Compose a message; `Asbuilt_Run="x"` becomes a trailer, which no text above it can forge."""
+    lines = []
+    for key, value in trailers.items():
+        if not value or any(char in value for char in "\n\r\0"):
+            raise UsageWrong(
+                f"{value!r} cannot stand in a commit's trailer",
+                why="A trailer is one line; it is how a landed phase is found again.",
+                next_step="Give the run or phase a name of one line.",
+            )
+        lines.append(f"{key.replace('_', '-')}: {value}")
+    first = " ".join(subject.replace("\0", "").split()) or "(no subject)"
+    middle = body.replace("\0", "").strip()
+    parts = [first, *([middle] if middle else []), *(["\n".join(lines)] if lines else [])]
+    return ("\n\n".join(parts) + "\n").encode("utf-8", "surrogateescape")
+
+
+def commit_tree(
+    repository: Repository,
+    tree: str,
+    *,
+    parents: tuple[str, ...],
+    author: Person,
+    message: bytes,
+    sign: bool = False,
+) -> str:
+    """Write a commit object, author and committer being one; no hook runs and no ref moves."""
+    return rewrite(
+        repository,
+        Commit(name="", tree=tree, parents=parents, author=author, committer=author, message=message),
+        sign=sign,
+    )
+
+
+def rewrite(repository: Repository, commit: Commit, *, sign: bool) -> str:
+    """Write a commit object from all its parts, its dates and people included."""
+    git = replace(repository.git, git_dir=repository.git_dir, as_user=sign).with_environment(
+        GIT_AUTHOR_NAME=commit.author.name,
+        GIT_AUTHOR_EMAIL=commit.author.email,
+        GIT_AUTHOR_DATE=commit.author.date,
+        GIT_COMMITTER_NAME=commit.committer.name,
+        GIT_COMMITTER_EMAIL=commit.committer.email,
+        GIT_COMMITTER_DATE=commit.committer.date,
+    )
+    lineage = [part for parent in commit.parents for part in ("-p", check_oid(parent))]
+    return git.line(
+        "commit-tree", *(["-S"] if sign else ["--no-gpg-sign"]), *lineage, "-F", "-", check_oid(commit.tree),
+        stdin=commit.message,
+    )  # fmt: skip
+
+
+def read_commit(repository: Repository, name: str) -> Commit:
+    """Read a commit as it is stored; a signature is left out, since no other commit can carry it."""
+    raw = repository.git.said("cat-file", "commit", check_oid(name)).out
+    head, _, message = raw.partition(b"\n\n")
+    lines = head.split(b"\n")
+    facts: dict[bytes, list[bytes]] = {}
+    for line in lines:
+        key, _, value = line.partition(b" ")
+        if key:  # a line that begins with a blank continues a signature
+            facts.setdefault(key, []).append(value)
+    return Commit(
+        name=name,
+        tree=facts[b"tree"][0].decode("ascii"),
+        parents=tuple(one.decode("ascii") for one in facts.get(b"parent", [])),
+        author=_person(facts[b"author"][0]),
+        committer=_person(facts[b"committer"][0]),
+        message=message,
+    )
+
+
+def advance(repository: Repository, branch: str, *, new: str, old: str | None) -> None:
+    """Move a plan's branch by compare-and-swap; a no-op when it is there already."""
+    ref = check_branch(branch)
+    found = tip(repository, ref)
+    if found == new:
+        return
+    held = checkouts_of(repository, ref)
+    if held:
+        raise LandingRefused(
+            f"{branch} is checked out in {held[0].path}",
+            why="asbuilt advances this branch phase by phase, which would pull it from under that checkout.",
+            next_step=f"Switch {held[0].path} to another branch (git switch --detach), then resume.",
+        )
+    if not set_ref(repository, ref, new=check_oid(new), old=old, why="asbuilt: phase proven"):
+        found = tip(repository, ref)
+        if found == new:
+            return
+        raise LandingRefused(
+            f"{branch} was moved by somebody else",
+            why=f"It was expected at {(old or 'nothing')[:12]} and is at {(found or 'nothing')[:12]}.",
+            next_step=f"Look with git log {branch}, then resume.",
+        )
+
+
+def trailer(message: bytes, key: str) -> str | None:
+    """Read a trailer: a line of the last paragraph, so that no text above it counts."""
+    last = message.rstrip(b"\n").rsplit(b"\n\n", 1)
+    for line in last[1].split(b"\n") if len(last) == 2 else ():
+        name, _, value = line.partition(b": ")
+        if os.fsdecode(name) == key:
+            return os.fsdecode(value)
+    return None
+
+
+def outcomes(repository: Repository, at: str, run: str, *, since: str | None = None) -> tuple[Outcome, ...]:
+    """Find the commits of a run in a history, oldest first, by their trailers."""
+    span = [check_oid(at), *([f"^{check_oid(since)}"] if since else [])]
+    # The patterns only keep other commits from being read; a commit counts by its trailers.
+    said = repository.git.said(
+        "log", "-z", "--topo-order", "--reverse", "--fixed-strings", f"--grep={RUN}: {run}",
+        "--grep=This reverts commit ", "--format=tformat:%H%n%B", *span, "--",
+    )  # fmt: skip
+    found: dict[str, Outcome] = {}
+    for record in said.fields:
+        name, _, message = record.partition(b"\n")
+        commit = name.decode("ascii")
+        for reverted in _REVERTS.findall(message):
+            known = found.get(reverted.decode("ascii"))
+            if known is not None:
+                found[known.commit] = replace(known, undone=True)
+        if trailer(message, RUN) == run:
+            found[commit] = Outcome(commit=commit, run=run, phase=trailer(message, PHASE) or "", undone=False)
+    return tuple(found.values())
+
+
+def _person(ident: bytes) -> Person:
+    match = _IDENT.match(ident)
+    if match is None:
+        return Person(name=os.fsdecode(ident), email="", at=datetime.fromtimestamp(0, UTC))
+    name, email, seconds, zone = match.groups()
+    shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:5])) * (-1 if zone.startswith(b"-") else 1)
+    at = datetime.fromtimestamp(int(seconds), timezone(shift))
+    return Person(name=os.fsdecode(name), email=os.fsdecode(email), at=at)

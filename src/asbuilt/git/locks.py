@@ -1,0 +1,151 @@
+"""Hold a repository, and know our own dead locks. The one rule: a lock we did not record is never removed.
+
+Git locks by files, and a git that is killed leaves them behind for ever. So before a git of ours takes a
+lock, we see that it is free and write down its name. Whoever finds such a record while holding the repository
+knows that its writer is dead, and that the lock came after the record.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed
+from asbuilt.git.command import check_ref_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from asbuilt.git.command import Git
+    from asbuilt.git.repository import Repository
+
+_RECORD: Final = "asbuilt-locks"
+_PATIENCE_S: Final = 10.0
+_LAST_CHANCE_S: Final = 1.0
+
+
+@contextmanager
+def guarded(folder: Path, *, patience_s: float = 60.0) -> Iterator[int]:
+    """Hold a folder against other processes of ours; lends the open file that holds it.
+
+    The lock is the kernel's and on the folder itself: it leaves no file, and whoever inherits the open file
+    holds it on, so that it is free only when the last git that we started has ended.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _wait_for(descriptor, folder, patience_s)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def recorded(repository: Repository, *locks: str) -> Iterator[None]:
+    """Record the locks that git is about to take. The caller holds the repository."""
+    heal(repository)
+    until = time.monotonic() + _PATIENCE_S
+    while taken := [lock for lock in locks if (repository.common / lock).exists()]:
+        if time.monotonic() > until:
+            raise GitFailed(
+                f"another git holds {taken[0]}",
+                why=f"It was there for {_PATIENCE_S:g} seconds, and asbuilt did not make it.",
+                next_step=f"Wait for that git to end, or remove {repository.common / taken[0]} if none runs.",
+            )
+        time.sleep(0.02)
+    record = repository.common / _RECORD
+    fresh = repository.common / f"{_RECORD}.new"
+    fresh.write_bytes(b"".join(os.fsencode(lock) + b"\0" for lock in locks))
+    fresh.replace(record)
+    yield
+    record.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(repository: Repository, *locks: str) -> Iterator[Git]:
+    """Lend the repository for one change that takes these locks."""
+    with guarded(repository.common) as descriptor, recorded(repository, *locks):
+        yield replace(repository.git, descriptors=(descriptor,))
+
+
+def heal(repository: Repository) -> None:
+    """Remove the locks that a dead git of ours has left. The caller holds the repository."""
+    record = repository.common / _RECORD
+    (repository.common / f"{_RECORD}.new").unlink(missing_ok=True)
+    try:
+        names = record.read_bytes().split(b"\0")[:-1]
+    except FileNotFoundError:
+        return
+    for name in names:
+        lock = repository.common / os.fsdecode(name)
+        if _is_plain(os.fsdecode(name)) and is_still(lock):
+            lock.unlink(missing_ok=True)
+    record.unlink(missing_ok=True)
+
+
+def lock_of(ref: str) -> str:
+    """Name the lock that git takes for a ref."""
+    return f"{check_ref_name(ref)}.lock"
+
+
+def set_ref(repository: Repository, ref: str, *, new: str, old: str | None, why: str = "asbuilt") -> bool:
+    """Swap a ref from `old` (None: it must not exist) to `new`; False when it was not at `old`."""
+    with writing(repository, lock_of(ref)) as git:
+        said = git.said(
+            "update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing, allowed=(0, 1, 128)
+        )
+        if said.code and "but expected" not in said.err and "already exists" not in said.err:
+            git.said("update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing)
+    return said.code == 0
+
+
+def drop_ref(repository: Repository, ref: str, *, old: str) -> None:
+    """Take a ref away that is at `old`."""
+    with writing(repository, lock_of(ref), "packed-refs.lock") as git:
+        git.said("update-ref", "--no-deref", "-d", ref, old)
+
+
+def is_still(path: Path) -> bool:
+    """Look for a while whether a file of git's stays as it is: a living git has one for a moment only."""
+    seen = _mark(path)
+    until = time.monotonic() + _LAST_CHANCE_S
+    while seen is not None and time.monotonic() < until:
+        time.sleep(0.05)
+        if _mark(path) != seen:
+            return False
+    return seen is not None
+
+
+def _mark(lock: Path) -> tuple[int, int, int] | None:
+    try:
+        status = lock.lstat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _is_plain(name: str) -> bool:
+    path = PurePosixPath(name)
+    return name.endswith(".lock") and not path.is_absolute() and ".." not in path.parts
+
+
+def _wait_for(descriptor: int, folder: Path, patience_s: float) -> None:
+    until = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > until:
+                raise GitFailed(
+                    f"another asbuilt is at work in {folder}",
+                    why=f"It, or a git that it started, has not ended within {patience_s:g} seconds.",
+                    next_step="Wait for it, or end the git that hangs; then try again.",
+                ) from error
+            time.sleep(0.005)
+        else:
+            return

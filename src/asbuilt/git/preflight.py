@@ -1,0 +1,115 @@
+"""Look before a landing whether it would touch anything of a person's. The one rule: it only looks.
+
+Git itself refuses to overwrite what is dirty or untracked, but takes an ignored file (a `.env`) for
+worthless. Here nothing is: a path that the landing adds must not exist in the checkout, and its parents must
+be folders.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt.git.files import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.git.repository import Checkout, Repository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """What lies between two commits."""
+
+    added: frozenset[bytes]
+    changed: frozenset[bytes]
+    gone: frozenset[bytes]
+
+    @property
+    def present(self) -> frozenset[bytes]:
+        """Those that the old commit has."""
+        return self.changed | self.gone
+
+
+def between(repository: Repository, old: str, new: str) -> Paths:
+    """Read which paths differ between two commits."""
+    fields = iter(repository.git.said("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).fields)
+    added: set[bytes] = set()
+    changed: set[bytes] = set()
+    gone: set[bytes] = set()
+    for facts, path in zip(fields, fields, strict=True):
+        {b"A": added, b"D": gone}.get(facts.rsplit(b" ", 1)[1][:1], changed).add(path)
+    return Paths(added=frozenset(added), changed=frozenset(changed), gone=frozenset(gone))
+
+
+def in_the_way(checkout: Checkout, paths: Paths) -> tuple[str, ...]:
+    """Name what exists in a checkout where the landing would put something new, ignored files included."""
+    found: set[bytes] = set()
+    for path in paths.added:
+        found |= _blocking(checkout.path, path, paths.gone)
+    return tuple(sorted(os.fsdecode(path) for path in found))
+
+
+def overlapping(checkout: Checkout, paths: Paths, old: str) -> tuple[str, ...]:
+    """Name the paths that the landing changes and the person has changed too, staged or not."""
+    with tempfile.TemporaryDirectory(prefix="asbuilt-git-") as made:
+        # A copy of the index may be refreshed; the person's own stays as it is, to the byte.
+        copy = Path(made, "index")
+        if not (checkout.git_dir / "index").is_file():
+            return ()
+        shutil.copy2(checkout.git_dir / "index", copy)
+        git = replace(checkout.git, index=copy)
+        git.said("update-index", "-q", "--refresh", allowed=(0, 1))
+        dirty = set(git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields)
+        dirty |= set(
+            git.said("diff-index", "--cached", "-z", "--name-only", "--no-renames", old, "--").fields
+        )
+    return tuple(sorted(os.fsdecode(path) for path in dirty & (paths.present | paths.added)))
+
+
+def lines_at_stake(checkout: Checkout, path: str, old: str) -> int:
+    """Count the lines of a person's that a landing over a path would lose."""
+    git = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")
+    said = git.said(
+        "diff", "--no-ext-diff", "--no-textconv", "--numstat", "-z", "--no-renames", old, "--", path
+    )
+    counts = [one.split(b"\t", 1)[0] for one in said.fields if b"\t" in one]
+    return sum(int(count) for count in counts if count.isdigit())
+
+
+def _blocking(root: Path, path: bytes, gone: frozenset[bytes]) -> set[bytes]:
+    parts = path.split(b"/")
+    for length in range(1, len(parts)):
+        parent = b"/".join(parts[:length])
+        mode = _mode(root, parent)
+        if mode is None or (parent in gone and not stat.S_ISDIR(mode)):
+            return set()
+        if not stat.S_ISDIR(mode):
+            return {parent}
+    mode = _mode(root, path)
+    if mode is None:
+        return set()
+    if not stat.S_ISDIR(mode):
+        return {path}
+    return {found for found in _inside(root, path) if found not in gone}
+
+
+def _inside(root: Path, folder: bytes) -> Iterator[bytes]:
+    for path, status in listed(root, folder):
+        if stat.S_ISDIR(status.st_mode):
+            yield from _inside(root, path)
+        else:
+            yield path
+
+
+def _mode(root: Path, path: bytes) -> int | None:
+    try:
+        return (root / os.fsdecode(path)).lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -1,0 +1,78 @@
+"""A git folder of our own for one task. The one rule: no setting, filter or hook of a repository counts.
+
+It borrows the repository's objects and nothing else. Files come out of a tree, and go into one, byte for
+byte: `filter`, `eol`, `ident` and encodings are switched off by the attributes file that outranks all others.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.git.command import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.git.repository import Repository
+
+_RAW: Final = "* -text -ident -filter -working-tree-encoding !eol\n"
+
+
+@contextmanager
+def quiet(
+    repository: Repository,
+    *,
+    work_tree: Path | None = None,
+    index: Path | None = None,
+    held: tuple[int, ...] = (),
+) -> Iterator[Git]:
+    """Lend a place whose index and settings are private; it is gone afterwards.
+
+    `held` are open files that hold a folder, which git holds on should we die before it ends.
+    """
+    with tempfile.TemporaryDirectory(prefix="asbuilt-git-", ignore_cleanup_errors=True) as made:
+        folder = Path(made)
+        for name in ("objects", "refs", "info"):
+            (folder / name).mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+        (folder / "config").write_text(_config(repository, bare=work_tree is None), encoding="ascii")
+        (folder / "info" / "attributes").write_text(_RAW, encoding="ascii")
+        exclude = repository.common / "info" / "exclude"
+        if exclude.is_file():
+            shutil.copyfile(exclude, folder / "info" / "exclude")
+        place = Git(
+            git_dir=folder,
+            work_tree=work_tree,
+            index=index if index is not None else folder / "index",
+            objects=repository.common / "objects",
+            descriptors=held,
+        )
+        if repository.excludes is not None:
+            place = place.with_environment(
+                GIT_CONFIG_COUNT="1",
+                GIT_CONFIG_KEY_0="core.excludesFile",
+                GIT_CONFIG_VALUE_0=str(repository.excludes),
+            )
+        yield place
+
+
+def _config(repository: Repository, *, bare: bool) -> str:
+    lines = [
+        "[core]",
+        f"\trepositoryformatversion = {int(repository.object_format != 'sha1')}",
+        f"\tbare = {str(bare).lower()}",
+        f"\tfilemode = {str(repository.file_mode).lower()}",
+        "\tignorecase = false",
+        "\tautocrlf = false",
+        "\tsafecrlf = false",
+        # Names that only Windows or macOS would mistake for `.git` are files like others in a snapshot.
+        "\tprotectNTFS = false",
+        "\tprotectHFS = false",
+    ]
+    if repository.object_format != "sha1":
+        lines += ["[extensions]", f"\tobjectFormat = {repository.object_format}"]
+    return "\n".join(lines) + "\n"

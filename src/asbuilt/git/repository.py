@@ -1,0 +1,298 @@
+"""Know a repository: folders, identity, checkouts, state. The one rule: only `ensure_identity` writes."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from asbuilt.errors import GitFailed, NotFound
+from asbuilt.git.command import Git, check_ref_name
+from asbuilt.git.locks import writing
+
+PathState = Literal["clean", "dirty", "untracked", "ignored", "missing"]
+
+_OPERATIONS: Final = {
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "MERGE_HEAD": "merge",
+    "REBASE_HEAD": "rebase",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "sequencer": "cherry-pick",
+    "BISECT_START": "bisect",
+}
+_BRANCH: Final = "refs/heads/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A repository, seen from one of its checkouts."""
+
+    root: Path
+    """The checkout it was opened from; the git folder itself when there is none."""
+    git_dir: Path
+    """That checkout's own git folder."""
+    common: Path
+    """The git folder that all checkouts share."""
+    object_format: str = "sha1"
+    file_mode: bool = True
+    excludes: Path | None = None
+    """The user's own ignore file, which counts in every repository of theirs."""
+
+    @property
+    def git(self) -> Git:
+        """The shared folder, with no checkout: refs, objects and history."""
+        return Git(git_dir=self.common)
+
+    @property
+    def nothing(self) -> str:
+        """The object name that stands for "does not exist"."""
+        return "0" * (40 if self.object_format == "sha1" else 64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """A folder in which a branch or commit of the repository is checked out."""
+
+    path: Path
+    git_dir: Path
+    branch: str | None
+    """Full ref name; also while it is being rebased or bisected, when git calls the checkout detached."""
+    commit: str | None
+
+    @property
+    def git(self) -> Git:
+        """The user's own checkout, with the user's own settings."""
+        return Git(git_dir=self.git_dir, work_tree=self.path, index=self.git_dir / "index", as_user=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Which repository this is, for the store that tells a copy from a move."""
+
+    uuid: str
+    common: Path
+    device: int
+    inode: int
+
+
+def open_repository(start: Path) -> Repository:
+    """Find the repository around a folder by reading its files; git discovers nothing."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        marker = folder / ".git"
+        if marker.is_dir():
+            return _opened(folder, marker)
+        if marker.is_file():
+            return _opened(folder, _linked(marker))
+    if (here / "HEAD").is_file() and (here / "objects").is_dir() and (here / "refs").is_dir():
+        return _opened(here, here)
+    raise NotFound(
+        f"{start} is not in a git repository",
+        why="Plans are run in workspaces that git makes, and land as commits.",
+        next_step="Go into your repository, or make one with git init and a first commit.",
+    )
+
+
+def identity(repository: Repository) -> Identity | None:
+    """Read the identity, or None when no command has minted one yet."""
+    said = repository.git.said("config", "--local", "--get", "asbuilt.repository", allowed=(0, 1))
+    if said.code:
+        return None
+    stat = repository.common.stat()
+    return Identity(uuid=said.line, common=repository.common, device=stat.st_dev, inode=stat.st_ino)
+
+
+def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
+    """Read the identity, minting it when there is none, or `anew` for a copy that the store has found out."""
+    before = identity(repository)
+    if before is not None and not anew:
+        return before
+    with writing(repository, "config.lock") as git:
+        known = identity(repository)
+        if known is None or (anew and known == before):
+            git.said("config", "--local", "asbuilt.repository", str(uuid.uuid4()))
+            known = identity(repository)
+    if known is None:
+        raise GitFailed(
+            "the repository's identity could not be read back",
+            why="git config took asbuilt.repository and does not give it.",
+            next_step="Look at the repository's config file, then try again.",
+        )
+    return known
+
+
+def resolve(repository: Repository, name: str) -> str | None:
+    """Return the commit that a ref or commit-ish names, or None."""
+    said = repository.git.said(
+        "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", allowed=(0, 1, 128)
+    )
+    return said.line if said.code == 0 else None
+
+
+def tip(repository: Repository, ref: str) -> str | None:
+    """Return the commit at the tip of a full ref name, or None."""
+    said = repository.git.said(
+        "show-ref", "--verify", "--hash", "--", check_ref_name(ref), allowed=(0, 1, 128)
+    )
+    return said.line if said.code == 0 else None
+
+
+def current_branch(repository: Repository) -> str | None:
+    """Return the full ref name that is checked out at the root, or None when it is detached."""
+    said = Git(git_dir=repository.git_dir).said("symbolic-ref", "--quiet", "HEAD", allowed=(0, 1))
+    return said.line if said.code == 0 else None
+
+
+def checkouts(repository: Repository) -> tuple[Checkout, ...]:
+    """List every living checkout of the repository, the main one first."""
+    own = {path: folder for folder, path in registered(repository)}
+    found = []
+    listed = repository.git.said("worktree", "list", "--porcelain", "-z").out.split(b"\0\0")
+    for place, record in enumerate(listed):
+        facts = dict(line.partition(" ")[::2] for line in os.fsdecode(record).split("\0") if line)
+        path = Path(facts.get("worktree", ""))
+        folder = own.get(path) or (repository.common if place == 0 else None)
+        if "worktree" not in facts or "bare" in facts or folder is None or not path.is_dir():
+            continue
+        branch = facts.get("branch") or _branch_in_operation(folder)
+        found.append(Checkout(path=path, git_dir=folder, branch=branch, commit=facts.get("HEAD")))
+    return tuple(found)
+
+
+def checkouts_of(repository: Repository, ref: str) -> tuple[Checkout, ...]:
+    """List the checkouts that have a branch checked out."""
+    return tuple(checkout for checkout in checkouts(repository) if checkout.branch == ref)
+
+
+def registered(repository: Repository) -> tuple[tuple[Path, Path], ...]:
+    """List the linked worktrees that git has on file: (its git folder, its path)."""
+    registry = repository.common / "worktrees"
+    found = []
+    for folder in sorted(registry.iterdir()) if registry.is_dir() else ():
+        link = _content(folder / "gitdir")
+        if link:
+            found.append((folder, Path(os.path.normpath(folder / link)).parent))
+    return tuple(found)
+
+
+def operations(git_dir: Path) -> tuple[str, ...]:
+    """Name the git operations that a checkout is in the middle of."""
+    return tuple(sorted({word for name, word in _OPERATIONS.items() if (git_dir / name).exists()}))
+
+
+def conflicts(checkout: Checkout) -> tuple[str, ...]:
+    """Name the files of a checkout that have conflicts to be resolved."""
+    fields = checkout.git.said("ls-files", "-z", "--unmerged").fields
+    return tuple(sorted({os.fsdecode(one.split(b"\t", 1)[1]) for one in fields}))
+
+
+def leftover_stashes(repository: Repository) -> tuple[str, ...]:
+    """Name the stashes that a landing of another tool has left behind."""
+    said = repository.git.said(
+        "reflog", "show", "-z", "--format=%gd: %gs", "refs/stash", "--", allowed=(0, 128)
+    )
+    return tuple(text for one in said.fields if "pre-cherry-pick" in (text := os.fsdecode(one)))
+
+
+def path_state(checkout: Checkout, path: str) -> PathState:
+    """Tell what git thinks of one file in a checkout."""
+    literal = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")
+    fields = literal.said(
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--ignored=matching",
+        "--untracked-files=all",
+        "--no-renames",
+        "--",
+        path,
+    ).fields
+    if fields:
+        marks: dict[bytes, PathState] = {b"??": "untracked", b"!!": "ignored"}
+        return marks.get(fields[0][:2], "dirty")
+    tracked = literal.said("ls-files", "-z", "--", path).fields
+    return "clean" if tracked else "missing"
+
+
+def _opened(root: Path, git_dir: Path) -> Repository:
+    shared = _content(git_dir / "commondir")
+    common = (git_dir / shared).resolve() if shared else git_dir
+    _refuse_foreign(root, common)
+    git = Git(git_dir=common)
+    form = git.said("config", "--local", "--get", "extensions.objectFormat", allowed=(0, 1)).line
+    mode = git.said("config", "--local", "--type=bool", "--get", "core.fileMode", allowed=(0, 1)).line
+    return Repository(
+        root=root,
+        git_dir=git_dir,
+        common=common,
+        object_format=form or "sha1",
+        file_mode=mode != "false",
+        excludes=_users_excludes(common),
+    )
+
+
+def _refuse_foreign(root: Path, common: Path) -> None:
+    """Refuse a repository of another user's, as git does unless `safe.directory` names it.
+
+    Git itself looks only when it discovers a folder, and we always name it; so the look is ours.
+    """
+    ours = {os.geteuid(), int(os.environ.get("SUDO_UID") or os.geteuid()) if os.geteuid() == 0 else -1}
+    if root.stat().st_uid in ours and common.stat().st_uid in ours:
+        return
+    said = Git(git_dir=common, as_user=True).said(
+        "config", "--global", "--type=path", "-z", "--get-all", "safe.directory", allowed=(0, 1)
+    )
+    for name in map(os.fsdecode, said.fields):
+        if name in {"*", str(root), str(common)} or (name.endswith("/*") and str(root).startswith(name[:-1])):
+            return
+    raise GitFailed(
+        f"{root} belongs to another user",
+        why="Its settings could start programs in your name, so git refuses it, and so do we.",
+        next_step=f"If you trust it: git config --global --add safe.directory {root}",
+    )
+
+
+def _users_excludes(common: Path) -> Path | None:
+    said = Git(git_dir=common, as_user=True).said(
+        "config", "--type=path", "--get", "core.excludesFile", allowed=(0, 1)
+    )
+    settings = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("HOME", "") + "/.config"
+    path = Path(said.line) if said.line else Path(settings, "git", "ignore")
+    return path if path.is_absolute() and path.is_file() else None
+
+
+def _branch_in_operation(git_dir: Path) -> str | None:
+    for name in ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"):
+        line = _first_line(git_dir / name)
+        if line:
+            full = line if line.startswith(_BRANCH) else _BRANCH + line
+            return full if line != "detached HEAD" else None
+    return None
+
+
+def _linked(marker: Path) -> Path:
+    target = _content(marker)
+    if not target.startswith("gitdir:"):
+        raise GitFailed(
+            f"{marker} does not lead to a git folder",
+            why="It is a file, and its first line is not `gitdir: <folder>`.",
+            next_step="Run git worktree repair in the main checkout.",
+        )
+    return (marker.parent / target.removeprefix("gitdir:").strip()).resolve()
+
+
+def _first_line(file: Path) -> str:
+    return _content(file).split("\n", 1)[0].strip()
+
+
+def _content(file: Path) -> str:
+    """Read a small file of git's own; a path in it may hold any character but ends with a newline."""
+    try:
+        with file.open("rb") as opened:
+            return os.fsdecode(opened.read(16_384)).removesuffix("\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""

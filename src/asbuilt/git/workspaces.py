@@ -1,0 +1,286 @@
+"""Make and remove workspaces. The one rule: files that nobody has kept are never deleted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
+from asbuilt.git.checkouts import fill
+from asbuilt.git.command import Git, check_oid
+from asbuilt.git.locks import guarded, is_still
+from asbuilt.git.repository import registered
+from asbuilt.git.snapshots import read_tree_of
+from asbuilt.ports import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.ports import Kept
+
+_READY: Final = "asbuilt-ready"
+_ADDING: Final = "asbuilt-adding"
+_REASON: Final = "asbuilt workspace"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A workspace that is on file, whoever still needs it."""
+
+    workspace: Workspace
+    run: str
+    lane: str
+    ready: bool
+    """False: it was being made or removed when its maker died; no agent was ever in it."""
+    here: bool
+    """Its folder exists."""
+
+
+def make(repository: Repository, root: Path, run: str, lane: str, commit: str) -> Workspace:
+    """Make a linked worktree `root/run/lane` of a commit, detached and locked, unless it is there.
+
+    One that is ready is returned as it is, whatever an agent has done in it. One that was left half made is
+    finished: until the mark is set, nobody but us has written there.
+    """
+    path = root.resolve() / _name(run) / _name(lane)
+    check_oid(commit)
+    with guarded(repository.common) as held:
+        _drop_unborn(repository)
+        git_dir = _registered_at(repository, path)
+        if git_dir is None:
+            git = replace(repository.git, descriptors=(held,))
+            git_dir = _add(repository, git, path, commit, f"{_REASON} {run}/{lane}")
+    workspace = Workspace(path=path, git_dir=git_dir, common=repository.common)
+    with guarded(git_dir) as held:
+        if (git_dir / _READY).is_file() and path.is_dir():
+            relink(workspace)
+        else:
+            _finish(repository, workspace, commit, held)
+    return workspace
+
+
+def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
+    """List the workspaces below a root that git has on file. Nothing is removed here, ever."""
+    base = root.resolve()
+    found = []
+    for git_dir, path in registered(repository):
+        if path.parent.parent != base:
+            continue
+        found.append(
+            Leftover(
+                workspace=Workspace(path=path, git_dir=git_dir, common=repository.common),
+                run=path.parent.name,
+                lane=path.name,
+                ready=(git_dir / _READY).is_file(),
+                here=path.is_dir(),
+            )
+        )
+    return tuple(found)
+
+
+def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept: Kept) -> None:
+    """Put a workspace at a commit. Its files must be exactly those that were kept; ignored files stay."""
+    _must_be(
+        repository,
+        workspace,
+        kept.tree,
+        "A workspace is reset only when every file in it is kept under a ref.",
+    )
+    if not _has(repository, kept.ref, kept.commit):
+        raise LandingRefused(
+            f"the snapshot {kept.ref} is gone",
+            why="The files of this workspace would be lost with a reset.",
+            next_step="Keep them again, then resume.",
+        )
+    with guarded(workspace.git_dir) as held:
+        _finish(repository, workspace, commit, held)
+
+
+def remove(repository: Repository, workspace: Workspace) -> None:
+    """Remove a workspace whose commits are reachable and whose tree is clean; a second time is fine.
+
+    The folder is renamed first, which happens at once or not at all: a crash never leaves half a workspace
+    under its own name.
+    """
+    doomed = workspace.path.with_name(f".removing-{workspace.path.name}")
+    if workspace.path.is_dir():
+        _refuse_unreachable(repository, workspace)
+        head = _own(workspace).line("rev-parse", "--verify", "HEAD^{tree}")
+        _must_be(repository, workspace, head, "A workspace is removed only when nothing in it would be lost.")
+        _delete(doomed)
+        workspace.path.rename(doomed)
+    _delete(doomed)
+    with guarded(repository.common):
+        if workspace.git_dir.parent == repository.common / "worktrees":
+            _delete(workspace.git_dir)
+    with suppress(OSError):
+        workspace.path.parent.rmdir()
+
+
+def relink(workspace: Workspace) -> None:
+    """Write the workspace's `.git` file anew if it is not as we wrote it; an agent may have swapped it."""
+    link = workspace.path / ".git"
+    right = b"gitdir: " + os.fsencode(workspace.git_dir) + b"\n"
+    if not link.is_symlink() and link.is_file() and link.read_bytes() == right:
+        return
+    _delete(link)
+    fresh = workspace.git_dir / "asbuilt-link"
+    fresh.write_bytes(right)
+    shutil.copyfile(fresh, link)
+    fresh.unlink()
+
+
+def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str) -> Path:
+    if path.exists() and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
+        raise GitFailed(
+            f"{path} is in the way of a workspace",
+            why="It is not on git's list, and what is in it may be somebody's work.",
+            next_step=f"Look at it, move it elsewhere, then resume: mv {path} {path}.old",
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = _record_adding(repository)
+    git.said(
+        "worktree", "add", "--quiet", "--no-checkout", "--detach", "--lock", "--reason", reason,
+        "--", str(path), commit,
+    )  # fmt: skip
+    record.unlink()
+    git_dir = _registered_at(repository, path)
+    if git_dir is None:
+        raise GitFailed(
+            f"git has made no workspace at {path}",
+            why="git worktree add has ended well, and git does not list it.",
+            next_step="Look with git worktree list, then resume.",
+        )
+    return git_dir
+
+
+def _finish(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
+    ready = workspace.git_dir / _READY
+    ready.unlink(missing_ok=True)
+    workspace.path.mkdir(parents=True, exist_ok=True)
+    # A lock here was left by a git of ours that died: only we write in this folder, and we hold it.
+    (workspace.git_dir / "index.lock").unlink(missing_ok=True)
+    (workspace.git_dir / "HEAD.lock").unlink(missing_ok=True)
+    for name, text in (("commondir", "../.."), ("HEAD", commit)):
+        if not (workspace.git_dir / name).is_file():
+            (workspace.git_dir / name).write_text(text + "\n", encoding="ascii")
+    relink(workspace)
+    replace(_own(workspace), descriptors=(held,)).said("update-ref", "--no-deref", "HEAD", check_oid(commit))
+    fill(repository, workspace.path, commit, index=workspace.git_dir / "index", held=held)
+    with ready.open("w", encoding="ascii") as file:
+        file.write(commit + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _own(workspace: Workspace) -> Git:
+    return Git(git_dir=workspace.git_dir)
+
+
+def _registered_at(repository: Repository, path: Path) -> Path | None:
+    return next((folder for folder, where in registered(repository) if where == path), None)
+
+
+def _record_adding(repository: Repository) -> Path:
+    """Write down what is on file, so that an entry which a killed git leaves unborn is known to be ours."""
+    record = repository.common / _ADDING
+    fresh = repository.common / f"{_ADDING}.new"
+    fresh.write_bytes(b"".join(os.fsencode(entry.name) + b"\0" for entry in _entries(repository)))
+    return fresh.replace(record)
+
+
+def _drop_unborn(repository: Repository) -> None:
+    """Drop entries that a killed `git worktree add` of ours left before it wrote where they belong."""
+    record = repository.common / _ADDING
+    (repository.common / f"{_ADDING}.new").unlink(missing_ok=True)
+    if not record.is_file():
+        return
+    before = {os.fsdecode(name) for name in record.read_bytes().split(b"\0")}
+    for entry in _entries(repository):
+        if entry.name not in before and _is_unborn(repository, entry) and is_still(entry):
+            _delete(entry)
+    record.unlink()
+
+
+def _entries(repository: Repository) -> list[Path]:
+    registry = repository.common / "worktrees"
+    return sorted(registry.iterdir()) if registry.is_dir() else []
+
+
+def _is_unborn(repository: Repository, entry: Path) -> bool:
+    return entry not in {folder for folder, _ in registered(repository)}
+
+
+def _refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
+    named = {_own(workspace).line("rev-parse", "--verify", "HEAD")}
+    log = workspace.git_dir / "logs" / "HEAD"
+    if log.is_file():
+        named |= {
+            line.split(b" ")[1].decode("ascii") for line in log.read_bytes().splitlines() if b" " in line
+        }
+    named.discard(repository.nothing)
+    loose = repository.git.said(
+        "rev-list",
+        "--max-count=1",
+        "--stdin",
+        "--not",
+        "--glob=refs/*",
+        stdin="\n".join(sorted(named)).encode(),
+    ).line
+    if loose:
+        raise LandingRefused(
+            f"{workspace.path} holds a commit that no branch has: {loose[:12]}",
+            why="It would be lost with the workspace. Nothing was removed.",
+            next_step=f"Keep it with git branch keep-{loose[:7]} {loose[:12]}, then try again.",
+        )
+
+
+def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) -> None:
+    found, _ = read_tree_of(repository, workspace.path, base=tree, write=False)
+    if found == tree:
+        return
+    with_changes = _differences(repository, workspace, tree)
+    raise LandingRefused(
+        f"{workspace.path} has files that are not kept: {', '.join(with_changes[:5])}",
+        why=f"{why} Nothing was changed.",
+        next_step="Resume the run, which keeps them; or copy what you need and remove them yourself.",
+    )
+
+
+def _differences(repository: Repository, workspace: Workspace, tree: str) -> list[str]:
+    kept, _ = read_tree_of(repository, workspace.path, base=tree, write=True)
+    fields = repository.git.said("diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, kept).fields
+    return [os.fsdecode(path) for path in fields]
+
+
+def _has(repository: Repository, ref: str, commit: str) -> bool:
+    said = repository.git.said(
+        "for-each-ref", "--format=%(refname)", f"--contains={check_oid(commit)}", "--", ref
+    )
+    return said.line == ref
+
+
+def _name(part: str) -> str:
+    if (
+        not part
+        or part.startswith((".", "-"))
+        or any(char in part for char in "/\\\0\n")
+        or len(os.fsencode(part)) > 200
+    ):
+        raise UsageWrong(
+            f"{part!r} cannot name a workspace",
+            why="It becomes a folder, and must not lead out of the workspaces' own.",
+            next_step="Use letters, digits, `-`, `_` and `.`.",
+        )
+    return part
+
+
+def _delete(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        shutil.rmtree(path)

@@ -1,0 +1,346 @@
+"""A landing happens once and whole, or not at all, and nothing of the user's changes with it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.errors import LandingRefused
+from asbuilt.git.candidates import Candidate, Conflict, Edit, add_files, held, hold, pick, revert
+from asbuilt.git.commits import message_for, outcomes
+from asbuilt.git.landing import Intent, Landed, Refused, TipMoved, land, prepare, recover
+from asbuilt.git.repository import open_repository
+from tests.git.shop import ADA, RUN, Shop, user_state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _candidate(shop: Shop, *commits: str, onto: str | None = None) -> Candidate:
+    found = pick(shop.repository, onto=onto or shop.tip(), commits=commits, run=RUN)
+    assert isinstance(found, Candidate)
+    hold(shop.repository, RUN, found)
+    return found
+
+
+def _refused(shop: Shop, new: str) -> Refused:
+    found = prepare(shop.repository, run=RUN, branch="main", old=shop.tip(), new=new)
+    assert isinstance(found, Refused)
+    return found
+
+
+def _changes_of_the_user(shop: Shop, at: Path | None = None) -> None:
+    """Leave a checkout as people leave them: staged, dirty, untracked, ignored and stashed."""
+    shop.write("README.md", "stashed\n", at=at)
+    shop.git("stash", at=at)
+    shop.write("README.md", "dirty\n", at=at)
+    shop.write("staged.txt", "staged\n", at=at)
+    shop.git("add", "staged.txt", at=at)
+    shop.write("notes.txt", "untracked\n", at=at)
+    shop.write(".env.local.env", "SECRET\n", at=at)
+    shop.write("build/out.o", "ignored\n", at=at)
+
+
+def test_a_landing_carries_the_checkout_and_keeps_everything_else(shop: Shop) -> None:
+    _changes_of_the_user(shop)
+    first = shop.phase("1", {"src/app.py": "one\nTWO\nthree\n", "src/new/deep.py": "new\n"})
+    second = shop.phase("2", {"src/app.py": None}, onto=first)
+    candidate = _candidate(shop, first, second)
+    before = user_state(shop, but=("src/app.py", "src/new/deep.py"))
+
+    outcome = land(shop.repository, shop.intent(candidate.tip), shop.room)
+
+    assert outcome == Landed(ref="refs/heads/main", new=second, checkout=str(shop.root))
+    after = user_state(shop, but=("src/app.py", "src/new/deep.py"))
+    assert {**after, "refs": None} == {**before, "refs": None}
+    assert shop.tip() == second
+    assert (shop.root / "src/new/deep.py").read_text() == "new\n"
+    assert not (shop.root / "src/app.py").exists()
+    assert shop.fsck() == ""
+
+
+def test_a_branch_that_is_not_checked_out_moves_and_no_checkout_does(shop: Shop) -> None:
+    shop.git("switch", "-q", "-c", "feature")
+    _changes_of_the_user(shop)
+    before = user_state(shop)
+    new = shop.phase("1", {"src/app.py": "changed\n"}, onto=shop.tip())
+    assert land(shop.repository, shop.intent(new), shop.room) == Landed(ref="refs/heads/main", new=new)
+    after = user_state(shop)
+    assert {**after, "refs": None} == {**before, "refs": None}
+    assert shop.tip() == new
+
+
+def test_the_checkout_is_carried_along_in_another_worktree_too(shop: Shop, tmp_path: Path) -> None:
+    shop.git("switch", "-q", "-c", "feature")
+    other = tmp_path / "other place"
+    shop.git("worktree", "add", "-q", str(other), "main")
+    _changes_of_the_user(shop, other)
+    here, there = user_state(shop), user_state(shop, at=other, but=("src/app.py",))
+    new = shop.phase("1", {"src/app.py": "changed\n"})
+
+    assert land(shop.repository, shop.intent(new), shop.room) == Landed(
+        ref="refs/heads/main", new=new, checkout=str(other)
+    )
+    assert (other / "src/app.py").read_text() == "changed\n"
+    assert {**user_state(shop), "refs": None} == {**here, "refs": None}
+    assert {**user_state(shop, at=other, but=("src/app.py",)), "refs": None} == {**there, "refs": None}
+    assert land(open_repository(other), replace(_intent(shop, new)), shop.room) == Landed(
+        ref="refs/heads/main", new=new, already=True
+    )
+
+
+def _intent(shop: Shop, new: str) -> Intent:
+    return Intent(
+        run=RUN, ref="refs/heads/main", old=shop.git("rev-parse", f"{new}^"), new=new, checkout=None
+    )
+
+
+def test_a_tip_that_moved_is_told_apart_and_the_candidate_is_built_anew(shop: Shop) -> None:
+    proven = shop.phase("1", {"src/app.py": "one\ntwo\nTHREE\n"})
+    intent = shop.intent(_candidate(shop, proven).tip)
+    meanwhile = shop.commit("a colleague", {"README.md": "moved\n"})
+    before = user_state(shop)
+
+    assert land(shop.repository, intent, shop.room) == TipMoved(
+        ref="refs/heads/main", expected=intent.old, found=meanwhile
+    )
+    assert user_state(shop) == before
+
+    again = _candidate(shop, proven)
+    assert again.onto == meanwhile
+    assert again.tip != proven
+    assert land(shop.repository, shop.intent(again.tip), shop.room) == Landed(
+        ref="refs/heads/main", new=again.tip, checkout=str(shop.root)
+    )
+    assert (shop.root / "README.md").read_text() == "moved\n"
+    assert (shop.root / "src/app.py").read_text() == "one\ntwo\nTHREE\n"
+    shown = shop.git("log", "-1", "--format=%an <%ae> %aI|%cn %cI|%s|%(trailers:only,unfold,separator=%x2C)")
+    assert shown == (
+        "Ada <ada@example.com> 2026-01-02T03:04:05+00:00|Ada 2026-01-02T03:04:05+00:00|Phase 1|"
+        f"Asbuilt-Run: {RUN},Asbuilt-Phase: 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("here", "adds", "named"),
+    [
+        ("prod.env", "prod.env", "prod.env"),
+        ("notes.txt", "notes.txt", "notes.txt"),
+        ("build/out.o", "build/out.o", "build/out.o"),
+        ("data", "data/rows.csv", "data"),
+        ("data.env", "data.env/rows.csv", "data.env"),
+        ("tools/my.env", "tools", "tools/my.env"),
+    ],
+)
+def test_whatever_stands_where_the_plan_adds_a_file_is_refused(
+    shop: Shop, here: str, adds: str, named: str
+) -> None:
+    shop.write(here, "mine\n")
+    before = user_state(shop)
+    new = shop.phase("1", {adds: "theirs\n"})
+    refused = _refused(shop, new)
+    assert (refused.kind, refused.paths) == ("in_the_way", (named,))
+    assert refused.what == f"Not landed: {named} is in the way, and this plan adds it."
+    assert land(shop.repository, _intent(shop, new), shop.room) == refused
+    assert user_state(shop) == before
+
+
+def test_a_link_in_the_place_of_a_folder_is_in_the_way(shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (shop.root / "data").symlink_to(tmp_path / "elsewhere")
+    refused = _refused(shop, shop.phase("1", {"data/rows.csv": "theirs\n"}))
+    assert (refused.kind, refused.paths) == ("in_the_way", ("data",))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_file_may_become_a_folder_and_a_folder_a_file(shop: Shop) -> None:
+    shop.commit("more", {"lib/a.py": "a\n", "lib/b.py": "b\n"})
+    new = shop.phase(
+        "1", {"README.md": None, "README.md/index": "x\n", "lib/a.py": None, "lib/b.py": None, "lib": "f\n"}
+    )
+    assert isinstance(land(shop.repository, shop.intent(new), shop.room), Landed)
+    assert (shop.root / "README.md/index").read_text() == "x\n"
+    assert (shop.root / "lib").read_text() == "f\n"
+    assert shop.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("how", ["dirty", "staged", "deleted", "staged and undone", "assumed", "skipped"])
+def test_a_file_with_changes_of_the_user_that_the_plan_changes_too_is_refused(shop: Shop, how: str) -> None:
+    shop.write("src/app.py", "one\ntwo\nthree\nmine\nand mine\n")
+    if how.startswith("staged"):
+        shop.git("add", "src/app.py")
+    if how == "deleted":
+        (shop.root / "src/app.py").unlink()
+    if how == "staged and undone":
+        shop.write("src/app.py", "one\ntwo\nthree\n")
+    if how in {"assumed", "skipped"}:
+        shop.git(
+            "update-index", "--assume-unchanged" if how == "assumed" else "--skip-worktree", "src/app.py"
+        )
+    before = user_state(shop)
+    new = shop.phase("1", {"src/app.py": "theirs\n"})
+    refused = land(shop.repository, _intent(shop, new), shop.room)
+    assert isinstance(refused, Refused)
+    if how in {"assumed", "skipped"}:
+        assert refused.kind == "git"
+        assert "src/app.py" in refused.why
+    else:
+        assert (refused.kind, refused.paths) == ("your_changes", ("src/app.py",))
+    if how == "dirty":
+        error = refused.error()
+        assert isinstance(error, LandingRefused)
+        assert (error.what, error.why, error.next_step) == (
+            "Not landed: src/app.py has changes of yours, and this plan changes it too.",
+            (
+                f"main is checked out in {shop.root}; 2 of your lines would be lost. "
+                "Nothing moved: main and your files are as they were."
+            ),
+            "Commit or stash them, then land again.",
+        )
+    assert user_state(shop) == before
+
+
+def test_a_file_that_only_looks_changed_does_not_stop_a_landing(shop: Shop) -> None:
+    (shop.root / "src/app.py").touch()
+    new = shop.phase("1", {"src/app.py": "theirs\n"})
+    assert isinstance(prepare(shop.repository, run=RUN, branch="main", old=shop.tip(), new=new), Intent)
+    assert isinstance(land(shop.repository, shop.intent(new), shop.room), Landed)
+
+
+def test_an_operation_in_progress_or_two_checkouts_stop_a_landing(shop: Shop, tmp_path: Path) -> None:
+    new = shop.phase("1", {"src/app.py": "theirs\n"})
+    (shop.root / ".git/MERGE_HEAD").write_text(shop.tip() + "\n")
+    refused = _refused(shop, new)
+    assert (refused.kind, refused.what) == (
+        "operation",
+        f"Not landed: {shop.root} is in the middle of a merge.",
+    )
+    (shop.root / ".git/MERGE_HEAD").unlink()
+    shop.git("worktree", "add", "-q", "-f", str(tmp_path / "twin"), "main")
+    assert _refused(shop, new).kind == "checked_out_twice"
+    missing = prepare(shop.repository, run=RUN, branch="nowhere", old=shop.tip(), new=new)
+    assert isinstance(missing, Refused)
+    assert missing.kind == "no_target"
+
+
+def test_a_branch_being_rebased_is_not_moved_under_the_rebase(shop: Shop) -> None:
+    shop.git("switch", "-q", "-c", "other")
+    shop.commit("other", {"src/app.py": "other\n"})
+    shop.git("switch", "-q", "main")
+    shop.commit("ours", {"src/app.py": "ours\n"})
+    shop.git("rebase", "other", check=False)
+    assert shop.git("rev-parse", "--abbrev-ref", "HEAD") == "HEAD"
+    assert _refused(shop, shop.phase("1", {"new.py": "x\n"})).kind == "operation"
+
+
+def test_a_conflict_moves_nothing_and_names_the_files(shop: Shop) -> None:
+    proven = shop.phase("1", {"src/app.py": "one\nmine\nthree\n"})
+    shop.plan_branch(proven)
+    shop.commit("a colleague", {"src/app.py": "one\ntheirs\nthree\n"})
+    before = user_state(shop)
+    conflict = pick(shop.repository, onto=shop.tip(), commits=[proven], run=RUN)
+    assert conflict == Conflict(commit=proven, paths=("src/app.py",))
+    assert conflict.refused("cp-rate-limit").what == (
+        "Not landed: src/app.py changed on the target too, and the two changes do not go together."
+    )
+    assert user_state(shop) == before
+    assert held(shop.repository, RUN) is None
+
+
+def test_landing_twice_is_one_landing(shop: Shop) -> None:
+    proven = shop.phase("1", {"src/app.py": "one\n"})
+    shop.commit("a colleague", {"README.md": "moved\n"})
+    candidate = _candidate(shop, proven)
+    intent = shop.intent(candidate.tip)
+    assert isinstance(land(shop.repository, intent, shop.room), Landed)
+    assert land(shop.repository, intent, shop.room) == Landed(
+        ref="refs/heads/main", new=candidate.tip, already=True
+    )
+    again = pick(shop.repository, onto=shop.tip(), commits=[proven], run=RUN)
+    assert again == Candidate(
+        onto=candidate.tip, tip=candidate.tip, commits=(), present=((proven, candidate.tip),)
+    )
+
+
+def test_what_landed_is_undone_by_one_revert_each_and_can_land_again(shop: Shop) -> None:
+    first = shop.phase("1", {"src/app.py": "1\n"})
+    second = shop.phase("2", {"new.py": "2\n"}, onto=first)
+    land(shop.repository, shop.intent(_candidate(shop, first, second).tip), shop.room)
+    later = shop.commit("a colleague", {"README.md": "later\n"})
+    undo = revert(shop.repository, onto=later, commits=[first, second], run=RUN, by=ADA)
+    assert isinstance(undo, Candidate)
+    assert isinstance(land(shop.repository, shop.intent(undo.tip), shop.room), Landed)
+    assert shop.git("log", "--format=%s", "-4") == 'Revert "Phase 1"\nRevert "Phase 2"\na colleague\nPhase 2'
+    assert (shop.root / "src/app.py").read_text() == "one\ntwo\nthree\n"
+    assert not (shop.root / "new.py").exists()
+    assert (shop.root / "README.md").read_text() == "later\n"
+    assert [(one.phase, one.undone) for one in outcomes(shop.repository, shop.tip(), RUN)] == [
+        ("1", True),
+        ("2", True),
+    ]
+    assert isinstance(
+        land(shop.repository, shop.intent(_candidate(shop, first, second).tip), shop.room), Landed
+    )
+    assert (shop.root / "src/app.py").read_text() == "1\n"
+
+
+def test_the_plans_marks_are_the_last_commit_of_a_candidate(shop: Shop) -> None:
+    shop.commit("plan", {"plans/rate-limit.md": "- [ ] it\n"})
+    proven = shop.phase("1", {"src/app.py": "1\n"})
+    candidate = _candidate(shop, proven)
+    edit = Edit(
+        files={"plans/rate-limit.md": b"- [x] it\n"},
+        message=message_for("Mark rate-limit", Asbuilt_Run=RUN),
+        by=ADA,
+    )
+    marked = add_files(shop.repository, candidate, edit, run=RUN)
+    assert add_files(shop.repository, marked, edit, run=RUN) == marked
+    assert isinstance(land(shop.repository, shop.intent(marked.tip), shop.room), Landed)
+    assert shop.git("show", "--format=%s", "--name-only", "HEAD") == "Mark rate-limit\n\nplans/rate-limit.md"
+    assert (shop.root / "plans/rate-limit.md").read_text() == "- [x] it\n"
+
+
+def test_a_live_lock_is_waited_for_and_never_removed(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    new = shop.phase("1", {"src/app.py": "1\n"})
+    lock = shop.root / ".git/index.lock"
+    lock.write_bytes(b"")
+    opened = threading.Timer(0.5, lock.unlink)
+    opened.start()
+    assert isinstance(land(shop.repository, _intent(shop, new), shop.room), Landed)
+    opened.join()
+
+    lock.write_bytes(b"somebody's")
+    monkeypatch.setattr("asbuilt.git.landing._PATIENCE_S", 0.3)
+    newer = shop.phase("2", {"src/app.py": "2\n"})
+    started = time.monotonic()
+    refused = land(shop.repository, _intent(shop, newer), shop.room)
+    assert isinstance(refused, Refused)
+    assert refused.kind == "locked"
+    assert time.monotonic() - started < 10
+    assert lock.read_bytes() == b"somebody's"
+    assert recover(shop.repository, _intent(shop, newer)).__class__.__name__ == "NotMoved"
+    assert lock.exists()
+
+
+def test_hooks_and_settings_of_the_repository_are_not_run_by_a_landing(shop: Shop, tmp_path: Path) -> None:
+    trace = tmp_path / "ran"
+    for name in ("pre-push", "post-receive", "update", "pre-receive", "post-update", "push-to-checkout",
+                 "reference-transaction", "post-checkout", "post-index-change"):  # fmt: skip
+        hook = shop.root / ".git/hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\necho {name} >>'{trace}'\n")
+        hook.chmod(0o755)
+    monitor = tmp_path / "monitor"
+    monitor.write_text(f"#!/bin/sh\necho monitor >>'{trace}'\n")
+    monitor.chmod(0o755)
+    shop.git("config", "core.fsmonitor", str(monitor))
+    trace.unlink(missing_ok=True)
+    proven = shop.phase("1", {"src/app.py": "1\n"})
+    trace.unlink(missing_ok=True)
+    candidate = _candidate(shop, proven)
+    assert isinstance(land(shop.repository, shop.intent(candidate.tip), shop.room), Landed)
+    assert not trace.exists()
