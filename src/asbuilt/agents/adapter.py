@@ -1,0 +1,151 @@
+"""What an adapter and its host promise each other: one coroutine, questions to a gate, events as they come.
+
+The one rule: an adapter starts processes only through its seat, so that the host can end every one of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from asbuilt.policy.ring import Level
+    from asbuilt.policy.roles import Kind
+    from asbuilt.ports import Brief
+
+TurnEnding = Literal["done", "failed", "crashed", "limited"]
+"""How an agent can end by itself; the other endings are the host's to give."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The agent said something."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """The agent used one of its tools."""
+
+    tool: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """What the agent has used since it last said so; an adapter whose agent reports sums subtracts."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    """None: unknown, which is not nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversed:
+    """The agent's own name for its conversation, so that the next start can take it up again."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """Something about the agent that it did not say itself: a retry, a warning, a dropped line."""
+
+    text: str
+
+
+Event = Said | Called | Used | Conversed | Noted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool call that an agent asks permission for, in our words; the adapter translates its own."""
+
+    tool: str
+    kind: Kind
+    path: str | None = None
+    """With `edit`: the file, absolute or from the workspace."""
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The gate's answer; a question nobody can answer is refused."""
+
+    allowed: bool
+    reason: str
+
+
+class Gate(Protocol):
+    """Answers every permission question from the snapshot that the attempt was started with."""
+
+    async def ask(self, call: Call) -> Answer:
+        """Allow or refuse one call; never raises, never waits for a person."""
+
+
+class Emit(Protocol):
+    """Takes events; each one also says that the agent has not stalled."""
+
+    def __call__(self, event: Event) -> None:
+        """Record it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """How the agent ended by itself."""
+
+    ending: TurnEnding
+    reason: str
+    says: str = ""
+    verdict: tuple[tuple[int, str, str], ...] = ()
+    resets_at: str | None = None
+
+
+class Seat(Protocol):
+    """What the host gives an adapter besides the brief."""
+
+    @property
+    def start(self) -> int:
+        """Which start of the attempt this is, from 1."""
+
+    @property
+    def session(self) -> str | None:
+        """The conversation of an earlier start, to be taken up again."""
+
+    @property
+    def out(self) -> Path:
+        """The one folder that the agent and the host share: verdicts come through it."""
+
+    @property
+    def home(self) -> Path:
+        """The agent's own HOME, kept between starts."""
+
+    @property
+    def level(self) -> Level:
+        """The ring that holds whatever is spawned."""
+
+    async def spawn(
+        self,
+        argv: tuple[str, ...],
+        *,
+        environment: Mapping[str, str] | None = None,
+        own: tuple[Path, ...] = (),
+        sealed: tuple[Path, ...] = (),
+    ) -> asyncio.subprocess.Process:
+        """Start the agent in the ring, with pipes; stderr is drained and capped by the host.
+
+        `own` is state of the agent elsewhere that it may write to, `sealed` what in it could execute later.
+        """
+
+
+class Adapter(Protocol):
+    """Drives one agent through one attempt."""
+
+    async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
+        """Work until the agent ends by itself; the host cancels it for every other ending."""

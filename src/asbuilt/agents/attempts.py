@@ -1,0 +1,164 @@
+"""Attempts as folders with a host process each. The port `Attempts`.
+
+The one rule: nothing about an attempt is remembered here; a worker just born knows all that a dead one knew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.folder import Folder, Terms, Unreadable
+from asbuilt.agents.host import TAKEN
+from asbuilt.agents.record import read_events
+from asbuilt.agents.ring import probe
+from asbuilt.errors import HostFailed, RingUnavailable
+from asbuilt.ports import Result
+
+if TYPE_CHECKING:
+    from asbuilt.policy.ring import Level
+    from asbuilt.ports import Brief
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
+_UP_WITHIN_S: Final = 60
+
+
+class FolderAttempts:
+    """Attempts below `runs/<run>/attempts/` of the state folder."""
+
+    def __init__(
+        self,
+        state: Path,
+        *,
+        home: Path | None = None,
+        ring_required: bool = True,
+        level: Level | None = None,
+        abandon_s: float = 60,
+        grace_s: float = 10,
+    ) -> None:
+        """Take the state folder; without `ring_required`, agents run where no ring holds; results say so."""
+        self._state = state
+        self._home = home or Path.home()
+        self._ring_required = ring_required
+        self._level = level
+        self._abandon_s = abandon_s
+        self._grace_s = grace_s
+
+    def folder(self, attempt: str) -> Path:
+        """Say where an attempt's files are."""
+        if not _NAME.fullmatch(attempt):
+            raise ValueError(f"not the address of an attempt: {attempt!r}")
+        return self._state / "runs" / attempt.partition(".")[0] / "attempts" / attempt
+
+    def start(self, brief: Brief) -> None:
+        """Start the attempt; a no-op when it runs or has ended. Returns when its host is up."""
+        folder = Folder(self.folder(brief.attempt))
+        if (folder.path / "result.json").exists():
+            return
+        folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.beat(brief.attempt)
+        if self.alive(brief.attempt):
+            return
+        try:
+            folder.brief()
+        except Unreadable:
+            # Missing, or torn by a power cut: nobody works from it, because no host is alive.
+            folder.write_brief(brief, self.terms())
+        self._start_host(folder.path)
+
+    def result(self, attempt: str) -> Result | None:
+        """Return how it ended, or None while it has not. A damaged result is an ending too: a crash."""
+        folder = Folder(self.folder(attempt))
+        try:
+            return folder.result()
+        except Unreadable as error:
+            return Result(
+                ending="crashed",
+                reason=f"How it ended cannot be read any more: {error}",
+                starts=folder.starts(),
+            )
+
+    def beat(self, attempt: str) -> None:
+        """Tell its host that somebody still waits for it."""
+        (self.folder(attempt) / "beat").touch(mode=0o600)
+
+    def alive(self, attempt: str) -> bool:
+        """Tell whether its host process lives: its lock is held. A number could be another process by now."""
+        try:
+            descriptor = os.open(self.folder(attempt) / "lock", os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def cancel(self, attempt: str) -> None:
+        """Ask it to end: its whole tree, TERM, 10 s, KILL."""
+        (self.folder(attempt) / "cancel").touch(mode=0o600)
+
+    def starts(self, attempt: str) -> int:
+        """Tell how often a host has started it."""
+        return Folder(self.folder(attempt)).starts()
+
+    def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
+        """Read what has happened since a place in its events, and the place to go on from."""
+        return read_events(self.folder(attempt) / "events.jsonl", after)
+
+    def last_heard(self, attempt: str) -> datetime | None:
+        """Tell when its agent last gave a sign."""
+        try:
+            return datetime.fromtimestamp((self.folder(attempt) / "events.jsonl").stat().st_mtime, UTC)
+        except FileNotFoundError:
+            return None
+
+    def terms(self) -> Terms:
+        """Say on what terms a host would work; refused where a ring is required and none holds."""
+        level = self._level or probe().for_work
+        if level == "none" and self._ring_required:
+            causes = "; ".join(reason.what for reason in probe().reasons)
+            raise RingUnavailable(
+                f"no ring holds an agent on this machine: {causes or 'none was asked for'}",
+                why="It could write to anything that you can write to.",
+                next_step="`asbuilt doctor` says what helps, or: asbuilt config set ring.required false",
+            )
+        return Terms(
+            level=level,
+            hidden=(str(self._state),),
+            homes=(str(self._home),),
+            abandon_s=self._abandon_s,
+            grace_s=self._grace_s,
+        )
+
+    def _start_host(self, folder: Path) -> None:
+        done = subprocess.run(  # noqa: S603  our own host
+            [sys.executable, "-P", "-m", "asbuilt.agents.host", "--detach", str(folder)],
+            cwd="/",
+            # Nothing of ours but where programs are: what the agent may see stands in the brief.
+            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            timeout=_UP_WITHIN_S,
+            check=False,
+        )
+        if done.returncode not in (0, TAKEN):
+            log = folder / "host.log"
+            said = (log.read_text("utf-8", "replace") if log.exists() else "") + done.stderr.decode(
+                "utf-8", "replace"
+            )
+            raise HostFailed(
+                f"the host of {folder.name} did not come up (exit {done.returncode}): {said.strip()[-300:]}",
+                why="Without it there is nobody to hold, hear or end the agent.",
+                next_step=f"Look into {log} and at the disk's space, then repeat the command.",
+            )

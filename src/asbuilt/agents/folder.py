@@ -1,0 +1,198 @@
+"""An attempt's folder on disk: who writes which file, and how it is read back.
+
+    brief.json     what it is told and on what terms          the starter, by rename
+    beat, cancel   somebody still waits / it is to end        the starter
+    lock           held as long as the host lives             the host
+    host.json      which process, of which boot, with whom    the host, by rename
+    starts         one line for each start                    the host, appended
+    events.jsonl   what happened, capped                      the host, appended
+    session        the agent's name for its conversation      the host, by rename
+    result.json    how it ended                               the host, by rename, once
+    host.log, agent.log                                       the host, capped
+    home/, tmp/    the agent's HOME and /tmp                  the agent
+    out/           the verdict                                the agent
+
+The one rule: a file that decides something appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.ports import Brief, Result
+
+if TYPE_CHECKING:
+    from asbuilt.policy.ring import Level
+
+_SMALL: Final = 16 << 20
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms a host works: the same for every start of an attempt."""
+
+    level: Level
+    """The ring it must be held by; a host that cannot hold it so does not start the agent."""
+    hidden: tuple[str, ...] = ()
+    """Masked in the ring besides secrets: the state folder."""
+    homes: tuple[str, ...] = ()
+    """Whose secrets are masked."""
+    abandon_s: float = 60
+    grace_s: float = 10
+    """Between TERM and KILL."""
+    tick_s: float = 0.25
+    events_cap: int = 8_000_000
+
+
+class Unreadable(Exception):
+    """A file of an attempt's folder is not there, not whole, or not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The folder of one attempt."""
+
+    path: Path
+
+    def brief(self) -> tuple[Brief, Terms]:
+        """Read what the attempt is told."""
+        data = _object(_bytes(self.path / "brief.json"))
+        try:
+            told = _known(Brief, data["brief"])
+            for name in ("items", "failures"):
+                told[name] = tuple(told.get(name, ()))
+            told["protected"] = tuple(map(Path, told.get("protected", ())))
+            told["workspace"] = Path(told["workspace"])
+            told["script"] = None if told.get("script") is None else Path(told["script"])
+            terms = _known(Terms, data["terms"])
+            terms |= {name: tuple(terms.get(name, ())) for name in ("hidden", "homes")}
+            return Brief(**told), Terms(**terms)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"brief.json: {error}") from error
+
+    def write_brief(self, brief: Brief, terms: Terms) -> None:
+        """Freeze what the attempt is told."""
+        told = {field.name: getattr(brief, field.name) for field in fields(brief)}
+        told |= {
+            "workspace": str(brief.workspace),
+            "script": None if brief.script is None else str(brief.script),
+            "protected": [str(path) for path in brief.protected],
+            "environment": dict(brief.environment),
+        }
+        write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": told, "terms": asdict(terms)}))
+
+    def result(self) -> Result | None:
+        """Read how it ended; None while it has not. Raises `Unreadable` when the file is damaged."""
+        if not (self.path / "result.json").exists():
+            return None
+        data = _object(_bytes(self.path / "result.json"))
+        try:
+            told = _known(Result, data)
+            told["verdict"] = tuple((int(item), str(word), str(why)) for item, word, why in told["verdict"])
+            told["drift"] = tuple(told.get("drift", ()))
+            return Result(**told)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"result.json: {error}") from error
+
+    def write_result(self, result: Result) -> None:
+        """Say how it ended."""
+        write_whole(self.path / "result.json", _json(asdict(result)))
+
+    def starts(self) -> int:
+        """Count how often a host has started."""
+        try:
+            return (self.path / "starts").read_bytes().count(b"\n")
+        except FileNotFoundError:
+            return 0
+
+    def count_start(self, line: str) -> int:
+        """Write one more start down before it happens; give its number."""
+        with (self.path / "starts").open("ab") as file:
+            file.write(f"{line}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+        return self.starts()
+
+    def host(self) -> dict[str, Any]:
+        """Read which process hosts or hosted it; empty when none did."""
+        try:
+            return _object(_bytes(self.path / "host.json"))
+        except Unreadable:
+            return {}
+
+    def session(self) -> str | None:
+        """Read the agent's own name for its conversation."""
+        try:
+            return _bytes(self.path / "session").decode("utf-8", "replace") or None
+        except Unreadable:
+            return None
+
+    def beat(self) -> object:
+        """Give something that changes with every beat."""
+        try:
+            found = (self.path / "beat").stat()
+        except FileNotFoundError:
+            return None
+        return found.st_mtime_ns, found.st_ino
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a power cut, sees the old one or the new one."""
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+    temporary.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def read_shared(file: Path, *, cap: int) -> bytes:
+    """Read a file that an agent could write: no link is followed, no pipe waited for, no flood taken in."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise Unreadable(f"{file.name}: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Unreadable(f"{file.name} is not a regular file")
+        content = opened.read(cap + 1)
+    if len(content) > cap:
+        raise Unreadable(f"{file.name} is larger than {cap} bytes")
+    return content
+
+
+def _known(kind: type[Brief | Result | Terms], data: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what another version of us wrote and we do not know: hosts go on over an upgrade."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in data.items() if name in names}
+
+
+def _bytes(file: Path) -> bytes:
+    return read_shared(file, cap=_SMALL)
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(str(error)) from error
+    if not isinstance(data, dict):
+        raise Unreadable("not an object")
+    return data
+
+
+def _json(data: dict[str, Any]) -> bytes:
+    # Escaped, because a plan's text may hold bytes that are no UTF-8 and have to come back as they were.
+    return json.dumps(data, ensure_ascii=True, indent=1).encode("ascii")

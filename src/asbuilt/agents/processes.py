@@ -1,0 +1,173 @@
+"""Commands that we run ourselves, in the ring: setup, tests, checks. The port `Processes`.
+
+The one rule: when `run` returns or raises, nothing of the command lives on and no more than the cap was held.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents import tree
+from asbuilt.agents.capture import Capture
+from asbuilt.agents.ring import launch, probe, settle
+from asbuilt.errors import RingUnavailable
+from asbuilt.policy.ring import for_check
+from asbuilt.ports import Ended
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+
+    from asbuilt.policy.ring import Level, Request
+    from asbuilt.ports import Command
+
+_PIECE: Final = 1 << 18
+_LOOK_S: Final = 0.2
+_DRAIN_S: Final = 1.0
+
+
+class RingProcesses:
+    """Runs one command at a time for whoever calls, each in a HOME and a tmp of its own."""
+
+    def __init__(
+        self,
+        *,
+        scratch: Path,
+        hidden: tuple[Path, ...] = (),
+        homes: tuple[Path, ...] = (),
+        level: Level | None = None,
+        grace_s: float = 10,
+    ) -> None:
+        """Work in `scratch`; hide `hidden` (the state folder) and the secrets below `homes`."""
+        self._scratch = scratch
+        self._hidden = hidden
+        self._homes = homes or (Path.home(),)
+        self._level = level
+        self._grace_s = grace_s
+
+    @property
+    def level(self) -> Level:
+        """The ring that holds it, as probed by running."""
+        return self._level or probe().for_work
+
+    def run(self, command: Command) -> Ended:
+        """Run it to its end or its limit; nothing of it lives on."""
+        with self._own_folder() as own:
+            request = settle(
+                for_check(
+                    cwd=str(command.cwd),
+                    home=str(own / "home"),
+                    tmp=str(own / "tmp"),
+                    writable=tuple(map(str, command.writable)),
+                    readable=tuple(map(str, command.readable)),
+                    hidden=tuple(map(str, command.hidden)),
+                    network=command.network,
+                    environment=command.environment,
+                ),
+                homes=self._homes,
+                hidden=self._hidden,
+            )
+            return self._run(command, request)
+
+    def _run(self, command: Command, request: Request) -> Ended:
+        level = self.level
+        status, theirs = os.pipe()
+        began = time.monotonic()
+        capture = Capture(command.output_cap)
+        try:
+            process = launch(level, request, _named_when_missing(command.argv), status_fd=theirs)
+        except BaseException:
+            os.close(status)
+            raise
+        finally:
+            os.close(theirs)
+        with os.fdopen(status, "rb") as told, process:
+            try:
+                in_time = _collect(process, capture, began + command.timeout_s)
+            finally:
+                tree.end(
+                    process.pid,
+                    level=level,
+                    grace_s=self._grace_s if process.poll() is None else 0,
+                    gone=lambda: process.poll() is not None,
+                )
+            if in_time and level == "bwrap":
+                _insist_on_the_ring(process.returncode, told.read(_PIECE), capture)
+        code = process.returncode
+        return Ended(
+            exit_code=(128 - code if code < 0 else code) if in_time else None,
+            output=capture.value(),
+            truncated=capture.truncated,
+            duration_s=time.monotonic() - began,
+            ring=level,
+        )
+
+    @contextmanager
+    def _own_folder(self) -> Iterator[Path]:
+        self._scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+        own = Path(tempfile.mkdtemp(prefix="command-", dir=self._scratch))
+        try:
+            for name in ("home", "tmp"):
+                (own / name).mkdir(mode=0o700)
+            yield own
+        finally:
+            _removed(own)
+
+
+def _collect(process: subprocess.Popen[bytes], capture: Capture, deadline: float) -> bool:
+    """Read until the output ends and the process with it; False when the time is over first."""
+    output = process.stdout
+    if output is None:
+        raise TypeError("a command in the ring was started without a pipe")
+    poll = select.poll()
+    poll.register(output, select.POLLIN)
+    ended_at: float | None = None
+    while (left := deadline - time.monotonic()) > 0:
+        if poll.poll(min(left, _LOOK_S) * 1000):
+            piece = os.read(output.fileno(), _PIECE)
+            if not piece:
+                break
+            capture.feed(piece)
+        elif process.poll() is not None:
+            # Without a namespace somebody may have got away with the pipe; we do not wait for them.
+            ended_at = ended_at or time.monotonic()
+            if time.monotonic() - ended_at > _DRAIN_S:
+                break
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return process.poll() is not None
+
+
+def _named_when_missing(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Let the shell start it, so that a missing program is exit code 127 in every ring."""
+    return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
+
+
+def _insist_on_the_ring(code: int, told: bytes, capture: Capture) -> None:
+    """Tell a failed command from a ring that did not come up: only one that ran has its exit code told."""
+    lines = [json.loads(line) for line in told.splitlines() if line.strip()]
+    if code < 0 or any("exit-code" in line for line in lines):
+        return
+    said = capture.value().decode("utf-8", "replace").strip().splitlines()
+    raise RingUnavailable(
+        f"the ring did not come up: {said[-1][:300] if said else 'it said nothing'}",
+        why="The command was not run at all, so it proves nothing either way.",
+        next_step="`asbuilt doctor` tries the ring and says what is in its way.",
+    )
+
+
+def _removed(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # A command may have taken the rights from its own folders.
+        for path, _, _ in os.walk(folder):
+            Path(path).chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,141 @@
+"""Write an attempt's events down, and keep the sums that its result will hold.
+
+The one rule: a line is one whole JSON object, and all lines together stay below the cap; the sums go on.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, assert_never
+
+from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Used
+from asbuilt.agents.folder import write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.agents.adapter import Answer, Call, Event
+    from asbuilt.agents.folder import Folder
+
+_TEXT_CAP: Final = 16_000
+_DRIFT_CAP: Final = 200
+_DRIFT: Final = "PLAN-TEXT-DRIFT:"
+
+
+class Record:
+    """The events of one start, appended to those of the starts before it."""
+
+    def __init__(self, folder: Folder, *, cap: int) -> None:
+        self._folder = folder
+        self._cap = cap
+        self._file = (folder.path / "events.jsonl").open("ab")
+        self._size = self._file.tell()
+        self._full = self._size >= cap
+        self._began = time.monotonic()
+        self.count = 0
+        self.tool_calls = 0
+        self.cost_usd = 0.0
+        self.session = folder.session()
+        self.last_said = ""
+        self.drift: list[str] = []
+        self._take_over()
+        if self._size and not self._ends_whole():
+            # A host was killed within a line: readers skip it, and ours begins on its own.
+            self._file.write(b"\n")
+            self._size += 1
+
+    def emit(self, event: Event) -> None:
+        """Take an event of the agent's."""
+        self.count += 1
+        match event:
+            case Said(text=text):
+                self.last_said = text[:_TEXT_CAP]
+                self._find_drift(text)
+            case Called():
+                self.tool_calls += 1
+            case Used(cost_usd=cost):
+                self.cost_usd += cost or 0.0
+            case Conversed(session=session):
+                self.session = session
+                write_whole(self._folder.path / "session", session.encode("utf-8", "replace"))
+            case Noted():
+                pass
+            case _:
+                assert_never(event)
+        self.write(type(event).__name__.lower(), asdict(event))
+
+    def asked(self, call: Call, answer: Answer) -> None:
+        """Take a permission question with its answer."""
+        self.count += 1
+        about = asdict(call)
+        self.write("asked", {"call": about.pop("kind"), **about, **asdict(answer)})
+
+    def write(self, kind: str, data: dict[str, object]) -> None:
+        """Append one line, unless the cap is reached: then one last line says so."""
+        if self._full:
+            return
+        cut = {name: one[:_TEXT_CAP] if isinstance(one, str) else one for name, one in data.items()}
+        line = self._line(kind, cut)
+        if self._size + len(line) > self._cap:
+            self._full = True
+            line = self._line(
+                "full", {"text": f"More than {self._cap} bytes of events; the rest is not kept."}
+            )
+        self._file.write(line)
+        self._file.flush()
+        self._size += len(line)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def _line(self, kind: str, data: dict[str, object]) -> bytes:
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        passed_s = round(time.monotonic() - self._began, 3)
+        return json.dumps({"kind": kind, "at": at, "passed_s": passed_s, **data}).encode("ascii") + b"\n"
+
+    def _find_drift(self, text: str) -> None:
+        if _DRIFT in text:
+            found = [
+                line.strip()[:_TEXT_CAP] for line in text.splitlines() if line.strip().startswith(_DRIFT)
+            ]
+            self.drift += found[: _DRIFT_CAP - len(self.drift)]
+
+    def _take_over(self) -> None:
+        """Add up what the starts before this one did and cost: a crash makes nothing cheaper."""
+        for event in read_events(self._folder.path / "events.jsonl", 0)[0]:
+            cost, text = event.get("cost_usd"), event.get("text")
+            if event["kind"] == "called":
+                self.tool_calls += 1
+            elif event["kind"] == "used" and isinstance(cost, int | float):
+                self.cost_usd += cost
+            elif event["kind"] == "said" and isinstance(text, str):
+                self._find_drift(text)
+
+    def _ends_whole(self) -> bool:
+        with (self._folder.path / "events.jsonl").open("rb") as file:
+            file.seek(-1, 2)
+            return file.read(1) == b"\n"
+
+
+def read_events(file: Path, after: int) -> tuple[list[dict[str, object]], int]:
+    """Read whole lines from a place on, and give the place behind them; what is no event is skipped."""
+    try:
+        with file.open("rb") as opened:
+            opened.seek(after)
+            content = opened.read()
+    except FileNotFoundError:
+        return [], after
+    whole = content[: content.rfind(b"\n") + 1]
+    found = []
+    for line in whole.splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("kind"), str):
+            found.append(event)
+    return found, after + len(whole)

@@ -1,0 +1,107 @@
+"""Say in words why this machine has no ring, and what helps.
+
+The one rule: the kernel's own switches are named, because whoever reads this has to turn one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_APPARMOR: Final = "kernel.apparmor_restrict_unprivileged_userns"
+_NAMESPACES: Final = "user.max_user_namespaces"
+_CLONE: Final = "kernel.unprivileged_userns_clone"
+_CONTAINER_MARKS: Final = ("/.dockerenv", "/run/.containerenv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why one means does not hold here: the case, its cause, the remedy."""
+
+    what: str
+    why: str
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knobs:
+    """What the system says about user namespaces."""
+
+    apparmor: bool = False
+    namespaces_off: bool = False
+    in_container: bool = False
+
+
+def knobs_here() -> Knobs:
+    """Read them."""
+    return Knobs(
+        apparmor=_setting(_APPARMOR) == "1",
+        namespaces_off=_setting(_NAMESPACES) == "0" or _setting(_CLONE) == "0",
+        in_container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
+    )
+
+
+def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
+    """Explain what bubblewrap (or Seatbelt) said; the first cause that fits is the one to remove first."""
+    last = said.splitlines()[-1][:200] if said else ""
+    if not there:
+        return Refusal(
+            what="bubblewrap is not installed",
+            why="It is what holds agents and checks to their workspace on Linux.",
+            next_step="Install the package bubblewrap, then repeat the command.",
+        )
+    if last.startswith("it "):
+        return Refusal(
+            what=f"bubblewrap does not hold here: {last}",
+            why="A ring that lets the canary out lets everything out.",
+            next_step="Look which program answers to the name bwrap; it should be the distribution's own.",
+        )
+    if knobs.apparmor:
+        return Refusal(
+            what="AppArmor refuses bubblewrap a user namespace",
+            why=f"{_APPARMOR} is 1, and no profile excepts bwrap. It said: {last}",
+            next_step="Give /usr/bin/bwrap an AppArmor profile with the rule `userns,` and load it.",
+        )
+    if knobs.namespaces_off:
+        return Refusal(
+            what="this system has user namespaces switched off",
+            why=f"{_NAMESPACES} or {_CLONE} is 0, and bubblewrap needs one. It said: {last}",
+            next_step=f"As root: sysctl -w {_NAMESPACES}=10000 (and {_CLONE}=1 where it exists).",
+        )
+    if knobs.in_container:
+        return Refusal(
+            what="this container may not make namespaces of its own",
+            why=f"Its seccomp profile or masked /proc forbids what bubblewrap does. It said: {last}",
+            next_step=(
+                "Start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, "
+                "or let the container be the only ring."
+            ),
+        )
+    return Refusal(
+        what=f"bubblewrap does not start: {last or 'it said nothing'}",
+        why="The kernel or a security module refused it something.",
+        next_step="Run `bwrap --ro-bind / / --unshare-all true` and look into the kernel's log.",
+    )
+
+
+def why_landlock(said: str) -> Refusal:
+    """Explain why Landlock does not hold."""
+    if not said:
+        return Refusal(
+            what="Landlock is off",
+            why="The kernel has none, or it is not among its security modules (lsm=).",
+            next_step="A kernel from 5.13 on with landlock in lsm= has it; bubblewrap is better than both.",
+        )
+    return Refusal(
+        what=f"Landlock does not hold here: {said.splitlines()[-1][:200]}",
+        why="A canary's write or connection was not refused, or its command did not start.",
+        next_step="Use bubblewrap; connections are held by Landlock only from kernel 6.7 on.",
+    )
+
+
+def _setting(name: str) -> str:
+    try:
+        return (Path("/proc/sys") / name.replace(".", "/", 1)).read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,17 @@
+"""Which adapter answers to which name.
+
+The one rule: a name that is not here is an answer, not a crash.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.scripted import Scripted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.agents.adapter import Adapter, Seat
+
+ADAPTERS: Final[dict[str, Callable[[Seat], Adapter]]] = {"scripted": Scripted}

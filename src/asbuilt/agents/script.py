@@ -1,0 +1,231 @@
+"""Read the scripted agent's TOML script. The format is told in docs/scripted-agent.md.
+
+The one rule: a script is understood wholly or refused with its line; a typo never becomes a turn that does
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.errors import ScriptInvalid
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Act = dict[str, Any]
+
+_TEXT: Final = (str,)
+_NUMBER: Final = (int, float)
+_WHOLE: Final = (int,)
+_FLAG: Final = (bool,)
+_COMMAND: Final = (str, list)
+_TIME: Final = (int, float, str, datetime)
+
+# Each act: what its own key takes, then its other keys; a leading `*` marks those it cannot do without.
+ACTS: Final[dict[str, tuple[tuple[type, ...], dict[str, tuple[type, ...]]]]] = {
+    "write": (_TEXT, {"*text": _TEXT, "mode": _TEXT}),
+    "append": (_TEXT, {"*text": _TEXT}),
+    "replace": (_TEXT, {"*old": _TEXT, "*new": _TEXT}),
+    "delete": (_TEXT, {}),
+    "move": (_TEXT, {"*to": _TEXT}),
+    "read": (_TEXT, {}),
+    "run": (_COMMAND, {}),
+    "spawn": (_COMMAND, {}),
+    "say": (_TEXT, {}),
+    "session": (_TEXT, {}),
+    "sleep": (_NUMBER, {}),
+    "hang": (_FLAG, {}),
+    "ignore_term": (_FLAG, {}),
+    "flood": (_WHOLE, {"stream": _TEXT, "lines": _FLAG}),
+    "exit": (_WHOLE, {}),
+    "signal": (_TEXT, {}),
+    "kill_host": (_FLAG, {}),
+    "fail": (_TEXT, {}),
+    "ask": (_TEXT, {"path": _TEXT, "command": _TEXT}),
+    "usage": (_WHOLE, {"output": _WHOLE, "cost_usd": _NUMBER}),
+    "limit": (_TIME, {}),
+    "verdict": (_TEXT, {"items": (list,), "why": _TEXT}),
+    "drift": (_TEXT, {"*bullet": _WHOLE, "*plan": _TEXT, "*actual": _TEXT}),
+}
+_WORDS: Final = {
+    "role": ("implement", "fix", "verify"),
+    "when": ("allowed", "denied"),
+    "ask": ("read", "edit", "run", "fetch", "other"),
+    "verdict": ("pass", "fail"),
+    "stream": ("stdout", "stderr"),
+    "signal": ("KILL", "TERM", "SEGV", "ABRT", "HUP", "INT"),
+}
+_MATCHES: Final = {"phase": (str, int), "role": _TEXT, "attempt": _WHOLE, "start": _WHOLE}
+_TURN_LINE: Final = re.compile(r"\s*\[\[\s*turn\s*\]\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedTurn:
+    """What the agent does when all that is named here fits; what is not named fits always."""
+
+    acts: tuple[Act, ...]
+    phase: str | None = None
+    role: str | None = None
+    attempt: int | None = None
+    start: int | None = None
+
+    def fits(self, *, phase: str, role: str, attempt: int, start: int) -> bool:
+        """Tell whether this turn is meant."""
+        asked = (self.phase, phase), (self.role, role), (self.attempt, attempt), (self.start, start)
+        return all(wanted is None or wanted == given for wanted, given in asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """Turns in the order of the file; the first that fits is played."""
+
+    turns: tuple[ScriptedTurn, ...]
+
+    def acts_for(self, *, phase: str, role: str, attempt: int, start: int) -> tuple[Act, ...] | None:
+        """Give the acts of the first turn that fits; None when the script has nothing for it."""
+        fitting = (
+            turn.acts
+            for turn in self.turns
+            if turn.fits(phase=phase, role=role, attempt=attempt, start=start)
+        )
+        return next(fitting, None)
+
+
+def read_script(file: Path) -> Script:
+    """Read a script from its file."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptInvalid(
+            f"the script {file} cannot be read: {error}",
+            why="The scripted agent does what its script says, and nothing else.",
+            next_step="Give a readable TOML file.",
+        ) from error
+    return parsed(text, name=file.name)
+
+
+def parsed(text: str, *, name: str = "script") -> Script:
+    """Understand a script wholly, or refuse it with its line."""
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        told = re.search(r"\(at line (\d+)", str(error))
+        line = int(told[1]) if told else text.count("\n") + 1
+        raise _wrong(name, line, f"not TOML: {str(error).partition(' (at ')[0][:120]}") from error
+    places = _Places(text)
+    if unknown := sorted(set(data) - {"turn"}):
+        raise _wrong(name, 1, f'"{unknown[0]}" is not known here; a script consists of [[turn]] tables')
+    tables = data.get("turn", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise _wrong(name, 1, "turns are written as [[turn]] tables")
+    return Script(turns=tuple(_turn(table, name, places, number) for number, table in enumerate(tables)))
+
+
+def _turn(table: dict[str, Any], name: str, places: _Places, number: int) -> ScriptedTurn:
+    line = places.turn(number)
+    if unknown := sorted(set(table) - {*_MATCHES, "acts"}):
+        raise _wrong(name, line, f'a turn has no key "{unknown[0]}"; it has {", ".join(_MATCHES)} and acts')
+    for key, types in _MATCHES.items():
+        _fitting(table, key, types, (name, line))
+    acts = table.get("acts", [])
+    if not isinstance(acts, list):
+        raise _wrong(name, line, "acts is a list of tables")
+    phase = table.get("phase")
+    return ScriptedTurn(
+        acts=tuple(_act(act, (name, places.act(number, at, of=len(acts)))) for at, act in enumerate(acts)),
+        phase=None if phase is None else str(phase),
+        role=table.get("role"),
+        attempt=table.get("attempt"),
+        start=table.get("start"),
+    )
+
+
+def _act(act: object, place: tuple[str, int]) -> Act:
+    if not isinstance(act, dict):
+        raise _wrong(*place, 'an act is a table, as in { say = "done" }')
+    kinds = [key for key in act if key in ACTS]
+    if len(kinds) != 1:
+        known = ", ".join(ACTS)
+        raise _wrong(
+            *place, f"an act is exactly one of {known}; this one has {', '.join(kinds) or 'none of them'}"
+        )
+    kind = kinds[0]
+    takes, others = ACTS[kind]
+    keys = {key.lstrip("*"): types for key, types in others.items()} | {"when": _TEXT}
+    if unknown := sorted(set(act) - {kind, *keys}):
+        raise _wrong(*place, f'"{kind}" has no key "{unknown[0]}"')
+    if missing := [key[1:] for key in others if key.startswith("*") and key[1:] not in act]:
+        raise _wrong(*place, f'"{kind}" also needs "{missing[0]}"')
+    for key, types in {kind: takes, **keys}.items():
+        _fitting(act, key, types, place)
+    if kind == "limit":
+        return {**act, "limit": _moment(act["limit"], place)}
+    return dict(act)
+
+
+def _fitting(table: dict[str, Any], key: str, types: tuple[type, ...], place: tuple[str, int]) -> None:
+    if key not in table:
+        return
+    value = table[key]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        names = {
+            str: "text",
+            int: "a whole number",
+            float: "a number",
+            bool: "true",
+            list: "a list",
+            datetime: "a time",
+        }
+        raise _wrong(*place, f'"{key}" takes {" or ".join(names[one] for one in types)}')
+    if isinstance(value, list) and not all(isinstance(one, int if key == "items" else str) for one in value):
+        raise _wrong(*place, f'"{key}" takes a list of {"item numbers" if key == "items" else "texts"}')
+    if key in _WORDS and value not in _WORDS[key]:
+        raise _wrong(*place, f'"{key}" is one of {", ".join(_WORDS[key])}')
+
+
+def _moment(value: object, place: tuple[str, int]) -> str | float:
+    """Give a time as UTC ISO 8601, or seconds from now as a number."""
+    if isinstance(value, int | float):
+        return value
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError as error:
+        raise _wrong(*place, '"limit" takes seconds from now, or a time in ISO 8601') from error
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).isoformat()
+
+
+class _Places:
+    """On which line turns and acts stand: the parser tells nobody, so the text is looked at again."""
+
+    def __init__(self, text: str) -> None:
+        self._turns: list[tuple[int, list[int]]] = []
+        closing = ""
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not closing:
+                if _TURN_LINE.match(line):
+                    self._turns.append((number, []))
+                elif self._turns and re.match(r"\s*(acts\s*=\s*\[\s*)?\{", line):
+                    self._turns[-1][1].append(number)
+            for quote in ('"""', "'''"):
+                if line.count(quote) % 2 and closing in ("", quote):
+                    closing = "" if closing else quote
+
+    def turn(self, number: int) -> int:
+        return self._turns[number][0] if number < len(self._turns) else 1
+
+    def act(self, number: int, at: int, *, of: int) -> int:
+        lines = self._turns[number][1] if number < len(self._turns) else []
+        return lines[at] if len(lines) == of else self.turn(number)
+
+
+def _wrong(name: str, line: int, what: str) -> ScriptInvalid:
+    return ScriptInvalid(
+        f"{name}:{line}: {what}",
+        why="A script that is understood in part would play another part than it was written for.",
+        next_step="Correct that line; docs/scripted-agent.md tells every act.",
+    )

@@ -1,0 +1,116 @@
+"""The host's side of an adapter's seat: it starts the agent in the ring and knows every process it started.
+
+The one rule: `end` leaves none of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents import tree
+from asbuilt.agents.capture import Capture
+from asbuilt.agents.ring import prepare, settle
+from asbuilt.policy.ring import for_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from asbuilt.agents.folder import Folder, Terms
+    from asbuilt.policy.ring import Level
+    from asbuilt.ports import Brief
+
+_LOG_CAP: Final = 1_000_000
+_PIECE: Final = 1 << 18
+
+
+class HostSeat:
+    """Where an adapter sits in its host."""
+
+    def __init__(self, folder: Folder, brief: Brief, terms: Terms, *, start: int) -> None:
+        self._folder = folder
+        self._brief = brief
+        self._terms = terms
+        self._running: list[asyncio.subprocess.Process] = []
+        self._drains: list[asyncio.Task[None]] = []
+        self._log = Capture(_LOG_CAP)
+        self._closed = False
+        self.start = start
+        self.session = folder.session()
+        self.level: Level = terms.level
+        self.out, self.home, self._tmp = (folder.path / name for name in ("out", "home", "tmp"))
+        # Nothing that an earlier start left there may pass for the words of this one.
+        shutil.rmtree(self.out, ignore_errors=True)
+        for own in (self.out, self.home, self._tmp):
+            own.mkdir(mode=0o700, exist_ok=True)
+        self.on_spawn: Callable[[list[int]], None] = lambda _: None
+
+    async def spawn(
+        self,
+        argv: tuple[str, ...],
+        *,
+        environment: Mapping[str, str] | None = None,
+        own: tuple[Path, ...] = (),
+        sealed: tuple[Path, ...] = (),
+    ) -> asyncio.subprocess.Process:
+        """Start the agent in the ring, with pipes."""
+        if self._closed:
+            raise RuntimeError("the attempt is ending; nothing more is started")
+        brief = self._brief
+        request = settle(
+            for_agent(
+                workspace=str(brief.workspace),
+                writable=brief.writable,
+                out=str(self.out),
+                home=str(self.home),
+                tmp=str(self._tmp),
+                own=tuple(map(str, own)),
+                sealed=tuple(str(brief.workspace / path) for path in (*brief.protected, *sealed)),
+                environment={**brief.environment, **(environment or {})},
+            ),
+            homes=map(Path, self._terms.homes),
+            hidden=map(Path, self._terms.hidden),
+        )
+        prepared = prepare(self.level, request, argv)
+        process = await asyncio.create_subprocess_exec(
+            *prepared.argv,
+            env=prepared.environment,
+            cwd=prepared.cwd,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._running.append(process)
+        self.on_spawn([one.pid for one in self._running])
+        self._drains.append(asyncio.create_task(self._drain(process)))
+        return process
+
+    async def end(self) -> None:
+        """End everything that was started: TERM, the grace, KILL. Nothing can be started afterwards."""
+        self._closed = True
+        living = [process for process in self._running if process.returncode is None]
+        await asyncio.gather(*(asyncio.to_thread(self._end, process) for process in living))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*self._drains), timeout=1)
+        (self._folder.path / "agent.log").write_bytes(self._log.value())
+
+    def last_words(self) -> str:
+        """Give the end of what the agent wrote to stderr, for a reason."""
+        return self._log.value()[-2_000:].decode("utf-8", "replace").strip()
+
+    def _end(self, process: asyncio.subprocess.Process) -> None:
+        tree.end(
+            process.pid,
+            level=self.level,
+            grace_s=self._terms.grace_s,
+            gone=lambda: process.returncode is not None,
+        )
+
+    async def _drain(self, process: asyncio.subprocess.Process) -> None:
+        if process.stderr is not None:
+            while piece := await process.stderr.read(_PIECE):
+                self._log.feed(piece)

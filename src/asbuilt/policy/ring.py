@@ -1,0 +1,284 @@
+"""Say what a process may touch, and write it down for the kernel. Pure: paths are strings, resolved before.
+
+The one rule: what is not named writable is read-only, and of two paths the deeper one decides.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal
+
+    Level = Literal["bwrap", "landlock", "seatbelt", "none"]
+    Strings = tuple[str, ...]
+
+SECRET_FOLDERS = (
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".oci",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/gcloud",
+    ".config/hub",
+    ".config/op",
+    ".config/sops",
+    ".config/rclone",
+    ".config/containers",
+    ".config/asbuilt",
+    ".password-store",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    "Library/Keychains",
+)
+SECRET_FILES = (
+    ".netrc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".pypirc",
+    ".npmrc",
+    ".pgpass",
+    ".my.cnf",
+    ".vault-token",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".terraform.d/credentials.tfrc.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+)
+# A read-only mount stops no connection to a socket, and behind these are session managers, container engines
+# and people's terminals: a process that reaches one has its next command run outside the ring.
+SOCKET_FOLDERS = ("/run", "/var/run", "/var/tmp")  # noqa: S108
+RUN_KEPT = (
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager/resolv.conf",
+    "/run/current-system",
+)
+"""What name lookup and some distributions' own programs need of /run."""
+
+PASSED_VARIABLES = (
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "COLORTERM",
+    "NO_COLOR",
+    "TZ",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+)
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PRIVATE_TMP = "/tmp"  # noqa: S108  the name inside the ring, where it is a folder of its own
+
+
+class Request:
+    """What one process may touch. Everything else it may read, and nothing else may it change."""
+
+    __slots__ = (
+        "chdir",
+        "environment",
+        "hidden",
+        "hidden_files",
+        "home",
+        "network",
+        "read_only",
+        "readable",
+        "tmp",
+        "writable",
+    )
+
+    def __init__(  # noqa: PLR0913  a value with ten fields, on a path where dataclasses are too dear
+        self,
+        *,
+        chdir: str,
+        writable: Strings = (),
+        read_only: Strings = (),
+        readable: Strings = (),
+        hidden: Strings = (),
+        hidden_files: Strings = (),
+        home: str | None = None,
+        tmp: str | None = None,
+        network: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.chdir = chdir
+        self.writable = writable
+        self.read_only = read_only
+        """Kept from being changed although a folder around it is writable."""
+        self.readable = readable
+        """Shown although a folder around it is hidden."""
+        self.hidden = hidden
+        self.hidden_files = hidden_files
+        self.home = home
+        """A folder of its own as HOME; None: HOME is the private tmp."""
+        self.tmp = tmp
+        """The folder that stands in for /tmp; None: one in memory that goes with the process."""
+        self.network = network
+        self.environment = environment or {}
+
+    def changed(self, **fields: object) -> Request:
+        """Give the same request with other fields."""
+        same = {name: getattr(self, name) for name in self.__slots__}
+        return Request(**{**same, **fields})
+
+    def fields(self) -> dict[str, object]:
+        """Show all of it, for messages and tests."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def for_agent(  # noqa: PLR0913  each of these is a different right
+    *,
+    workspace: str,
+    writable: bool,
+    out: str,
+    home: str,
+    tmp: str,
+    own: Strings = (),
+    sealed: Strings = (),
+    readable: Strings = (),
+    environment: Mapping[str, str] | None = None,
+) -> Request:
+    """Hold an agent: it writes to its workspace, its own state and `out`, never to what could act later.
+
+    Its network is not filtered, because its model is out there.
+    """
+    git_file = _join(workspace, ".git")
+    return Request(
+        chdir=workspace,
+        writable=(*((workspace,) if writable else ()), out, home, *own),
+        read_only=(git_file, *sealed) if writable else sealed,
+        readable=(*readable, *(() if writable else (workspace,))),
+        home=home,
+        tmp=tmp,
+        network=True,
+        environment=environment,
+    )
+
+
+def for_check(  # noqa: PLR0913  each of these is a different right
+    *,
+    cwd: str,
+    home: str,
+    tmp: str,
+    writable: Strings = (),
+    readable: Strings = (),
+    hidden: Strings = (),
+    network: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Request:
+    """Hold a command that runs code an agent wrote: a HOME and a tmp of its own, and mostly no network."""
+    return Request(
+        chdir=cwd,
+        writable=(*writable, home),
+        read_only=tuple(_join(folder, ".git") for folder in writable),
+        readable=(*readable, cwd),
+        hidden=hidden,
+        home=home,
+        tmp=tmp,
+        network=network,
+        environment=environment,
+    )
+
+
+def for_planning(
+    *, cwd: str, readable: Strings = (), environment: Mapping[str, str] | None = None
+) -> Request:
+    """Hold a command during planning: it reads, and changes nothing."""
+    return Request(chdir=cwd, readable=(*readable, cwd), environment=environment)
+
+
+def secrets(home: str) -> tuple[Strings, Strings]:
+    """Name the folders and the files below a home that nobody in the ring has any business with."""
+    return (
+        tuple(_join(home, name) for name in SECRET_FOLDERS),
+        tuple(_join(home, name) for name in SECRET_FILES),
+    )
+
+
+def passed(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
+    """Choose what gets into a ring of the environment around us: a short list, and what the user named."""
+    names = {*PASSED_VARIABLES, *more}
+    return {name: value for name, value in environ.items() if name in names or name.startswith("LC_")}
+
+
+def environment_in(request: Request) -> dict[str, str]:
+    """Give the whole environment inside the ring."""
+    home = request.home or PRIVATE_TMP
+    return {
+        "PATH": DEFAULT_PATH,
+        "LANG": "C.UTF-8",
+        **request.environment,
+        "HOME": home,
+        "TMPDIR": PRIVATE_TMP,
+    }
+
+
+def bubblewrap(
+    request: Request, argv: Sequence[str], *, program: str, status_fd: int | None = None
+) -> list[str]:
+    """Write the whole command line.
+
+    The caller starts it with `environment_in(request)` as its whole environment: inside, the first process is
+    bubblewrap itself, and everybody can read what that was given in /proc/1/environ, `--clearenv` or not.
+    """
+    command = [
+        program,
+        "--unshare-all",
+        # As root, bubblewrap would else keep root's own namespace, where a read-only mount can be undone.
+        "--unshare-user",
+        *(["--share-net"] if request.network else []),
+        "--cap-drop",
+        "ALL",
+        "--die-with-parent",
+        "--new-session",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+    ]
+    for mount in _mounts(request):
+        command += mount
+    for path in request.hidden:
+        command += ["--remount-ro", path]
+    if status_fd is not None:
+        command += ["--json-status-fd", str(status_fd)]
+    return [*command, "--chdir", request.chdir, "--", *argv]
+
+
+def depth(path: str, order: int) -> tuple[int, int, str]:
+    """Order what is said about paths: around before within, and on one path the stricter word last."""
+    return path.rstrip("/").count("/"), order, path
+
+
+def _mounts(request: Request) -> list[list[str]]:
+    if "/" in (*request.writable, *request.hidden):
+        # A mount on the root would also lie above /dev and /proc, which were put up before it.
+        raise ValueError("the root can be neither writable nor hidden")
+    planned: list[tuple[str, int, list[str]]] = []
+    private = ["--bind", request.tmp, PRIVATE_TMP] if request.tmp else ["--tmpfs", PRIVATE_TMP]
+    planned.append((PRIVATE_TMP, 0, private))
+    planned += [(path, 1, ["--tmpfs", path]) for path in request.hidden]
+    planned += [(path, 1, ["--ro-bind", "/dev/null", path]) for path in request.hidden_files]
+    planned += [(path, 2, ["--ro-bind", path, path]) for path in request.readable if path != "/"]
+    planned += [(path, 3, ["--bind", path, path]) for path in request.writable]
+    planned += [(path, 4, ["--ro-bind", path, path]) for path in request.read_only]
+    return [mount for _, _, mount in sorted(planned, key=lambda one: depth(one[0], one[1]))]
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}"
