@@ -1,0 +1,1 @@
+"""What comes next? Moves chosen from facts. Pure: the flows perform them."""

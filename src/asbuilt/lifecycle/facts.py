@@ -1,0 +1,177 @@
+"""What is known about a run, folded from its events. Nothing here decides; nothing is stored twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
+PASS: Final = "PASS"  # noqa: S105 - a verdict
+
+
+@dataclass(slots=True)
+class AttemptFacts:
+    """One frozen brief and what became of it."""
+
+    number: int
+    role: str
+    ending: str | None = None
+    reason: str = ""
+    resets_at: str | None = None
+    starts: int = 0
+    commit: str | None = None
+    tree: str | None = None
+    changed: bool = True
+    checks: Outcome | None = None
+    failures: tuple[str, ...] = ()
+    verifier: str | None = None
+    """How the verifier of this attempt's tree ended; None while there was none."""
+    verifier_resets_at: str | None = None
+    verdict: Outcome | None = None
+
+    @property
+    def is_judgeable(self) -> bool:
+        """Tell whether it has, or may still get, a tree to judge."""
+        return self.ending in (None, "done", "limited")
+
+
+@dataclass(slots=True)
+class PhaseFacts:
+    """A phase in this run."""
+
+    id: str
+    needs: tuple[str, ...] = ()
+    begun: bool = False
+    intent: str | None = None
+    attempts: list[AttemptFacts] = field(default_factory=list)
+    proven: str | None = None
+    """The commit that holds it, once it is proven."""
+
+    @property
+    def fixes(self) -> int:
+        """Count the cycles of fixing: one that stalled and was made anew is the same cycle."""
+        return sum(attempt.role == "fix" and attempt.is_judgeable for attempt in self.attempts)
+
+    @property
+    def repeats(self) -> int:
+        """Count the attempts that ended without a tree to judge: a stall, a crash, a time-out."""
+        return sum(not attempt.is_judgeable for attempt in self.attempts)
+
+
+@dataclass(slots=True)
+class RunFacts:
+    """Everything that the next move of a run depends on."""
+
+    run: str
+    mode: str = "phase"
+    auto: bool = False
+    hold: bool = True
+    wanted: str | None = None
+    stop: str | None = None
+    started: bool = False
+    base: str | None = None
+    phases: dict[str, PhaseFacts] = field(default_factory=dict)
+    done_before: frozenset[str] = frozenset()
+    """Phases that were done when the run began, by the journal or the plan's own marks."""
+    workspace: bool = False
+    setup: Outcome | None = None
+    baseline: Outcome | None = None
+    approvals: dict[str, str | None] = field(default_factory=dict)
+    """Questions of this run by their key: the answer, or None while nobody has given one."""
+    together: Outcome | None = None
+    reported: bool = False
+    landing: str | None = None
+    """intended, landed, or refused."""
+    landing_reason: str = ""
+    marked: bool = False
+    ended: str | None = None
+
+
+def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
+    """Fold the events of one run, in order; kinds that mean nothing here are passed over."""
+    facts = RunFacts(
+        run=run,
+        mode=str(options.get("mode", "phase")),
+        auto=bool(options.get("auto", False)),
+        hold=bool(options.get("hold", not options.get("auto", False))),
+        wanted=options.get("phase"),
+    )
+    for kind, data in events:
+        if data.get("run") == run:
+            _hear(facts, kind, data)
+    return facts
+
+
+def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    match kind:
+        case "run.started":
+            facts.started = True
+            facts.base = data["base"]
+            facts.done_before = frozenset(data.get("done", ()))
+            facts.phases = {
+                phase: PhaseFacts(phase, tuple(needs)) for phase, needs in data.get("phases", {}).items()
+            }
+        case "workspace.made":
+            facts.workspace = True
+        case "setup.done":
+            facts.setup = data["outcome"]
+        case "baseline.done":
+            facts.baseline = data["outcome"]
+        case "approval.asked":
+            facts.approvals.setdefault(str(data["key"]), None)
+        case "approval.answered":
+            facts.approvals[str(data["key"])] = data["answer"]
+        case "together.done":
+            facts.together = data["outcome"]
+        case "report.written":
+            facts.reported = True
+        case "landing.intended":
+            facts.landing = "intended"
+        case "landing.done":
+            facts.landing = "landed"
+        case "landing.refused":
+            facts.landing, facts.landing_reason = "refused", str(data.get("reason", ""))
+        case "plan.marked":
+            facts.marked = True
+        case "run.ended":
+            facts.ended = data["state"]
+        case _:
+            _hear_phase(facts, kind, data)
+
+
+def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    phase = facts.phases.get(str(data.get("phase")))
+    if phase is None:
+        return
+    if kind == "phase.begun":
+        phase.begun, phase.intent = True, data.get("intent")
+        return
+    if kind == "phase.proven":
+        phase.proven = data["commit"]
+        return
+    number = int(data.get("number", 0))
+    attempt = next((known for known in phase.attempts if known.number == number), None)
+    if kind == "attempt.begun" and attempt is None:
+        phase.attempts.append(AttemptFacts(number, data["role"], starts=1))
+    elif attempt is None:
+        return
+    elif kind == "attempt.begun":
+        attempt.starts += 1
+        attempt.ending = None
+    elif kind == "attempt.ended":
+        attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
+        attempt.resets_at = data.get("resets_at")
+    elif kind == "tree.kept":
+        attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
+    elif kind == "checks.done":
+        attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
+    elif kind == "verifier.begun":
+        attempt.verifier = None
+    elif kind == "verifier.ended":
+        attempt.verifier, attempt.verifier_resets_at = data["ending"], data.get("resets_at")
+    elif kind == "verdict.given":
+        attempt.verdict = data["outcome"]
+        attempt.failures = attempt.failures + tuple(data.get("failures", ()))

@@ -1,0 +1,155 @@
+"""How many tests ran, read from what a runner printed or wrote. A summary that is not whole is no summary."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+from xml.parsers import expat
+
+MAX_XML: Final = 32_000_000
+_ANSI: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_PYTEST: Final = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s(?: \([\d:]+\))?\s*=*$", re.MULTILINE)
+_PYTEST_NONE: Final = re.compile(r"^=*\s*no tests ran in [\d.]+s\s*=*$", re.MULTILINE)
+_UNITTEST: Final = re.compile(
+    r"^Ran (\d+) tests? in [\d.]+s\s*\n+(OK|FAILED|NO TESTS RAN)(?: \(([^)]*)\))?\s*$", re.MULTILINE
+)
+_JEST: Final = re.compile(
+    r"^\s*Tests:?\s+((?:\d+ [a-z]+(?:,| \|)? ?)+)(?:\((\d+)\)|,? ?(\d+) total)?\s*$", re.MULTILINE
+)
+_CARGO: Final = re.compile(
+    r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.MULTILINE
+)
+_NODE: Final = re.compile(r"^(?:#|ℹ) (tests|pass|fail|skipped|cancelled|todo) (\d+)$", re.MULTILINE)
+_PLAIN: Final = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
+_FAILED_NAME: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+
+
+class Counts(NamedTuple):
+    """The tests of one run."""
+
+    ran: int
+    failed: int
+    skipped: int
+    failures: tuple[str, ...] = ()
+    """Names of those that failed, where the runner tells them."""
+
+    @property
+    def collected(self) -> int:
+        """Return how many there were, run or not."""
+        return self.ran + self.skipped
+
+
+def from_output(text: str) -> Counts | None:
+    """Read the last whole summary that a known runner printed; None when there is none."""
+    plain = _ANSI.sub("", text)
+    for read in (_from_pytest, _from_unittest, _from_cargo, _from_jest, _from_node, _from_plain):
+        counts = read(plain)
+        if counts is not None:
+            return counts
+    return None
+
+
+def _from_pytest(text: str) -> Counts | None:
+    found = _PYTEST.findall(text)
+    if not found:
+        return Counts(0, 0, 0) if _PYTEST_NONE.search(text) else None
+    words = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", found[-1])}
+    failed = words.get("failed", 0) + words.get("error", 0) + words.get("errors", 0)
+    # A test that was expected to fail did run; one that was deselected was never asked for.
+    ran = words.get("passed", 0) + failed + words.get("xfailed", 0) + words.get("xpassed", 0)
+    return Counts(ran, failed, words.get("skipped", 0), tuple(dict.fromkeys(_FAILED_NAME.findall(text))))
+
+
+def _from_unittest(text: str) -> Counts | None:
+    found = _UNITTEST.findall(text)
+    if not found:
+        return None
+    total, _, details = found[-1]
+    words = {word: int(number) for word, number in re.findall(r"(\w+)=(\d+)", details)}
+    skipped = words.get("skipped", 0)
+    return Counts(int(total) - skipped, words.get("failures", 0) + words.get("errors", 0), skipped)
+
+
+def _from_cargo(text: str) -> Counts | None:
+    found = _CARGO.findall(text)
+    if not found:
+        return None
+    passed, failed, ignored = (sum(int(row[at]) for row in found) for at in range(3))
+    return Counts(passed + failed, failed, ignored)
+
+
+def _from_jest(text: str) -> Counts | None:
+    found = _JEST.findall(text)
+    if not found:
+        return None
+    words = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", found[-1][0])}
+    failed = words.get("failed", 0)
+    return Counts(words.get("passed", 0) + failed, failed, words.get("skipped", 0) + words.get("todo", 0))
+
+
+def _from_node(text: str) -> Counts | None:
+    words = {word: int(number) for word, number in _NODE.findall(text)}
+    if "tests" not in words or "fail" not in words:
+        return None
+    skipped = words.get("skipped", 0) + words.get("todo", 0)
+    return Counts(words["tests"] - skipped, words["fail"] + words.get("cancelled", 0), skipped)
+
+
+def _from_plain(text: str) -> Counts | None:
+    found = _PLAIN.findall(text)
+    if not found:
+        return None
+    passed, failed, skipped = (int(number or 0) for number in found[-1])
+    return Counts(passed + failed, failed, skipped)
+
+
+def from_junit(data: bytes) -> Counts | None:
+    """Read a JUnit report; code that an agent may have changed wrote it, so it is parsed with care."""
+    if len(data) > MAX_XML:
+        return None
+    reading = _Junit()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = reading.start
+    parser.EndElementHandler = reading.end
+    parser.EntityDeclHandler = reading.refuse
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, ValueError):
+        return None
+    return Counts(reading.ran, len(reading.failures), reading.skipped, tuple(reading.failures))
+
+
+class _Junit:
+    """What is told of test cases, element by element."""
+
+    def __init__(self) -> None:
+        self.ran = 0
+        self.skipped = 0
+        self.failures: list[str] = []
+        self._name = ""
+        self._state = "passed"
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "testcase":
+            place = attributes.get("classname", "")
+            self._name = f"{place}::{attributes.get('name', '')}" if place else attributes.get("name", "")
+            self._state = "passed"
+        elif name in ("failure", "error"):
+            self._state = "failed"
+        elif name == "skipped":
+            # An expected failure is written as skipped, and it did run.
+            self._state = "passed" if attributes.get("type") == "pytest.xfail" else "skipped"
+
+    def end(self, name: str) -> None:
+        if name != "testcase":
+            return
+        if self._state == "skipped":
+            self.skipped += 1
+            return
+        self.ran += 1
+        if self._state == "failed":
+            self.failures.append(self._name)
+
+    def refuse(self, *_: object) -> None:
+        """Refuse entities: a few lines of them expand to gigabytes."""
+        raise ValueError("a report with entities")

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asbuilt.proof.counts import Counts, from_junit, from_output
+from asbuilt.proof.evidence import Judged, Outcome, judge_check, judge_tests, overall
+from asbuilt.proof.verdict import ItemVerdict, Verdict, judge_items
+
+SUMMARIES = [
+    ("..\n3 passed, 1 skipped in 0.12s\n", Counts(3, 0, 1)),
+    ("\x1b[31m=== \x1b[1m1 failed\x1b[0m, 2 passed in 1.20s ===\x1b[0m", Counts(3, 1, 0)),
+    ("FAILED t.py::a - x\nFAILED t.py::b\n== 2 failed, 1 passed, 1 xfailed in 61.02s (0:01:01) ==", None),
+    ("no tests ran in 0.01s\n", Counts(0, 0, 0)),
+    ("5 deselected in 0.01s\n", Counts(0, 0, 0)),
+    ("1 error in 0.10s\n", Counts(1, 1, 0)),
+    ("Ran 3 tests in 0.001s\n\nOK (skipped=1)\n", Counts(2, 0, 1)),
+    ("Ran 3 tests in 0.001s\n\nFAILED (failures=1, errors=1)\n", Counts(3, 2, 0)),
+    ("test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured\n" * 2, Counts(10, 0, 2)),
+    ("Tests:       1 failed, 2 passed, 3 total\n", Counts(3, 1, 0)),
+    (" Tests  2 passed | 1 skipped (3)\n", Counts(2, 0, 1)),
+    ("# tests 4\n# pass 2\n# fail 1\n# skipped 1\n", Counts(3, 1, 1)),
+    ("unit: 7 passed, 0 failed, 2 skipped\n", Counts(7, 0, 2)),
+]
+
+
+@pytest.mark.parametrize(("text", "counts"), SUMMARIES)
+def test_a_runners_summary_is_read(text: str, counts: Counts | None) -> None:
+    read = from_output(text)
+    assert read == (counts or Counts(4, 2, 0, ("t.py::a", "t.py::b")))
+
+
+@pytest.mark.parametrize("text", ["", "all good", "3 passed", "3 passed in", "OK", "Ran 3 tests in 0.1s\n"])
+def test_a_summary_that_is_not_whole_is_none(text: str) -> None:
+    assert from_output(text) is None
+
+
+@given(st.text(max_size=300))
+def test_any_output_is_read_without_a_crash(text: str) -> None:
+    from_output(text)
+    from_junit(text.encode("utf-8", "surrogatepass"))
+
+
+def test_a_junit_report_tells_names_and_an_expected_failure_did_run() -> None:
+    report = b"""<?xml version="1.0"?><testsuites><testsuite name="pytest">
+        <testcase classname="t" name="a"/>
+        <testcase classname="t" name="b"><failure message="x">y</failure></testcase>
+        <testcase classname="t" name="c"><skipped type="pytest.skip"/></testcase>
+        <testcase classname="t" name="d"><skipped type="pytest.xfail"/></testcase></testsuite></testsuites>"""
+    assert from_junit(report) == Counts(3, 1, 1, ("t::b",))
+
+
+@pytest.mark.parametrize(
+    "report", [b"", b"<testsuites><testcase", b'<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>']
+)
+def test_a_junit_report_that_is_cut_or_expands_is_none(report: bytes) -> None:
+    assert from_junit(report) is None
+
+
+BASE = Counts(10, 1, 2, ("t::old",))
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "counts", "judged"),
+    [
+        (0, Counts(12, 0, 2), Judged("PASS", "12 ran, 2 skipped")),
+        (1, Counts(12, 1, 2, ("t::old",)), Judged("PASS", "12 ran, 2 skipped", (), ("t::old",))),
+        (
+            1,
+            Counts(12, 2, 2, ("t::old", "t::new")),
+            Judged("FAIL", "1 tests fail that did not before", ("t::new",), ("t::old",)),
+        ),
+        (0, Counts(9, 0, 3), Judged("FAIL", "3 tests are skipped; 2 were before")),
+        (0, Counts(8, 0, 2), Judged("FAIL", "2 tests are gone: 12 before, 10 now")),
+        (0, Counts(0, 0, 12), Judged("NOT_RUN", "0 tests ran")),
+        (0, None, Judged("INDETERMINATE", "exit 0, but it printed no summary that could be read")),
+        (2, None, Judged("FAIL", "exit 2, and no summary of the tests")),
+        (None, Counts(12, 0, 2), Judged("INDETERMINATE", "the tests were ended by their time limit")),
+        (3, Counts(12, 0, 2), Judged("FAIL", "exit 3, though no test failed")),
+    ],
+)
+def test_a_test_run_is_judged_against_its_baseline(
+    exit_code: int | None, counts: Counts | None, judged: Judged
+) -> None:
+    assert judge_tests(exit_code, counts, truncated=False, baseline=BASE) == judged
+
+
+def test_without_a_baseline_every_failure_is_new() -> None:
+    judged = judge_tests(1, Counts(3, 1, 0, ("t::a",)), truncated=False, baseline=None)
+    assert judged == Judged("FAIL", "1 tests fail that did not before", ("t::a",))
+
+
+def test_a_failure_without_a_name_is_new_unless_the_base_had_as_many() -> None:
+    assert judge_tests(1, Counts(3, 1, 0), truncated=False, baseline=Counts(3, 1, 0)).outcome == "PASS"
+    assert judge_tests(1, Counts(3, 2, 0), truncated=False, baseline=Counts(3, 1, 0)).outcome == "FAIL"
+
+
+def test_a_skipped_test_never_counts_as_passed() -> None:
+    assert judge_tests(0, Counts(0, 0, 5), truncated=False, baseline=None).outcome == "NOT_RUN"
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "outcome"),
+    [(0, "PASS"), (1, "FAIL"), (127, "NOT_RUN"), (126, "NOT_RUN"), (None, "INDETERMINATE")],
+)
+def test_a_check_passes_only_by_ending_with_zero(exit_code: int | None, outcome: str) -> None:
+    assert judge_check(exit_code).outcome == outcome
+
+
+@given(st.lists(st.sampled_from(get_args(Outcome)), max_size=6))
+def test_together_they_pass_only_if_each_does(outcomes: list[Outcome]) -> None:
+    assert (overall(outcomes) == "PASS") is (bool(outcomes) and set(outcomes) == {"PASS"})
+
+
+def test_an_item_that_the_verifier_did_not_speak_of_is_not_run() -> None:
+    verdict = judge_items(("a", "b", "c"), [(1, "PASS", "seen"), (2, "FAIL", "missing")])
+    assert verdict == Verdict(
+        "FAIL",
+        (
+            ItemVerdict(1, "a", "PASS", "seen"),
+            ItemVerdict(2, "b", "FAIL", "missing"),
+            ItemVerdict(3, "c", "NOT_RUN", "the verifier said nothing of it"),
+        ),
+    )
+    assert verdict.failures == (
+        "item 2, b: FAIL, missing",
+        "item 3, c: NOT_RUN, the verifier said nothing of it",
+    )
+
+
+@pytest.mark.parametrize(
+    "why", ["noted as gap", "not a blocker", "deferred to a later phase", "left a TODO", "a stub"]
+)
+def test_a_pass_that_notes_a_gap_is_a_failure(why: str) -> None:
+    assert judge_items(("a",), [(1, "PASS", why)]).outcome == "FAIL"
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3), st.sampled_from(["PASS", "FAIL", "pass", "", "maybe"]), st.just("x"))
+    )
+)
+def test_a_verdict_passes_only_when_every_item_was_passed_and_none_was_failed(
+    said: list[tuple[int, str, str]],
+) -> None:
+    words = {item: {word.upper() for number, word, _ in said if number == item} for item in (1, 2, 3)}
+    assert (judge_items(("a", "b", "c"), said).outcome == "PASS") is all(
+        heard == {"PASS"} for heard in words.values()
+    )
