@@ -205,7 +205,7 @@ def fill_in(plan: Plan) -> Edit:
         missing = {key: UNDECIDED for key in TASK_METADATA if key.casefold() not in have}
         if missing:
             insert_metadata(plan, splicer, plan.metadata[-1], missing)
-    elif plan.front.present and plan.front.editable:
+    elif plan.front.is_ours:
         have = {entry.key for entry in plan.front.entries}
         set_keys(plan, splicer, {key: UNDECIDED for key in PLAN_METADATA if key not in have})
     edit = splicer.edit()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MAX_CHARS: Final = 8_000
 _RULE: Final = "---"
+KEYS: Final = frozenset({"title", "created", "status", "issue", "completed"})
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/:+-]*(?<![ :])")
 _ADVICE: Final = (
     "Mend the lines between the two --- lines, or take them out; the keys are not read until then."
@@ -45,6 +46,11 @@ class FrontMatter:
     problems: tuple[Problem, ...]
     indent: str = ""
     """What stands before every key."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Tell whether it has a key of ours; a neighbour's front matter promises none of our sections."""
+        return self.editable and any(entry.key in KEYS for entry in self.entries)
 
     @property
     def editable(self) -> bool:

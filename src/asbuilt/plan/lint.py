@@ -121,7 +121,7 @@ def _whole(plan: Plan, found: Found) -> Iterator[Problem]:
         yield from _missing(_TASK_SECTIONS, _names(found), Rule.MISSING_SECTION)
         have = {datum.key.casefold() for datum in found.metadata}
         yield from _missing(TASK_METADATA, have, Rule.MISSING_METADATA)
-    elif plan.front.present and plan.front.editable:
+    elif plan.front.is_ours:
         yield from _missing(
             ("Goal", "Scope", "Non-Scope", "Verification", "Risks", "Open Questions"),
             {name.casefold() for name in plan.sections},
