@@ -96,6 +96,12 @@ class TreeTooLarge(AsbuiltError):
     exit_code = GATE_STOPPED
 
 
+class GateStopped(AsbuiltError):
+    """A run may not start or go on as things are; a person has to act first."""
+
+    exit_code = GATE_STOPPED
+
+
 class LandingRefused(AsbuiltError):
     """Nothing moved: a landing would have lost something, or its target is not as it was."""
 

@@ -54,7 +54,12 @@ class Engine:
     def launch(self, segment: Performs) -> None:
         """Start serving. Work that this worker left behind goes on by itself."""
         DBOS(config=self._config())
-        DBOS.workflow(name="segment", max_recovery_attempts=1_000_000)(segment)
+
+        # DBOS puts attributes on what it is given, so it gets a function of its own.
+        def go_through(org: str, repo: str, run: str, n: int) -> None:
+            segment(org, repo, run, n)
+
+        DBOS.workflow(name="segment", max_recovery_attempts=1_000_000)(go_through)
         DBOS.listen_queues([RUNS])
         DBOS.launch()
         poll = _POLL_SQLITE_S if self._url is None else _POLL_POSTGRES_S

@@ -98,6 +98,7 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
         actor=actor,
         data={
             "number": number,
+            "key": key,
             "run": wish.run,
             "kind": wish.kind,
             "phase": wish.phase,
@@ -133,7 +134,13 @@ def answer(  # noqa: PLR0913 - an answer has these parts
             key=f"{found.key}/answered",
             kind="approval.answered",
             actor=actor,
-            data={"number": number, "run": found.run, "answer": said, "note": (note or "")[:500]},
+            data={
+                "number": number,
+                "key": found.key,
+                "run": found.run,
+                "answer": said,
+                "note": (note or "")[:500],
+            },
         )
     return bool(changed), found
 

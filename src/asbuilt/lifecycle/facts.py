@@ -76,6 +76,8 @@ class RunFacts:
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
     done_before: frozenset[str] = frozenset()
     """Phases that were done when the run began, by the journal or the plan's own marks."""
+    commits: list[str] = field(default_factory=list)
+    """What is proven, in the order in which it was: each commit builds on the one before."""
     workspace: bool = False
     setup: Outcome | None = None
     baseline: Outcome | None = None
@@ -151,6 +153,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         return
     if kind == "phase.proven":
         phase.proven = data["commit"]
+        facts.commits.append(data["commit"])
         return
     number = int(data.get("number", 0))
     attempt = next((known for known in phase.attempts if known.number == number), None)

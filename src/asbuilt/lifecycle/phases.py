@@ -134,6 +134,8 @@ def next_move(facts: RunFacts, now: str) -> Move:
         return End("failed", "the setup of the checkout failed, so nothing could be proven")
     if facts.baseline is None:
         return Baseline()
+    if facts.baseline == "NOT_RUN":
+        return End("failed", "no test ran on the base, so no test can prove anything")
     if facts.baseline == "INDETERMINATE":
         return End(
             "failed", "the tests could not be run on the base: new failures could not be told from old"

@@ -1,0 +1,159 @@
+"""A run: decide, perform, until it ends or waits. Every answer is recorded, so a replay repeats none."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.errors import AsbuiltError
+from asbuilt.flows.engine import step
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.events import append, history
+from asbuilt.journal.ids import Address
+from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.facts import RunFacts, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.flows.perform import Performer
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.runs import Run
+    from asbuilt.journal.store import Session, Store
+
+ACTOR: Final = "asbuilt"
+FAR: Final = "9999-12-31T00:00:00.000Z"
+"""When a run that waits for a person goes on by itself: never; an answer makes it due."""
+_MAX_REASON: Final = 900
+
+Plain = dict[str, Any]
+"""What passes through the engine: JSON and nothing else."""
+
+
+class Runs:
+    """The runs of one worker."""
+
+    def __init__(self, store: Store, blobs: Blobs, performer: Performer) -> None:
+        self._store = store
+        self._blobs = blobs
+        self._performer = performer
+
+    def segment(self, org: str, repo: str, run: str, n: int) -> None:
+        """Go through one segment of a run: it ends when the run does, or with the next one planned."""
+        for turn in count(1):
+            told: Plain = step(f"decide {turn}", self._decide, org, repo, run)
+            move = _move(told)
+            if isinstance(move, phases.Wait):
+                step(f"wait {turn}", self._wait, org, repo, run, n, told)
+                return
+            if isinstance(move, phases.End):
+                step(f"end {turn}", self._end, org, repo, run, n, told)
+                return
+            if isinstance(move, phases.Ask):
+                step(f"ask {turn}", self._ask, org, repo, run, told)
+            else:
+                step(f"{told['move']} {turn}", self._perform, org, repo, run, told)
+
+    def facts(self, session: Session, run: Run) -> RunFacts:
+        """Fold what is known of a run; what was too long for an event is fetched from its blob."""
+        told = []
+        for event in history(session, Address(run.org, run.repo, run.plan)):
+            data = event.data
+            if "outline" in data:
+                data = {**data, **json.loads(self._blobs.get(data["outline"]))}
+            told.append((event.kind, data))
+        facts = fold(run.run, run.options, told)
+        facts.stop = run.stop
+        return facts
+
+    def _decide(self, org: str, repo: str, run: str) -> Plain:
+        with self._store.read() as session:
+            found = _found(session, org, repo, run)
+            move = phases.next_move(self.facts(session, found), session.now)
+        return {"move": type(move).__name__, **move._asdict()}
+
+    def _perform(self, org: str, repo: str, run: str, told: Plain) -> None:
+        """Perform one move; what stops it is written down as the run's end, in words."""
+        with self._store.read() as session:
+            found = _found(session, org, repo, run)
+            facts = self.facts(session, found)
+        try:
+            self._performer.perform(found, facts, _move(told))
+        except AsbuiltError as error:
+            reason = f"{error.what} Why: {error.why} Next: {error.next_step}"
+            with self._store.write() as session:
+                self._say(session, found, "run.ended", "ended", state="failed", reason=reason[:_MAX_REASON])
+
+    def _ask(self, org: str, repo: str, run: str, told: Plain) -> None:
+        with self._store.write() as session:
+            found = _found(session, org, repo, run)
+            wish = approvals.Wish(run, told["kind"], told["question"], told["phase"])
+            approvals.ask(session, _address(found), key=told["key"], wish=wish, actor=ACTOR)
+
+    def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
+        with self._store.write() as session:
+            found = _found(session, org, repo, run)
+            due = told["until"] or FAR
+            next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
+            runs.plan_segment(session, next_one)
+            runs.close_segment(session, next_one._replace(n=n))
+            runs.set_state(session, found, "waiting")
+            self._say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
+            # An answer that came between the decision and this moment would otherwise wait for ever.
+            if told["until"] is None and not _unanswered(self.facts(session, found)):
+                runs.wake(session, org, repo, run)
+
+    def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
+        with self._store.write() as session:
+            found = _found(session, org, repo, run)
+            state, reason = told["state"], told["reason"][:_MAX_REASON]
+            self._say(session, found, "run.ended", "ended", state=state, reason=reason)
+            runs.set_state(session, found, state)
+            claims.release(session, _address(found), run=run, actor=ACTOR)
+            runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
+
+    def _say(self, session: Session, run: Run, kind: str, key: str, **data: object) -> None:
+        say(session, run, kind, key, **data)
+
+
+def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
+    """Append an event of a run; its key is the run's and the step's."""
+    append(
+        session, _address(run), key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data={"run": run.run, **data}
+    )
+
+
+def _address(run: Run) -> Address:
+    return Address(run.org, run.repo, run.plan)
+
+
+def _found(session: Session, org: str, repo: str, run: str) -> Run:
+    found = runs.find(session, org, repo, run)
+    if found is None:
+        raise LookupError(run)
+    return found
+
+
+def _unanswered(facts: RunFacts) -> bool:
+    return any(answer is None for answer in facts.approvals.values())
+
+
+_MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
+    kind.__name__: kind
+    for kind in (
+        phases.Start, phases.MakeWorkspace, phases.SetUp, phases.Baseline, phases.Begin, phases.Attempt,
+        phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask, phases.ProveTogether,
+        phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
+    )
+}  # fmt: skip
+
+
+def _move(told: Plain) -> phases.Move:
+    """Read a move back from what the engine remembers; JSON has no tuples."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in told.items()
+        if name != "move"
+    }
+    return _MOVES[told["move"]](**fields)

@@ -1,0 +1,40 @@
+"""A whole worker as a process of its own, so that it can be killed: HOME STORE."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+from asbuilt.agents.attempts import FolderAttempts
+from asbuilt.agents.processes import RingProcesses
+from asbuilt.flows.engine import Engine
+from asbuilt.flows.perform import Performer
+from asbuilt.flows.run import Runs
+from asbuilt.flows.worker import Worker, only_worker
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.home import open_home
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.schema import STEPS
+from tests.journal.conftest import open_store
+
+
+def main() -> None:
+    home, where = open_home(Path(sys.argv[1])), sys.argv[2]
+    url = where.replace("postgresql:", "postgresql+psycopg:") if where.startswith("postgresql:") else None
+    store = open_store(where)
+    store.migrate(STEPS)
+    blobs = Blobs(home.blobs)
+    attempts = FolderAttempts(home.path, home=home.path / "nobody", ring_required=False)
+    processes = RingProcesses(scratch=home.path / "scratch", homes=(home.path / "nobody",))
+    performer = Performer(home, store, blobs, attempts, processes)
+    with only_worker(home.worker_lock) as mine:
+        if not mine:
+            sys.exit(75)
+        engine = Engine(folder=home.path, url=url, worker="laptop", slots=2)
+        engine.launch(Runs(store, blobs, performer).segment)
+        Worker(store, engine, org=LOCAL, lost=lambda *_: None).serve(threading.Event())
+
+
+if __name__ == "__main__":
+    main()
