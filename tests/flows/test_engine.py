@@ -41,7 +41,7 @@ def _kill(worker: subprocess.Popen[bytes]) -> None:
     worker.wait()
 
 
-def _until(true: Callable[[], object], *, within_s: float = 60) -> None:
+def _until(true: Callable[[], object], *, within_s: float = 180) -> None:
     end = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < end, "it did not happen"

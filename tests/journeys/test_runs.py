@@ -164,7 +164,7 @@ class Shop:
             ends = [event.data for event in history(session, self.address) if event.kind == "run.ended"]
         return str(ends[-1].get("reason", "")) if ends else ""
 
-    def until(self, true: Callable[[], object], *, within_s: float = 60) -> None:
+    def until(self, true: Callable[[], object], *, within_s: float = 180) -> None:
         end = time.monotonic() + within_s
         while not true():
             assert time.monotonic() < end, (self.kinds(), self.reason())

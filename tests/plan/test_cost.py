@@ -6,7 +6,7 @@ An expression that can begin anywhere in a long run, or a loop inside a loop, ex
 from __future__ import annotations
 
 from functools import cache
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -95,9 +95,9 @@ def cost(data: bytes) -> float:
     """Return the seconds that a byte costs, at best."""
     times = []
     for _ in range(2):
-        start = perf_counter()
+        start = process_time()
         read(data)
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
     return min(times) / len(data)
 
 
@@ -114,6 +114,6 @@ def test_a_byte_costs_at_most_a_small_factor_of_an_ordinary_one(name: str) -> No
 def test_marking_many_boxes_costs_a_small_factor_of_reading_them() -> None:
     data = b"# T\n\n## A\n" + b"- [ ] x\n" * (SIZE // 8)
     plan = read(data)
-    start = perf_counter()
+    start = process_time()
     mark_phase(plan, "a", Status.DONE, commit="a1b2c3d")
-    assert perf_counter() - start < FACTOR * cost(data) * len(data)
+    assert process_time() - start < FACTOR * cost(data) * len(data)
