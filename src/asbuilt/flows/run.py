@@ -41,6 +41,8 @@ class Runs:
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Go through one segment of a run: it ends when the run does, or with the next one planned."""
+        if n > 1:
+            step("go on", self._go_on, org, repo, run)
         for turn in count(1):
             told: Plain = step(f"decide {turn}", self._decide, org, repo, run)
             move = _move(told)
@@ -66,6 +68,12 @@ class Runs:
         facts = fold(run.run, run.options, told)
         facts.stop = run.stop
         return facts
+
+    def _go_on(self, org: str, repo: str, run: str) -> None:
+        with self._store.write() as session:
+            found = _found(session, org, repo, run)
+            if not found.is_over:
+                runs.set_state(session, found, "running")
 
     def _decide(self, org: str, repo: str, run: str) -> Plain:
         with self._store.read() as session:
