@@ -14,7 +14,6 @@ from asbuilt.flows.working import Working
 from asbuilt.git import commits, snapshots, workspaces
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, open_repository, operations, tip
 from asbuilt.journal import claims, runs
-from asbuilt.journal.ids import Address
 from asbuilt.lifecycle import phases
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
@@ -120,7 +119,7 @@ class Performer:
             "done": [phase.id for phase in plan.phases if phase.status is Status.DONE],
         }
         with self._store.write() as session:
-            address = Address(run.org, run.repo, run.plan)
+            address = run.address
             taken = claims.acquire(
                 session,
                 address,

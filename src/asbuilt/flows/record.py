@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.git.commits import Person
-from asbuilt.journal.events import append
-from asbuilt.journal.ids import Address
+from asbuilt.journal.events import append, keyed
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts
@@ -17,8 +16,18 @@ from asbuilt.proof.counts import Counts
 if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.store import Session, Store
     from asbuilt.plan.model import Phase
+
+
+ACTOR: Final = "asbuilt"
+
+
+def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
+    """Append an event of a run; its key is the run's and the step's."""
+    append(
+        session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data={"run": run.run, **data}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,27 +41,15 @@ class Record:
     def say(self, kind: str, key: str, **data: object) -> None:
         """Append an event of this run."""
         with self.store.write() as session:
-            append(
-                session,
-                Address(self.run.org, self.run.repo, self.run.plan),
-                key=f"{self.run.run}/{key}",
-                kind=kind,
-                actor="asbuilt",
-                data={"run": self.run.run, **data},
-            )
+            say(session, self.run, kind, key, **data)
 
     def told(self, key: str) -> dict[str, Any]:
         """Return the data of an event of this run."""
         with self.store.read() as session:
-            rows = session.rows(
-                "SELECT data FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
-                org=self.run.org,
-                repo=self.run.repo,
-                plan=self.run.plan,
-                key=f"{self.run.run}/{key}",
-            )
-        told: dict[str, Any] = json.loads(rows[0]["data"])
-        return told
+            event = keyed(session, self.run.address, f"{self.run.run}/{key}")
+        if event is None:
+            raise LookupError(key)
+        return event.data
 
     def frozen(self, phase_id: str) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.engine import step
+from asbuilt.flows.record import ACTOR, say
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import append, history
-from asbuilt.journal.ids import Address
+from asbuilt.journal.events import history
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import RunFacts, fold
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
 
-ACTOR: Final = "asbuilt"
 FAR: Final = "9999-12-31T00:00:00.000Z"
 """When a run that waits for a person goes on by itself: never; an answer makes it due."""
 _MAX_REASON: Final = 900
@@ -60,7 +59,7 @@ class Runs:
     def facts(self, session: Session, run: Run) -> RunFacts:
         """Fold what is known of a run; what was too long for an event is fetched from its blob."""
         told = []
-        for event in history(session, Address(run.org, run.repo, run.plan)):
+        for event in history(session, run.address):
             data = event.data
             if "outline" in data:
                 data = {**data, **json.loads(self._blobs.get(data["outline"]))}
@@ -91,13 +90,13 @@ class Runs:
         except AsbuiltError as error:
             reason = f"{error.what} Why: {error.why} Next: {error.next_step}"
             with self._store.write() as session:
-                self._say(session, found, "run.ended", "ended", state="failed", reason=reason[:_MAX_REASON])
+                say(session, found, "run.ended", "ended", state="failed", reason=reason[:_MAX_REASON])
 
     def _ask(self, org: str, repo: str, run: str, told: Plain) -> None:
         with self._store.write() as session:
             found = _found(session, org, repo, run)
             wish = approvals.Wish(run, told["kind"], told["question"], told["phase"])
-            approvals.ask(session, _address(found), key=told["key"], wish=wish, actor=ACTOR)
+            approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
 
     def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         with self._store.write() as session:
@@ -107,7 +106,7 @@ class Runs:
             runs.plan_segment(session, next_one)
             runs.close_segment(session, next_one._replace(n=n))
             runs.set_state(session, found, "waiting")
-            self._say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
+            say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
             # An answer that came between the decision and this moment would otherwise wait for ever.
             if told["until"] is None and not _unanswered(self.facts(session, found)):
                 runs.wake(session, org, repo, run)
@@ -116,24 +115,10 @@ class Runs:
         with self._store.write() as session:
             found = _found(session, org, repo, run)
             state, reason = told["state"], told["reason"][:_MAX_REASON]
-            self._say(session, found, "run.ended", "ended", state=state, reason=reason)
+            say(session, found, "run.ended", "ended", state=state, reason=reason)
             runs.set_state(session, found, state)
-            claims.release(session, _address(found), run=run, actor=ACTOR)
+            claims.release(session, found.address, run=run, actor=ACTOR)
             runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
-
-    def _say(self, session: Session, run: Run, kind: str, key: str, **data: object) -> None:
-        say(session, run, kind, key, **data)
-
-
-def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
-    """Append an event of a run; its key is the run's and the step's."""
-    append(
-        session, _address(run), key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data={"run": run.run, **data}
-    )
-
-
-def _address(run: Run) -> Address:
-    return Address(run.org, run.repo, run.plan)
 
 
 def _found(session: Session, org: str, repo: str, run: str) -> Run:

@@ -6,7 +6,7 @@ import fcntl
 import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import StoreFailed
 from asbuilt.journal import runs
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 0.2
 _LOST: Final = frozenset({"ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
-
-
-class Told(NamedTuple):
-    """What the engine has been told of a segment."""
-
-    due_at: str
 
 
 @contextmanager

@@ -64,16 +64,9 @@ def append(  # noqa: PLR0913 - an event has these parts
             now=session.now,
         )
     )
-    known = first(
-        session.rows(
-            "SELECT seq, key, kind, v, at, actor, data FROM events"
-            " WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
-            **where,
-            key=key,
-        )
-    )
+    known = keyed(session, address, key)
     if known is not None:
-        return _event(known)
+        return known
     seq = int(head["seq"] if head else 0) + 1
     event = Event(seq, key, kind, v, session.now, actor, data or {})
     session.run(
@@ -86,6 +79,19 @@ def append(  # noqa: PLR0913 - an event has these parts
         "UPDATE heads SET seq = :seq WHERE org = :org AND repo = :repo AND plan = :plan", **where, seq=seq
     )
     return event
+
+
+def keyed(session: Session, address: Address, key: str) -> Event | None:
+    """Return the event of a key, if it has been written."""
+    row = first(
+        session.rows(
+            "SELECT seq, key, kind, v, at, actor, data FROM events"
+            " WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
+            **address._asdict(),
+            key=key,
+        )
+    )
+    return None if row is None else _event(row)
 
 
 def history(session: Session, address: Address, *, after: int = 0, limit: int = 5_000) -> list[Event]:

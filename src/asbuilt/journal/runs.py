@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.ids import Address
 from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.store import Row, Session
 
 ENDED: Final = ("landed", "done", "failed", "stopped", "declined")
@@ -30,6 +30,11 @@ class Run(NamedTuple):
     stop: str | None
     at: str
     ended_at: str | None
+
+    @property
+    def address(self) -> Address:
+        """Return where its plan's events stand."""
+        return Address(self.org, self.repo, self.plan)
 
     @property
     def is_over(self) -> bool:
