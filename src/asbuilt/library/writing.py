@@ -7,6 +7,7 @@ hidden file beside its place; nothing here ever deletes such a file of another p
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_TRIES: Final = 50
+_PATIENCE_S: Final = 3.0  # fifty rounds were once not enough beside a program that saved without a pause
 _AGAIN: Final = "Run the same command again; it reads the file anew."
 
 
@@ -78,7 +79,8 @@ def _is_ours(fresh: Path, data: bytes) -> bool:
 def _give_back(fresh: Path, file: Path, inside: str, name: str) -> None:
     """Put back what was taken out, until what comes out is what was put in: whoever saved last is served."""
     try:
-        for _ in range(_TRIES):
+        until = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < until:
             waits = seen(fresh)
             try:
                 exchange(fresh, file)
