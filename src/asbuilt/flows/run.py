@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.engine import step
-from asbuilt.flows.record import ACTOR, say
+from asbuilt.flows.record import ACTOR, events_of, say
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import history
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import RunFacts, fold
 
@@ -58,13 +56,7 @@ class Runs:
 
     def facts(self, session: Session, run: Run) -> RunFacts:
         """Fold what is known of a run; what was too long for an event is fetched from its blob."""
-        told = []
-        for event in history(session, run.address):
-            data = event.data
-            if "outline" in data:
-                data = {**data, **json.loads(self._blobs.get(data["outline"]))}
-            told.append((event.kind, data))
-        facts = fold(run.run, run.options, told)
+        facts = fold(run.run, run.options, events_of(session, self._blobs, run.address))
         facts.stop = run.stop
         return facts
 
@@ -112,9 +104,16 @@ class Runs:
                 runs.wake(session, org, repo, run)
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
-        with self._store.write() as session:
+        """Write the last account of a run and let go of its plan."""
+        state, reason = told["state"], told["reason"][:_MAX_REASON]
+        with self._store.read() as session:
             found = _found(session, org, repo, run)
-            state, reason = told["state"], told["reason"][:_MAX_REASON]
+            facts, now = self.facts(session, found), session.now
+        if facts.ended is None:
+            facts.ended, facts.reason = state, reason
+        report = self._performer.report(found, facts, now)
+        with self._store.write() as session:
+            say(session, found, "report.written", "report/end", report=report)
             say(session, found, "run.ended", "ended", state=state, reason=reason)
             runs.set_state(session, found, state)
             claims.release(session, found.address, run=run, actor=ACTOR)
@@ -137,7 +136,7 @@ _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
     for kind in (
         phases.Start, phases.MakeWorkspace, phases.SetUp, phases.Baseline, phases.Begin, phases.Attempt,
         phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask, phases.ProveTogether,
-        phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
+        phases.Report, phases.Land, phases.Mark, phases.Tidy, phases.Wait, phases.End,
     )
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from asbuilt.journal.store import first
 if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
 
-ENDED: Final = ("landed", "done", "failed", "stopped", "declined")
+ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped", "declined")
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
 
 
