@@ -131,6 +131,7 @@ def test_a_plan_branch_that_is_not_as_it_was_left_stops_a_run_with_words(shop: S
 
 def test_direct_lands_each_phase_as_soon_as_it_is_proven(shop: Shop) -> None:
     before = dirty(shop)
+    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
     assert ends(shop, mode="finish", auto=True, landing="direct") == ("landed", "")
     marks = [ALL[0]]
     assert subjects(shop) == [

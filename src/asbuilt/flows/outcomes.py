@@ -9,6 +9,7 @@ from asbuilt.flows.document import Document
 from asbuilt.flows.loads import Picks, Reverts, completion, reopens
 from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Mover
+from asbuilt.flows.proving import tree_of
 from asbuilt.git import commits, locks, snapshots, workspaces
 from asbuilt.git.repository import tip
 from asbuilt.ports import Kept
@@ -58,10 +59,14 @@ class Outcomes:
 
     def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
         """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
-        if not facts.works or facts.base_now == facts.works[-1].commit:
+        if facts.way != "direct" or facts.tip is None:
             return
-        phase = facts.phases[facts.works[-1].phase]
-        kept = self._kept(phase.id, phase.attempts[-1])
+        if facts.works:
+            phase = facts.phases[facts.works[-1].phase]
+            kept = self._kept(phase.id, phase.attempts[-1])
+        else:
+            base, ref = facts.base or "", f"refs/heads/{branch_of(self._record)}"
+            kept = Kept(commit=base, tree=tree_of(self._repository, base), ref=ref, ignored=())
         workspaces.reset_to(self._repository, workspace, facts.base_now, kept=kept)
 
     def land(self, facts: RunFacts) -> None:

@@ -36,13 +36,16 @@ def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None
 
 def events_of(session: Session, blobs: Blobs, address: Address) -> list[tuple[str, dict[str, Any]]]:
     """Return a plan's events in order; what was too long for one is fetched from its blob."""
-    told = []
-    for event in history(session, address):
-        data = event.data
-        for name in _ELSEWHERE:
-            if name in event.data:
-                data = {**data, **json.loads(blobs.get(event.data[name]))}
-        told.append((event.kind, data))
+    told: list[tuple[str, dict[str, Any]]] = []
+    seen = 0
+    while page := history(session, address, after=seen):
+        for event in page:
+            data = event.data
+            for name in _ELSEWHERE:
+                if name in event.data:
+                    data = {**data, **json.loads(blobs.get(event.data[name]))}
+            told.append((event.kind, data))
+        seen = page[-1].seq
     return told
 
 

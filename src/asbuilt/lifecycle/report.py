@@ -64,7 +64,7 @@ class Account(NamedTuple):
 
 def render(account: Account) -> str:
     """Write the report."""
-    lines = [f"# Run {account.name}", "", f"Plan: {_code(account.plan)}  ", f"State: {account.state}", ""]
+    lines = [f"# Run {account.name}", "", f"- Plan: {_code(account.plan)}", f"- State: {account.state}", ""]
     if account.state == "failed":
         lines += _failure(account)
     elif account.reason:
