@@ -216,7 +216,10 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     assert reason.startswith("Not landed: greet.py changed on main too")
     before.same_except(set())
     (refused,) = told(shop, "landing.refused")
-    assert refused["next"].startswith("Merge it by hand (git switch main; git merge cp-plan)")
+    assert refused["next"].splitlines() == [
+        "Merge it by hand, which then counts as landed: git switch main && git merge cp-plan",
+        "Or take it back and run it again: asbuilt undo plan",
+    ]
     shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "cp-plan")
     assert ends(shop, kind="land") == (
         "done", "nothing to land: everything that is proven is on the target",

@@ -93,13 +93,14 @@ class Picks:
             return Refusal(
                 f"Not landed: {branch} itself fails its tests at {candidate.onto[:10]}.",
                 f"On a red target nothing could be proven: {told}. Nothing moved.",
-                f"Mend {branch}, then land again.",
+                f"Mend {branch}, then land again: asbuilt land {slug}",
             )
         return Refusal(
             f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
             f"{branch} has moved since, and the two do not work together: {told}. "
             f"Nothing moved; cp-{slug} has it all.",
-            f"Mend {branch}, or take the work back with `asbuilt undo {slug}` and run it again; to land",
+            f"Mend {branch}, then land again: asbuilt land {slug}\n"
+            f"Or take it back and run it again: asbuilt undo {slug}",
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
@@ -108,8 +109,8 @@ class Picks:
             f"Not landed: {_named(found)} changed on {branch} too, and the two changes do not go together.",
             f"Commit {found.commit[:10]} conflicts. "
             f"Nothing moved: {branch}, your files and cp-{slug} are as they were.",
-            f"Merge it by hand (git switch {branch}; git merge cp-{slug}), which then counts as landed; "
-            f"or `asbuilt undo {slug}` and run it again; without a conflict",
+            f"Merge it by hand, which then counts as landed: git switch {branch} && git merge cp-{slug}\n"
+            f"Or take it back and run it again: asbuilt undo {slug}",
         )
 
 
@@ -138,12 +139,12 @@ class Reverts:
             self.repository, onto=onto, commits=wanted, run=self.record.run.run, by=by, sign=sign
         )
         if isinstance(found, candidates.Conflict):
-            branch = self.record.run.options["branch"]
+            branch, slug = self.record.run.options["branch"], self.record.run.options["slug"]
             return Refusal(
                 f"Not undone: {_named(found)} changed on {branch} since, and cannot be taken back alone.",
                 f"Commit {found.commit[:10]} conflicts. "
                 f"Nothing moved: {branch} and your files are as they were.",
-                "Take the later changes back first, then undo again.",
+                f"Take the later changes back first, then undo again: asbuilt undo {slug}",
             )
         before = self.document.committed(onto)
         if before is None or not self.facts.undoes:
@@ -161,7 +162,7 @@ class Reverts:
         return Refusal(
             f"Not undone: without it the tests fail: {failures[0]}",
             "Something that is there now needs what would go. Nothing moved.",
-            "Take what needs it back first, then undo again.",
+            f"Take what needs it back first, then undo again: asbuilt undo {self.record.run.options['slug']}",
         )
 
     def details(self, candidate: candidates.Candidate) -> str:

@@ -69,13 +69,16 @@ class Mover:
         if cut_off is not None and self._has_landed(cut_off):
             return
         outcome = self._moved(load, sign=sign)
-        if isinstance(outcome, Refusal):
+        if isinstance(outcome, landing.Refused):
+            next_step = f"{outcome.next_step.rstrip('.')}: {again}"
+            outcome = Refusal(outcome.what, outcome.why, next_step)
+        if outcome is not None:
             self._say(
                 "landing.refused",
                 "refused",
                 what=_cut(outcome.what, _WHAT),
                 why=_cut(outcome.why, _WHY),
-                next=f"{_cut(outcome.next_step.rstrip('.'), _NEXT)}: {again}",
+                next=_cut(outcome.next_step, _NEXT),
             )
 
     def _has_landed(self, cut_off: Mapping[str, Any]) -> bool:
@@ -101,11 +104,11 @@ class Mover:
         self._done(intent.new, cut_off["details"])
         return True
 
-    def _moved(self, load: Load, *, sign: bool) -> Refusal | None:
+    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
         for _ in range(_TRIES):
             onto = tip(self._repository, self._ref)
             if onto is None:
-                return _told(landing.no_target(self._ref))
+                return landing.no_target(self._ref)
             candidate = self._built(load, onto, sign=sign)
             if isinstance(candidate, Refusal):
                 return candidate
@@ -131,12 +134,8 @@ class Mover:
                 self._done(ready.new, details)
                 return None
             if isinstance(ready, landing.Refused):
-                return _told(ready)
-        return Refusal(
-            f"Not landed: {self._branch} moved {_TRIES} times while this was being proven.",
-            "What lands is proven on the very tip that it lands on. Nothing moved.",
-            f"Wait until {self._branch} rests, then land again.",
-        )
+                return ready
+        return landing.moved_too_often(self._ref, _TRIES)
 
     def _built(self, load: Load, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Build it, signed where that is wanted and can be; a locked key never stops a landing."""
@@ -149,10 +148,6 @@ class Mover:
 
     def _done(self, new: str, details: str) -> None:
         self._say("landing.done", f"landed/{new[:12]}", new=new, branch=self._branch, details=details)
-
-
-def _told(refused: landing.Refused) -> Refusal:
-    return Refusal(refused.what, refused.why, refused.next_step)
 
 
 def _cut(text: str, size: int) -> str:
