@@ -11,10 +11,11 @@ from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.engine import Engine
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
-from asbuilt.flows.worker import Worker, only_worker
+from asbuilt.flows.worker import Worker
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 
@@ -28,7 +29,7 @@ def main() -> None:
     attempts = FolderAttempts(home.path, home=home.path / "nobody", ring_required=False)
     processes = RingProcesses(scratch=home.path / "scratch", homes=(home.path / "nobody",))
     performer = Performer(home, store, blobs, attempts, processes)
-    with only_worker(home.worker_lock) as mine:
+    with only_one(home.worker_lock) as mine:
         if not mine:
             sys.exit(75)
         engine = Engine(folder=home.path, url=url, worker="laptop", slots=2)

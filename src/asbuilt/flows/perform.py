@@ -116,6 +116,7 @@ class Performer:
         author = commits.author_of(repository)
         outline = {
             "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
+            "titles": {phase.id: phase.title for phase in plan.phases},
             "done": [phase.id for phase in plan.phases if phase.status is Status.DONE],
         }
         with self._store.write() as session:

@@ -55,8 +55,9 @@ class Working:
         """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
         address = f"{record.run.run}.{phase.id}.{number}v"
         move = phases.Attempt(phase.id, number, "verify")
-        ended = self._await(record, self._brief(record, move, workspace, attempt=address, role="verify"))
         key = f"{phase.id}/{number}"
+        record.say("verifier.begun", f"{key}/verifier", phase=phase.id, number=number)
+        ended = self._await(record, self._brief(record, move, workspace, attempt=address, role="verify"))
         if ended.ending == "limited":
             record.say(
                 "verifier.ended", f"{key}/limited/{ended.starts}", phase=phase.id, number=number,
@@ -68,7 +69,7 @@ class Working:
         failures = [failure[:300] for failure in verdict.failures][:4]
         record.say(
             "verdict.given", f"{key}/verdict", phase=phase.id, number=number,
-            outcome=verdict.outcome, failures=failures, says=ended.says[:200],
+            outcome=verdict.outcome, failures=failures, says=ended.says[:200], cost_usd=ended.cost_usd,
         )  # fmt: skip
 
     def _brief(

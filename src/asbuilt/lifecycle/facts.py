@@ -31,6 +31,10 @@ class AttemptFacts:
     """How the verifier of this attempt's tree ended; None while there was none."""
     verifier_resets_at: str | None = None
     verdict: Outcome | None = None
+    began_at: str = ""
+    ended_at: str = ""
+    says: str = ""
+    """The agent's last words: a claim."""
 
     @property
     def is_judgeable(self) -> bool:
@@ -44,11 +48,14 @@ class PhaseFacts:
 
     id: str
     needs: tuple[str, ...] = ()
+    title: str = ""
     begun: bool = False
+    begun_at: str = ""
     intent: str | None = None
     attempts: list[AttemptFacts] = field(default_factory=list)
     proven: str | None = None
     """The commit that holds it, once it is proven."""
+    proven_at: str = ""
 
     @property
     def fixes(self) -> int:
@@ -90,10 +97,20 @@ class RunFacts:
     landing_reason: str = ""
     marked: bool = False
     ended: str | None = None
+    ended_why: str = ""
+    ended_code: int | None = None
+    parked: str | None = None
+    """What a run that waits is waiting for."""
+    parked_at: str = ""
+    parked_until: str | None = None
+    cost_usd: float = 0.0
 
 
 def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
-    """Fold the events of one run, in order; kinds that mean nothing here are passed over."""
+    """Fold the events of one run, in order; kinds that mean nothing here are passed over.
+
+    Data may carry `at`, when its event was written; only people are shown it, nothing is decided by it.
+    """
     facts = RunFacts(
         run=run,
         mode=str(options.get("mode", "phase")),
@@ -103,6 +120,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
     )
     for kind, data in events:
         if data.get("run") == run:
+            facts.cost_usd += float(data.get("cost_usd") or 0.0)
             _hear(facts, kind, data)
     return facts
 
@@ -114,7 +132,8 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.base = data["base"]
             facts.done_before = frozenset(data.get("done", ()))
             facts.phases = {
-                phase: PhaseFacts(phase, tuple(needs)) for phase, needs in data.get("phases", {}).items()
+                phase: PhaseFacts(phase, tuple(needs), data.get("titles", {}).get(phase, ""))
+                for phase, needs in data.get("phases", {}).items()
             }
         case "workspace.made":
             facts.workspace = True
@@ -138,8 +157,12 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.landing, facts.landing_reason = "refused", str(data.get("reason", ""))
         case "plan.marked":
             facts.marked = True
+        case "run.parked":
+            facts.parked, facts.parked_until = data["why"], data.get("until")
+            facts.parked_at = str(data.get("at", ""))
         case "run.ended":
-            facts.ended = data["state"]
+            facts.ended, facts.ended_why = data["state"], str(data.get("reason", ""))
+            facts.ended_code = data.get("code")
         case _:
             _hear_phase(facts, kind, data)
 
@@ -149,16 +172,16 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     if phase is None:
         return
     if kind == "phase.begun":
-        phase.begun, phase.intent = True, data.get("intent")
+        phase.begun, phase.intent, phase.begun_at = True, data.get("intent"), str(data.get("at", ""))
         return
     if kind == "phase.proven":
-        phase.proven = data["commit"]
+        phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))
         facts.commits.append(data["commit"])
         return
     number = int(data.get("number", 0))
     attempt = next((known for known in phase.attempts if known.number == number), None)
     if kind == "attempt.begun" and attempt is None:
-        phase.attempts.append(AttemptFacts(number, data["role"], starts=1))
+        phase.attempts.append(AttemptFacts(number, data["role"], starts=1, began_at=str(data.get("at", ""))))
     elif attempt is None:
         return
     elif kind == "attempt.begun":
@@ -166,7 +189,8 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.ending = None
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
-        attempt.resets_at = data.get("resets_at")
+        attempt.resets_at, attempt.says = data.get("resets_at"), str(data.get("says", ""))
+        attempt.ended_at = str(data.get("at", ""))
     elif kind == "tree.kept":
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":
