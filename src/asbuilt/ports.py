@@ -46,6 +46,8 @@ class Brief:
     overall_s: int = 7200
     protected: tuple[Path, ...] = ()
     """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
+    ring_required: bool = True
+    """False: somebody accepted that it works where no ring holds it; its result says so."""
     script: Path | None = None
     """For the scripted agent: the script it plays."""
     environment: Mapping[str, str] = field(default_factory=dict)

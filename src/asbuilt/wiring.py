@@ -86,7 +86,7 @@ def serve(
         home,
         store,
         blobs,
-        FolderAttempts(home.path, ring_required=settings.flag("ring.required")),
+        FolderAttempts(home.path),
         RingProcesses(scratch=home.path / "scratch"),
     )
     url = settings.text("store.url")

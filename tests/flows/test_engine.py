@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.journal.liveness import holder
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.liveness import holder
 from asbuilt.journal.schema import STEPS
 from tests.flows.toy_worker import STEPS_EACH
 from tests.journal.conftest import open_store, postgres, where

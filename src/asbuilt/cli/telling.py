@@ -122,5 +122,6 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "plan.marked": lambda _: ("MARKED", "the plan's outcomes are written", False),
     "plan.completed": lambda _: ("COMPLETE", "every phase of the plan is done", True),
     "plan.differs": lambda _: ("DIFFERS", "the plan's text was changed during the run", True),
-    "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), True),
+    # A landing has told of itself.
+    "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),
 }

@@ -35,8 +35,9 @@ class Working:
         )
         key = f"{move.phase}/{move.number}"
         record.say(
-            "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role
-        )
+            "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
+            agent=record.run.options["agent"],
+        )  # fmt: skip
         ended = self._await(record, self._brief(record, move, workspace, attempt=attempt, role=move.role))
         record.say(
             "attempt.ended",
@@ -93,6 +94,7 @@ class Working:
             failures=move.failures,
             script=Path(script) if script else None,
             protected=(Path(run.plan),),
+            ring_required=bool(run.options.get("ring_required", True)),
         )
 
     def _await(self, record: Record, brief: Brief) -> Result:
