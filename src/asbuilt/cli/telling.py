@@ -120,7 +120,16 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "landing.refused": lambda data: ("NOT LANDED", str(data.get("what") or data.get("reason", "")), True),
     "landing.undone": lambda data: ("UNDONE", str(data.get("branch", "")), True),
     "plan.marked": lambda _: ("MARKED", "the plan's outcomes are written", False),
-    "plan.completed": lambda _: ("COMPLETE", "every phase of the plan is done", True),
+    "phase.marked": lambda data: (
+        "MARKED",
+        f"{data['status']} by hand" + (f", item {data['item']}" if data.get("item") else ""),
+        True,
+    ),
+    "plan.completed": lambda data: (
+        "COMPLETE",
+        "by hand" if data.get("by") == "hand" else "every phase of the plan is done",
+        True,
+    ),
     "plan.differs": lambda _: ("DIFFERS", "the plan's text was changed during the run", True),
     # A landing has told of itself.
     "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),

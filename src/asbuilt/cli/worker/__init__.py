@@ -14,7 +14,7 @@ from asbuilt.errors import DONE
 from asbuilt.settings import load
 
 
-def _callback(context: click.Context, *, foreground: bool, idle: int | None, **_: object) -> int | None:
+def _callback(context: click.Context, /, *, foreground: bool, idle: int | None, **_: object) -> int | None:
     if context.invoked_subcommand:
         return None
     door = door_of(context, json=True)
