@@ -21,7 +21,7 @@ from asbuilt.journal.views import plan_view, plan_views
 if TYPE_CHECKING:
     from asbuilt.cli.screen import Pen
     from asbuilt.journal.views import PlanView, RunView
-    from asbuilt.lifecycle.standing import PhaseStanding, WaitsFor
+    from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor
 
 _DONE: Final = ("proven", "landed", "done")
 
@@ -93,7 +93,7 @@ def show(door: Door, view: PlanView, run: RunView) -> None:
         door.screen.answer(row)
 
 
-def _phase(pen: Pen, phase: PhaseStanding, now: datetime) -> str:
+def _phase(pen: Pen, phase: PhaseProgress, now: datetime) -> str:
     title = cut(printable(phase.title), 26, symbols=pen.symbols)
     since = f"since {at(phase.since, now)}" if phase.since else ""
     said = {

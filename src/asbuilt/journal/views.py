@@ -9,7 +9,7 @@ from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.facts import RunFacts, fold
-from asbuilt.lifecycle.standing import PhaseStanding, WaitsFor, standings, waits_for
+from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
 
 if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
@@ -25,7 +25,7 @@ class RunView(NamedTuple):
     run: Run
     name: str
     """What people type: `rate-limit.1`."""
-    phases: list[PhaseStanding]
+    phases: list[PhaseProgress]
     waits_for: WaitsFor
     questions: list[Approval]
     """What it has asked and nobody has answered."""
@@ -65,7 +65,7 @@ def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
     return RunView(
         run,
         f"{run.options['slug']}.{run.number}",
-        standings(facts, session.now),
+        progress(facts, session.now),
         waits_for(facts, session.now),
         asked,
         facts.cost_usd,

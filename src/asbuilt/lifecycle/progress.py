@@ -18,7 +18,7 @@ State = Literal[
 Waiting = Literal["agent", "verifier", "asbuilt", "person", "limit", "time", "nobody"]
 
 
-class PhaseStanding(NamedTuple):
+class PhaseProgress(NamedTuple):
     """Where a phase is in its life."""
 
     id: str
@@ -45,13 +45,13 @@ class WaitsFor(NamedTuple):
     why: str = ""
 
 
-def standings(facts: RunFacts, now: str) -> list[PhaseStanding]:
+def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
     """Tell of every phase of the plan how far this run has brought it."""
     move = next_move(facts, now)
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
     current = phases.current(facts)
     return [
-        _standing(facts, phase, move if phase is current else None, proven) for phase in facts.phases.values()
+        _of_phase(facts, phase, move if phase is current else None, proven) for phase in facts.phases.values()
     ]
 
 
@@ -74,12 +74,12 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
             return WaitsFor("asbuilt", phase.id if phase else None, why=type(move).__name__)
 
 
-def _standing(
+def _of_phase(
     facts: RunFacts, phase: PhaseFacts, move: Move | None, proven: set[str] | frozenset[str]
-) -> PhaseStanding:
+) -> PhaseProgress:
     open_needs = tuple(need for need in phase.needs if need not in proven)
     last = phase.attempts[-1] if phase.attempts else None
-    about = PhaseStanding(phase.id, phase.title, "pending", "", needs=open_needs)
+    about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs)
     if phase.proven is not None:
         state: State = "landed" if facts.landing == "landed" else "proven"
         return about._replace(state=state, since=phase.proven_at, commit=phase.proven)
