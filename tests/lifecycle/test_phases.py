@@ -9,10 +9,17 @@ from hypothesis import strategies as st
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import RunFacts, fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
+from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, written
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
 LATER = "2026-11-15T05:00:00.000Z"
+RESOLVED: dict[str, dict[str, Any]] = {
+    "given": written(Given("make test")),
+    "detected": written(Detected("uv run pytest -q", ("pyproject.toml",))),
+    "unknown": written(Unknown(("tests/all.sh",))),
+    "notests": written(NoTests()),
+}
 DIAMOND = {"1": [], "2a": ["1"], "2b": ["1"], "3": ["2a", "2b"]}
 
 
@@ -50,6 +57,10 @@ class World:
         match move:
             case phases.Start():
                 self._say("run.started", base="b0", phases=self.plan, done=[])
+            case phases.ResolveTests():
+                source = self._draw("given", "given", "detected", "unknown", "notests")
+                agreed = self._draw("a1", "") or None
+                self._say("tests.resolved", agreed=agreed, **RESOLVED[source])
             case phases.MakeWorkspace():
                 self._say("workspace.made")
             case phases.SetUp():
@@ -157,7 +168,7 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
     world = World({"mode": "finish"}, answers)
     world.live()
     begun = [data["phase"] for kind, data in world.events if kind == "phase.begun"]
-    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask)]
+    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask) and move.kind == "continue"]
     assert asked[: len(begun) - 1] == begun[1:]
     assert not any(isinstance(move, phases.Land) for move in world.moves)
 
@@ -165,6 +176,7 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
 def test_the_happy_way_of_one_phase_is_short() -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
         ("workspace.made", {"run": RUN}),
         ("setup.done", {"run": RUN, "outcome": "PASS"}),
         ("baseline.done", {"run": RUN, "outcome": "PASS"}),
@@ -184,6 +196,7 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
     told = [next_move(fold(RUN, options, events[:n]), NOW) for n in range(len(events) + 1)]
     assert told == [
         phases.Start(),
+        phases.ResolveTests(),
         phases.MakeWorkspace(),
         phases.SetUp(),
         phases.Baseline(),
@@ -205,6 +218,7 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
 def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
         ("workspace.made", {"run": RUN}),
         ("setup.done", {"run": RUN, "outcome": "PASS"}),
         ("baseline.done", {"run": RUN, "outcome": "PASS"}),
