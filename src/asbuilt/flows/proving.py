@@ -123,7 +123,8 @@ class Proving:
 def _counts(ran: Ran) -> Counts | None:
     """Count by the runner's report where it wrote one, else by what it printed."""
     reported = None if ran.report is None else from_junit(ran.report)
-    return reported or from_output(ran.ended.output.decode("utf-8", "replace"))
+    output = ran.ended.output.decode("utf-8", "replace")
+    return reported or from_output(output, cut=ran.ended.truncated)
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:
