@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import RunFacts, fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
-from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, written
+from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, proposal, written
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
@@ -235,3 +236,86 @@ def test_events_of_another_run_change_nothing() -> None:
     assert fold(RUN, {}, [("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})]) == fold(
         RUN, {}, []
     )
+
+
+@whole_runs
+@given(st.data())
+def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.DataObject) -> None:
+    world = World({"mode": "finish", "auto": True}, answers)
+    world.live()
+    facts = world.facts()
+    assert not any(isinstance(move, phases.Ask) for move in world.moves)
+    if facts.tests is not None and proposal(facts.tests) is not None and not facts.tests_agreed:
+        assert not facts.workspace
+
+
+@whole_runs
+@given(st.data())
+def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answers: st.DataObject) -> None:
+    world = World({"mode": "phase"}, answers)
+    world.live()
+    facts = world.facts()
+    begun = any(kind == "attempt.begun" for kind, _ in world.events)
+    asked = [facts.approvals[move.key] for move in world.moves if isinstance(move, phases.Ask)]
+    if begun and facts.tests is not None:
+        agreed = proposal(facts.tests) is None or facts.tests_agreed
+        assert asked == ([] if agreed else ["yes"])
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "told"),
+    [
+        ("given", {"auto": True}, phases.MakeWorkspace()),
+        ("notests", {"auto": True}, phases.MakeWorkspace()),
+        (
+            "detected",
+            {"auto": True},
+            End(
+                "failed",
+                "no test command is set, and there is pyproject.toml."
+                ' Next: asbuilt config set checks.tests "uv run pytest -q"',
+            ),
+        ),
+        (
+            "unknown",
+            {"auto": True},
+            End(
+                "failed",
+                "no test command is set, and there is tests/all.sh."
+                ' Next: asbuilt config set checks.tests "<command>"',
+            ),
+        ),
+        ("detected", {}, phases.MakeWorkspace()),
+        (
+            "unknown",
+            {},
+            phases.Ask(
+                f"{proposal(Unknown(('tests/all.sh',)))}/{RUN}",
+                "tests",
+                "go on without tests? There is tests/all.sh, and no command that runs it is known",
+            ),
+        ),
+    ],
+)
+def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
+    source: str, options: dict[str, Any], told: Move
+) -> None:
+    started = ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}})
+    resolved = ("tests.resolved", {"run": RUN, **RESOLVED[source]})
+    assert next_move(fold(RUN, options, [started, resolved]), NOW) == told
+    agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
+    assert next_move(fold(RUN, options, [started, agreed]), NOW) == phases.MakeWorkspace()
+
+
+def test_the_question_names_the_command_and_what_it_showed() -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["detected"]}),
+        ("workspace.made", {"run": RUN}),
+        ("setup.done", {"run": RUN, "outcome": "PASS"}),
+        ("baseline.done", {"run": RUN, "outcome": "PASS", "ran": 214, "failed": 0}),
+    ]
+    key = f"{proposal(Detected('uv run pytest -q', ()))}/{RUN}"
+    question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
+    told = next_move(fold(RUN, {"branch": "main"}, events), NOW)
+    assert told == phases.Ask(key, "tests", question)

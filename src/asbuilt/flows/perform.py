@@ -175,8 +175,8 @@ class Performer:
         resolved = resolve(_given(run, "tests"), _project(repository, tree))
         key = proposal(resolved)
         with self._store.read() as session:
-            said = None if key is None else approvals.last_answered(session, run.org, run.repo, under=key)
-        agreed = said.name if said is not None and said.answer == "yes" else None
+            said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")
+        agreed = said.name if said and said.answer == "yes" else None
         record.say("tests.resolved", "tests", **written(resolved), agreed=agreed)
 
     def _set_up(self, record: Record, repository: Repository, proving: Proving, tree: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final, NamedTuple
 from xml.parsers import expat
 
@@ -32,6 +33,9 @@ _PLAIN: Final = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) ski
 _FAILED_NAME: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
+_Readers = tuple[Callable[[str], "Counts | None"], ...]
+
+
 class Counts(NamedTuple):
     """The tests of one run."""
 
@@ -53,10 +57,9 @@ def from_output(text: str, *, cut: bool = False) -> Counts | None:
     Runners that sum up only a part at a time are not counted where the output was cut: parts may be missing.
     """
     plain = _ANSI.sub("", text)
-    in_parts = () if cut else (_from_cargo, _from_go)
-    for read in (
-        _from_pytest, _from_unittest, _from_jest, _from_node, _from_rspec, _from_mocha, *in_parts, _from_plain
-    ):  # fmt: skip
+    in_parts: _Readers = () if cut else (_from_cargo, _from_go)
+    whole: _Readers = (_from_pytest, _from_unittest, _from_jest, _from_node, _from_rspec, _from_mocha)
+    for read in (*whole, *in_parts, _from_plain):
         counts = read(plain)
         if counts is not None:
             return counts
