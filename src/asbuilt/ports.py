@@ -136,6 +136,8 @@ class Command:
     readable: tuple[Path, ...] = ()
     """Folders beyond the system's own that it may read."""
     hidden: tuple[Path, ...] = ()
+    home: Path | None = None
+    """Its HOME, when it shall find something there or leave something; None: a new and empty one."""
     network: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: int = 1800

@@ -79,6 +79,7 @@ def serve(
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
     from asbuilt.flows.worker import Worker  # noqa: PLC0415
+    from asbuilt.policy.ring import passed  # noqa: PLC0415
 
     gc.enable()
     home, store, blobs = journal
@@ -87,7 +88,7 @@ def serve(
         store,
         blobs,
         FolderAttempts(home.path),
-        RingProcesses(scratch=home.path / "scratch"),
+        RingProcesses(scratch=home.path / "scratch", hidden=(home.path,), environment=passed(os.environ)),
     )
     url = settings.text("store.url")
     engine_url = url.replace("postgresql:", "postgresql+psycopg:", 1) if url else None

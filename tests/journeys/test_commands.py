@@ -117,8 +117,9 @@ exit 0
 greet.1 landed on main: 4 phases proven, [AGE].
 --- stderr
 [TIME] greet.1 -   START     on [HASH]
+[TIME] greet.1 -   TESTS     skipping test gate
 [TIME] greet.1 -   SETUP     PASS no setup is set
-[TIME] greet.1 -   BASELINE  PASS this project has no tests
+[TIME] greet.1 -   BASELINE  PASS skipping test gate: there are no tests; whe…
 [TIME] greet.1 1   IMPLEMENT attempt 1, scripted
 [TIME] greet.1 1   SAYS DONE agent: "done"
 [TIME] greet.1 1   PASS      every check that asbuilt ran

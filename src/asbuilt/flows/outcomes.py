@@ -59,13 +59,7 @@ class Outcomes:
         """Move what is proven to the target branch, with the plan's marks where they can be committed."""
 
         def failures_at(commit: str) -> list[str]:
-            shown = self._proving.prove(
-                tree_of(self._repository, commit),
-                tests=self._run.options.get("tests") or None,
-                baseline=self._record.baseline(),
-                checks=(),
-            )
-            return failures_of(shown)
+            return failures_of(self._proving.prove(tree_of(self._repository, commit)))
 
         def edit(candidate: Candidate) -> Edit | None:
             return self._marks(facts, candidate)

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.errors import GateStopped
 from asbuilt.flows.outcomes import Outcomes, attempt_of, base_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
+from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.working import Working
 from asbuilt.git import commits, snapshots, workspaces
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, open_repository, operations, tip
-from asbuilt.journal import claims, runs
+from asbuilt.git.trees import names_in, text_of
+from asbuilt.journal import approvals, claims, runs
 from asbuilt.lifecycle import phases
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
+from asbuilt.proof.resolving import (
+    LOOKED_INTO,
+    READ,
+    Project,
+    proposal,
+    resolve,
+    resolve_setup,
+    written,
+)
 
 if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
@@ -27,6 +38,9 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Store
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.ports import Attempts, Processes, Workspace
+
+
+_MAX_COMMAND: Final = 1_000
 
 
 class Performer:
@@ -45,18 +59,21 @@ class Performer:
         """Perform one move."""
         repository = open_repository(Path(run.options["checkout"]))
         record = Record(run=run, store=self._store, blobs=self._blobs)
-        proving = Proving(repository, self._home.path / "checks" / run.run, self._processes, self._blobs)
+        base = tree_of(repository, facts.base) if facts.base else ""
+        proving = Proving(record, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
                 self._start(record, repository)
+            case phases.ResolveTests():
+                self._resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
                 self._workspace(run, repository, facts.base or "")
                 record.say("workspace.made", "workspace", lane="main")
             case phases.SetUp():
-                record.say("setup.done", "setup", outcome="PASS", why="no setup is set")
+                self._set_up(record, repository, proving, base)
             case phases.Baseline():
-                self._baseline(record, proving, tree_of(repository, facts.base or ""))
+                self._baseline(record, proving)
             case phases.Begin(phase=phase):
                 self._begin(record, phase)
             case phases.Attempt():
@@ -149,16 +166,55 @@ class Performer:
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str = "main") -> Workspace:
         return workspaces.make(repository, self._home.workspaces / run.repo, run.run, lane, commit)
 
-    def _baseline(self, record: Record, proving: Proving, tree: str) -> None:
-        tests = record.run.options.get("tests")
-        if not tests:
-            record.say("baseline.done", "baseline", outcome="PASS", why="this project has no tests")
+    def _rigs(self, run: Run, repository: Repository) -> Rigs:
+        limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
+        return Rigs(self._home.path / "setups" / run.repo, repository, self._processes, limit_s=limit_s)
+
+    def _resolve_tests(self, record: Record, repository: Repository, tree: str) -> None:
+        """Write down how the project is tested, and whether a person has agreed to it before."""
+        run = record.run
+        resolved = resolve(_given(run, "tests"), _project(repository, tree))
+        key = proposal(resolved)
+        with self._store.read() as session:
+            said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")
+        agreed = said.name if said and said.answer == "yes" else None
+        record.say("tests.resolved", "tests", **written(resolved), agreed=agreed)
+
+    def _set_up(self, record: Record, repository: Repository, proving: Proving, tree: str) -> None:
+        setup = resolve_setup(_given(record.run, "setup"), _project(repository, tree))
+        shown = proving.set_up(setup)
+        why = "no setup is set" if setup.command is None else "it stands from before"
+        record.say(
+            "setup.done",
+            "setup",
+            command=setup.command,
+            digest=setup.digest,
+            outcome="PASS" if shown is None else shown.outcome,
+            why=why if shown is None else shown.why,
+            output=None if shown is None else shown.output,
+        )
+
+    def _baseline(self, record: Record, proving: Proving) -> None:
+        tests = record.tests()
+        if tests is None:
+            why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
+            record.say("baseline.done", "baseline", outcome="PASS", why=why)
             return
-        shown, counts = proving.baseline(tree, tests)
-        kept = self._blobs.put(json.dumps(counts).encode()) if counts else None
-        # Failures of the base are noted and do not block; only not knowing does.
-        outcome = "PASS" if shown.outcome in ("PASS", "FAIL") else shown.outcome
-        record.say("baseline.done", "baseline", outcome=outcome, why=shown.why, counts=kept)
+        shown, counts = proving.baseline(tests)
+        outcome = shown.outcome
+        if outcome == "FAIL":
+            # Failures of the base are noted and do not block; only not knowing them does.
+            outcome = "INDETERMINATE" if counts is None else "PASS"
+        record.say(
+            "baseline.done",
+            "baseline",
+            outcome=outcome,
+            why=shown.why,
+            ran=shown.ran,
+            failed=shown.failed,
+            counts=None if counts is None else self._blobs.put(json.dumps(counts).encode()),
+            evidence=proving.keep([shown]),
+        )
 
     def _begin(self, record: Record, phase_id: str) -> None:
         data = (Path(record.run.options["checkout"]) / record.run.plan).read_bytes()
@@ -191,12 +247,7 @@ class Performer:
     def _check(self, record: Record, proving: Proving, phase: PhaseFacts, number: int) -> None:
         frozen, _ = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        shown = proving.prove(
-            attempt.tree or "",
-            tests=record.run.options.get("tests") or None,
-            baseline=record.baseline(),
-            checks=[check.command for check in frozen.checks],
-        )
+        shown = proving.prove(attempt.tree or "", [check.command for check in frozen.checks])
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks",
@@ -205,12 +256,18 @@ class Performer:
             outcome=outcome_of(shown),
             failures=failures_of(shown),
             evidence=proving.keep(shown),
+            reused=[one.name for one in shown if one.reused],
         )
 
     def _together(self, record: Record, proving: Proving, tree: str) -> None:
-        tests = record.run.options.get("tests") or None
-        shown = proving.prove(tree, tests=tests, baseline=record.baseline(), checks=())
-        record.say("together.done", "together", outcome=outcome_of(shown), evidence=proving.keep(shown))
+        shown = proving.prove(tree)
+        record.say(
+            "together.done",
+            "together",
+            outcome=outcome_of(shown),
+            evidence=proving.keep(shown),
+            reused=[one.name for one in shown if one.reused],
+        )
 
     def _report(self, record: Record, facts: RunFacts) -> None:
         rows = [f"| {phase.id} | {phase.proven or 'not proven'} |" for phase in facts.phases.values()]
@@ -225,3 +282,20 @@ class Performer:
             ]
         )
         record.say("report.written", "report", report=self._blobs.put(text.encode()))
+
+
+def _project(repository: Repository, tree: str) -> Project:
+    names = names_in(repository, tree, below=LOOKED_INTO)
+    return Project(names, {name: text_of(repository, names[name]) for name in READ if name in names})
+
+
+def _given(run: Run, name: str) -> str | None:
+    """Return the command that the run was started with; None when nobody has said anything."""
+    command: str | None = run.options.get(name)
+    if command is not None and len(json.dumps(command)) > _MAX_COMMAND:
+        raise GateStopped(
+            f"the command for {name} has more than {_MAX_COMMAND} bytes",
+            why="It is written down with everything that it proves.",
+            next_step="Put it into a script of the repository, and set the command that runs the script.",
+        )
+    return command

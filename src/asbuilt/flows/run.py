@@ -123,9 +123,9 @@ def _unanswered(facts: RunFacts) -> bool:
 _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
     kind.__name__: kind
     for kind in (
-        phases.Start, phases.MakeWorkspace, phases.SetUp, phases.Baseline, phases.Begin, phases.Attempt,
-        phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask, phases.ProveTogether,
-        phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
+        phases.Start, phases.ResolveTests, phases.MakeWorkspace, phases.SetUp, phases.Baseline,
+        phases.Begin, phases.Attempt, phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask,
+        phases.ProveTogether, phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
     )
 }  # fmt: skip
 

@@ -90,7 +90,7 @@ class Working:
             text=text,
             intent=phase.intent,
             items=items_of(phase),
-            tests=run.options.get("tests") or None,
+            tests=record.tests(),
             failures=move.failures,
             script=Path(script) if script else None,
             protected=(Path(run.plan),),

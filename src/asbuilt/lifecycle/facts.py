@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from asbuilt.proof.resolving import read_back
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from asbuilt.proof.resolving import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
@@ -85,9 +89,16 @@ class RunFacts:
     """Phases that were done when the run began, by the journal or the plan's own marks."""
     commits: list[str] = field(default_factory=list)
     """What is proven, in the order in which it was: each commit builds on the one before."""
+    branch: str = ""
+    """Where it began, and where it lands."""
+    tests: Resolved | None = None
+    tests_agreed: bool = False
+    """A person has said yes to this very proposal before, in whatever run."""
     workspace: bool = False
     setup: Outcome | None = None
+    setup_reason: str = ""
     baseline: Outcome | None = None
+    baseline_shown: str = ""
     approvals: dict[str, str | None] = field(default_factory=dict)
     """Questions of this run by their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
@@ -117,6 +128,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         auto=bool(options.get("auto", False)),
         hold=bool(options.get("hold", not options.get("auto", False))),
         wanted=options.get("phase"),
+        branch=str(options.get("branch", "")),
     )
     for kind, data in events:
         if data.get("run") == run:
@@ -135,12 +147,16 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
                 phase: PhaseFacts(phase, tuple(needs), data.get("titles", {}).get(phase, ""))
                 for phase, needs in data.get("phases", {}).items()
             }
+        case "tests.resolved":
+            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
         case "workspace.made":
             facts.workspace = True
         case "setup.done":
-            facts.setup = data["outcome"]
+            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
         case "baseline.done":
-            facts.baseline = data["outcome"]
+            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
+            if data.get("ran") is not None:
+                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
         case "approval.asked":
             facts.approvals.setdefault(str(data["key"]), None)
         case "approval.answered":

@@ -107,8 +107,8 @@ def _state(move: Move) -> State:
         case phases.End(state=state):
             return "stopped" if state == "stopped" else "failed"
         case (
-            phases.Start() | phases.MakeWorkspace() | phases.SetUp() | phases.Baseline() | phases.Begin()
-            | phases.ProveTogether() | phases.Report() | phases.Land() | phases.Mark()
+            phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp() | phases.Baseline()
+            | phases.Begin() | phases.ProveTogether() | phases.Report() | phases.Land() | phases.Mark()
         ):  # fmt: skip
             return "ready"
         case _:
