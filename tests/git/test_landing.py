@@ -244,9 +244,6 @@ def test_a_conflict_moves_nothing_and_names_the_files(shop: Shop) -> None:
     before = user_state(shop)
     conflict = pick(shop.repository, onto=shop.tip(), commits=[proven], run=RUN)
     assert conflict == Conflict(commit=proven, paths=("src/app.py",))
-    assert conflict.refused("cp-rate-limit").what == (
-        "Not landed: src/app.py changed on the target too, and the two changes do not go together."
-    )
     assert user_state(shop) == before
     assert held(shop.repository, RUN) is None
 

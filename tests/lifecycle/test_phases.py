@@ -100,11 +100,21 @@ class World:
             case phases.Report():
                 self._say("report.written")
             case phases.Land():
-                self._say(self._draw("landing.done", "landing.done", "landing.refused"), reason="conflict")
+                self._land()
             case phases.Mark():
                 self._say("plan.marked")
+            case phases.Tidy():
+                self._say("landing.tidied")
             case End():
                 raise AssertionError(move)
+
+    def _land(self) -> None:
+        if self._draw("landed", "landed", "refused") == "refused":
+            self._say("landing.refused", what="Not landed.", why="A conflict.", next="Merge it.")
+            return
+        pending = self.facts().pending
+        self._say("landing.intended", new="n", old="o")
+        self._say("landing.done", new="n", commits=[[*work, f"{work.commit}'"] for work in pending])
 
 
 # An example is a whole run of up to a hundred moves.
@@ -112,7 +122,11 @@ whole_runs = settings(max_examples=500)
 
 options = st.fixed_dictionaries(
     {"mode": st.sampled_from(["phase", "finish"]), "auto": st.booleans()},
-    optional={"hold": st.booleans(), "phase": st.sampled_from(["1"])},
+    optional={
+        "hold": st.booleans(),
+        "phase": st.sampled_from(["1"]),
+        "landing": st.sampled_from(["cherry-pick", "direct"]),
+    },
 )
 
 
@@ -131,11 +145,11 @@ def test_a_run_always_ends_and_proves_before_it_commits(
             assert (last.ending, last.checks, last.verdict, last.changed) == ("done", "PASS", "PASS", True)
     landed = any(isinstance(move, phases.Land) for move in world.moves)
     if landed:
-        assert facts.together == "PASS"
+        assert facts.together == "PASS" or facts.way == "direct"
         assert not facts.hold
     if end.state == "landed":
-        assert facts.marked
-        assert facts.landing == "landed"
+        assert (facts.marked, facts.tidied, facts.pending) == (True, True, ())
+        assert [one.phase for one in facts.landed] == [work.phase for work in facts.works]
     if end.state == "failed":
         assert end.reason
 
@@ -174,6 +188,28 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
     assert not any(isinstance(move, phases.Land) for move in world.moves)
 
 
+_HAPPY = [
+    phases.Start(),
+    phases.ResolveTests(),
+    phases.MakeWorkspace(),
+    phases.SetUp(),
+    phases.Baseline(),
+    phases.Begin("1"),
+    phases.Attempt("1", 1, "implement"),
+    phases.Attempt("1", 1, "implement"),
+    phases.Keep("1", 1),
+    phases.Check("1", 1),
+    phases.Verify("1", 1),
+    phases.Commit("1", 1),
+    phases.ProveTogether(),
+    phases.Report(),
+    phases.Land(),
+    phases.Mark(),
+    phases.Tidy(),
+    End("landed", ""),
+]
+
+
 def test_the_happy_way_of_one_phase_is_short() -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
@@ -190,30 +226,14 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
         ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
         ("together.done", {"run": RUN, "outcome": "PASS"}),
         ("report.written", {"run": RUN}),
-        ("landing.done", {"run": RUN}),
+        ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]}),
         ("plan.marked", {"run": RUN}),
+        ("landing.tidied", {"run": RUN}),
     ]
     options = {"mode": "phase", "auto": True}
     told = [next_move(fold(RUN, options, events[:n]), NOW) for n in range(len(events) + 1)]
-    assert told == [
-        phases.Start(),
-        phases.ResolveTests(),
-        phases.MakeWorkspace(),
-        phases.SetUp(),
-        phases.Baseline(),
-        phases.Begin("1"),
-        phases.Attempt("1", 1, "implement"),
-        phases.Attempt("1", 1, "implement"),
-        phases.Keep("1", 1),
-        phases.Check("1", 1),
-        phases.Verify("1", 1),
-        phases.Commit("1", 1),
-        phases.ProveTogether(),
-        phases.Report(),
-        phases.Land(),
-        phases.Mark(),
-        End("landed", ""),
-    ]
+    # Moves without fields are equal as tuples, so their names are compared too.
+    assert list(map(repr, told)) == [repr(move) for move in _HAPPY]
 
 
 def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() -> None:

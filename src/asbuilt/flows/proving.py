@@ -72,11 +72,25 @@ class Proving:
             if to_run is not None:
                 ran = rig.run(tree, to_run)
                 shown.append(self._tests(ran, _counts(ran), self._record.baseline()))
-            for check in checks:
-                # Each check starts from the tree, not from what the one before left behind.
-                ran = rig.run(tree, check)
-                shown.append(self._evidence(check, ran, judge_check(ran.ended.exit_code)))
-        return shown
+            return [*shown, *self._checked(rig, tree, checks)]
+
+    def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
+        """Run a phase's own checks on a tree, without the tests."""
+        if not checks:
+            return []
+        with self._rigs.take(self._record.setup()) as rig:
+            made = self._made(rig)
+            if made is not None and made.outcome != "PASS":
+                return [made]
+            return self._checked(rig, tree, checks)
+
+    def _checked(self, rig: Rig, tree: str, checks: Sequence[str]) -> list[Evidence]:
+        # Each check starts from the tree, not from what the one before left behind.
+        return [
+            self._evidence(check, ran, judge_check(ran.ended.exit_code))
+            for check in checks
+            for ran in [rig.run(tree, check)]
+        ]
 
     def keep(self, shown: Sequence[Evidence]) -> str:
         """Keep evidence as a blob and return its digest."""

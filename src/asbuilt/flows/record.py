@@ -17,6 +17,7 @@ from asbuilt.proof.resolving import Setup, command_of, read_back
 
 if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
     from asbuilt.plan.model import Phase
@@ -46,17 +47,17 @@ class Record:
         with self.store.write() as session:
             say(session, self.run, kind, key, **data)
 
-    def told(self, key: str) -> dict[str, Any]:
-        """Return the data of an event of this run."""
-        with self.store.read() as session:
-            event = keyed(session, self.run.address, f"{self.run.run}/{key}")
-        if event is None:
-            raise LookupError(key)
-        return event.data
+    def told(self, key: str, *, run: str | None = None) -> dict[str, Any]:
+        """Return the data of an event of this run, or of another one of its plan."""
+        return self._event(key, run or self.run.run).data
 
-    def frozen(self, phase_id: str) -> tuple[Phase, str]:
+    def at(self, key: str) -> str:
+        """Return when an event of this run was written."""
+        return self._event(key, self.run.run).at
+
+    def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
-        plan = read(self.blobs.get(self.told(f"{phase_id}/begun")["text"]))
+        plan = read(self.blobs.get(self.told(f"{phase_id}/begun", run=run)["text"]))
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
 
@@ -91,3 +92,10 @@ class Record:
             return None
         ran, failed, skipped, names = json.loads(self.blobs.get(kept))
         return Counts(ran, failed, skipped, tuple(names))
+
+    def _event(self, key: str, run: str) -> Event:
+        with self.store.read() as session:
+            event = keyed(session, self.run.address, f"{run}/{key}")
+        if event is None:
+            raise LookupError(key)
+        return event

@@ -100,9 +100,16 @@ class Runs:
                 runs.wake(session, org, repo, run)
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
-        with self._store.write() as session:
+        """Write the last account of a run and let go of its plan."""
+        state, reason = told["state"], told["reason"][:_MAX_REASON]
+        with self._store.read() as session:
             found = _found(session, org, repo, run)
-            state, reason = told["state"], told["reason"][:_MAX_REASON]
+            facts, now = facts_of(session, self._blobs, found), session.now
+        if facts.ended is None:
+            facts.ended, facts.reason = state, reason
+        report = self._performer.report(found, facts, now)
+        with self._store.write() as session:
+            say(session, found, "report.written", "report/end", report=report)
             say(session, found, "run.ended", "ended", state=state, reason=reason)
             runs.set_state(session, found, state)
             claims.release(session, found.address, run=run, actor=ACTOR)
@@ -125,7 +132,7 @@ _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
     for kind in (
         phases.Start, phases.ResolveTests, phases.MakeWorkspace, phases.SetUp, phases.Baseline,
         phases.Begin, phases.Attempt, phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask,
-        phases.ProveTogether, phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
+        phases.ProveTogether, phases.Report, phases.Land, phases.Mark, phases.Tidy, phases.Wait, phases.End,
     )
 }  # fmt: skip
 

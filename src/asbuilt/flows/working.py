@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -71,6 +72,7 @@ class Working:
         record.say(
             "verdict.given", f"{key}/verdict", phase=phase.id, number=number,
             outcome=verdict.outcome, failures=failures, says=ended.says[:200], cost_usd=ended.cost_usd,
+            items=record.blobs.put(json.dumps(verdict.items).encode()),
         )  # fmt: skip
 
     def _brief(

@@ -89,7 +89,7 @@ def prepare(
     ref = check_branch(branch)
     found = tip(repository, ref)
     if found is None:
-        return _no_target(ref)
+        return no_target(ref)
     if _contains(repository, found, check_oid(new)):
         return Landed(ref=ref, new=new, already=True)
     if found != old:
@@ -248,7 +248,8 @@ def _your_changes(checkout: Checkout, ref: str, paths: tuple[str, ...], old: str
     )
 
 
-def _no_target(ref: str) -> Refused:
+def no_target(ref: str) -> Refused:
+    """Say that there is no branch to land on."""
     return Refused(
         kind="no_target",
         paths=(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import history
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
+
+_ELSEWHERE: Final = ("outline", "details")
+"""Names under which an event holds the digest of what was too long for it."""
 
 
 class RunView(NamedTuple):
@@ -45,15 +48,21 @@ class PlanView(NamedTuple):
     """The newest one."""
 
 
-def facts_of(session: Session, blobs: Blobs, run: Run) -> RunFacts:
-    """Fold what is known of a run; what was too long for an event is fetched from its blob."""
+def events_of(session: Session, blobs: Blobs, address: Address) -> list[tuple[str, dict[str, Any]]]:
+    """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
     told = []
-    for event in history(session, run.address):
+    for event in history(session, address):
         data = {**event.data, "at": event.at}
-        if "outline" in data:
-            data |= json.loads(blobs.get(data["outline"]))
+        for name in _ELSEWHERE:
+            if name in event.data:
+                data |= json.loads(blobs.get(event.data[name]))
         told.append((event.kind, data))
-    facts = fold(run.run, run.options, told)
+    return told
+
+
+def facts_of(session: Session, blobs: Blobs, run: Run) -> RunFacts:
+    """Fold what is known of a run."""
+    facts = fold(run.run, run.options, events_of(session, blobs, run.address))
     facts.stop = run.stop
     return facts
 
@@ -69,7 +78,7 @@ def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
         waits_for(facts, session.now),
         asked,
         facts.cost_usd,
-        facts.ended_code,
+        facts.code,
     )
 
 

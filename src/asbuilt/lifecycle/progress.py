@@ -62,7 +62,7 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
         case phases.End():
-            return WaitsFor("nobody", why=facts.ended_why or move.reason)
+            return WaitsFor("nobody", why=facts.reason or move.reason)
         case phases.Wait(why=why, until=until):
             kind: Waiting = "person" if until is None else "limit" if "limit" in why else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
@@ -107,8 +107,9 @@ def _state(move: Move) -> State:
         case phases.End(state=state):
             return "stopped" if state == "stopped" else "failed"
         case (
-            phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp() | phases.Baseline()
-            | phases.Begin() | phases.ProveTogether() | phases.Report() | phases.Land() | phases.Mark()
+            phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
+            | phases.Baseline() | phases.Begin() | phases.ProveTogether() | phases.Report() | phases.Land()
+            | phases.Mark() | phases.Tidy()
         ):  # fmt: skip
             return "ready"
         case _:
