@@ -103,6 +103,15 @@ plain,fish
 exit 0
 --- stdout
 plain,plan
+plain,approve
+plain,run
+plain,stop
+plain,resume
+plain,land
+plain,status
+plain,log
+plain,worker
+plain,claim
 plain,config
 plain,completion
 """),

@@ -187,6 +187,25 @@ def test_runs_of_one_plan_are_numbered(store: Store) -> None:
     assert numbers == [1, 2, 3]
 
 
+def test_the_newest_answer_under_a_key_is_remembered_for_the_whole_repository(store: Store) -> None:
+    _known(store)
+
+    def last(repo: str = "6f9c") -> str | None:
+        with store.read() as session:
+            found = approvals.last_answered(session, "local", repo, under="tests/ab/")
+        return found and found.name
+
+    for number, key in enumerate(("tests/ab/r1", "tests/cd/r1", "tests/ab/r2", "tests/ab/r3"), 1):
+        wish = approvals.Wish(run=key[-2:], kind="tests", question="prove with `make test`?")
+        with store.write() as session:
+            approvals.ask(session, PLAN, key=key, wish=wish, actor="asbuilt")
+        assert last() == {1: None, 2: "a1", 3: "a1", 4: "a3"}[number]
+        if number < 4:
+            with store.write() as session:
+                approvals.answer(session, "local", "6f9c", number, said="yes", actor="you")
+    assert (last(), last("other")) == ("a3", None)
+
+
 def test_an_answer_makes_a_waiting_segment_due_at_once(store: Store) -> None:
     run = new_id()
     with store.write() as session:

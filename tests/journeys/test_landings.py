@@ -121,7 +121,7 @@ def test_a_plan_branch_that_is_not_as_it_was_left_stops_a_run_with_words(shop: S
         (
             f"{what} Why: It held what is proven and not landed: phase 1, at {at[:12]}. "
             f"Next: Put it back: git branch --force cp-plan {at[:12]}; "
-            "or give that work up: asbuilt undo plan"
+            "or give that work up: asbuilt land plan --undo"
         ),
     )
     assert subjects(shop) == ["start"]
@@ -218,7 +218,7 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     (refused,) = told(shop, "landing.refused")
     assert refused["next"].splitlines() == [
         "Merge it by hand, which then counts as landed: git switch main && git merge cp-plan",
-        "Or take it back and run it again: asbuilt undo plan",
+        "Or take it back and run it again: asbuilt land plan --undo",
     ]
     shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "cp-plan")
     assert ends(shop, kind="land") == (

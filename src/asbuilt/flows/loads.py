@@ -60,9 +60,9 @@ class Picks:
             phase, _ = self.record.frozen(work.phase, run=work.run)
             checks = [check.command for check in phase.checks]
             tree = tree_of(self.repository, stands)
-            shown = self.proving.prove(tree, tests=None, baseline=None, checks=checks)
+            shown = self.proving.check(tree, checks)
             failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
-        failures += _failing_tests(self.record, self.proving, tree_of(self.repository, candidate.tip))
+        failures += _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
         return self._red(candidate, failures) if failures else None
 
     def details(self, candidate: candidates.Candidate) -> str:
@@ -89,7 +89,7 @@ class Picks:
         branch, slug = self.record.run.options["branch"], self.record.run.options["slug"]
         told = "; ".join(failures[:_NAMED])
         onto = tree_of(self.repository, candidate.onto)
-        if _failing_tests(self.record, self.proving, onto):
+        if _failing_tests(self.proving, onto):
             return Refusal(
                 f"Not landed: {branch} itself fails its tests at {candidate.onto[:10]}.",
                 f"On a red target nothing could be proven: {told}. Nothing moved.",
@@ -100,7 +100,7 @@ class Picks:
             f"{branch} has moved since, and the two do not work together: {told}. "
             f"Nothing moved; cp-{slug} has it all.",
             f"Mend {branch}, then land again: asbuilt land {slug}\n"
-            f"Or take it back and run it again: asbuilt undo {slug}",
+            f"Or take it back and run it again: asbuilt land {slug} --undo",
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
@@ -110,7 +110,7 @@ class Picks:
             f"Commit {found.commit[:10]} conflicts. "
             f"Nothing moved: {branch}, your files and cp-{slug} are as they were.",
             f"Merge it by hand, which then counts as landed: git switch {branch} && git merge cp-{slug}\n"
-            f"Or take it back and run it again: asbuilt undo {slug}",
+            f"Or take it back and run it again: asbuilt land {slug} --undo",
         )
 
 
@@ -144,7 +144,7 @@ class Reverts:
                 f"Not undone: {_named(found)} changed on {branch} since, and cannot be taken back alone.",
                 f"Commit {found.commit[:10]} conflicts. "
                 f"Nothing moved: {branch} and your files are as they were.",
-                f"Take the later changes back first, then undo again: asbuilt undo {slug}",
+                f"Take the later changes back first, then undo again: asbuilt land {slug} --undo",
             )
         before = self.document.committed(onto)
         if before is None or not self.facts.undoes:
@@ -156,13 +156,14 @@ class Reverts:
         """Run the tests on what would be left."""
         if candidate.tip == candidate.onto:
             return None
-        failures = _failing_tests(self.record, self.proving, tree_of(self.repository, candidate.tip))
+        failures = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
         if not failures:
             return None
+        slug = self.record.run.options["slug"]
         return Refusal(
             f"Not undone: without it the tests fail: {failures[0]}",
             "Something that is there now needs what would go. Nothing moved.",
-            f"Take what needs it back first, then undo again: asbuilt undo {self.record.run.options['slug']}",
+            f"Take what needs it back first, then undo again: asbuilt land {slug} --undo",
         )
 
     def details(self, candidate: candidates.Candidate) -> str:
@@ -187,9 +188,8 @@ def completion(record: Record, facts: RunFacts) -> datetime | None:
     return datetime.fromisoformat(record.at(key))
 
 
-def _failing_tests(record: Record, proving: Proving, tree: str) -> list[str]:
-    tests = record.run.options.get("tests") or None
-    return failures_of(proving.prove(tree, tests=tests, baseline=record.baseline(), checks=()))
+def _failing_tests(proving: Proving, tree: str) -> list[str]:
+    return failures_of(proving.prove(tree))
 
 
 def _named(found: candidates.Conflict) -> str:

@@ -85,7 +85,7 @@ class Outcomes:
             load,
             cut_off=facts.intent if facts.landing == "intended" else None,
             sign=options.get("sign", "auto") == "auto" and commits.signs(self._repository),
-            again=f"asbuilt {'undo' if facts.kind == 'undo' else 'land'} {options['slug']}",
+            again=f"asbuilt land {options['slug']}" + (" --undo" if facts.kind == "undo" else ""),
         )
 
     def mark(self, facts: RunFacts) -> None:

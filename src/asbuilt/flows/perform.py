@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from asbuilt.flows import preparing
 from asbuilt.flows.document import Document
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
 from asbuilt.flows.reporting import account_of
+from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.starting import start
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.working import Working
@@ -47,18 +48,21 @@ class Performer:
         """Perform one move."""
         repository = open_repository(Path(run.options["checkout"]))
         record = Record(run=run, store=self._store, blobs=self._blobs)
-        proving = Proving(repository, self._home.path / "checks" / run.run, self._processes, self._blobs)
+        base = tree_of(repository, facts.base) if facts.base else ""
+        proving = Proving(record, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
                 start(record, repository)
+            case phases.ResolveTests():
+                preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
                 self._workspace(run, repository, facts.base or "")
                 record.say("workspace.made", "workspace", lane="main")
             case phases.SetUp():
-                record.say("setup.done", "setup", outcome="PASS", why="no setup is set")
+                preparing.set_up(record, repository, proving, base)
             case phases.Baseline():
-                self._baseline(record, proving, facts, tree_of(repository, facts.base or ""))
+                preparing.run_baseline(record, proving, facts)
             case phases.Begin(phase=phase):
                 outcomes.go_on(facts, self._workspace(run, repository, facts.base or ""))
                 self._begin(record, repository, phase)
@@ -94,31 +98,9 @@ class Performer:
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str = "main") -> Workspace:
         return workspaces.make(repository, self._home.workspaces / run.repo, run.run, lane, commit)
 
-    def _baseline(self, record: Record, proving: Proving, facts: RunFacts, tree: str) -> None:
-        if facts.kind != "run":
-            self._same_baseline(record, facts)
-            return
-        tests = record.run.options.get("tests")
-        if not tests:
-            record.say("baseline.done", "baseline", outcome="PASS", why="this project has no tests")
-            return
-        shown, counts = proving.baseline(tree, tests)
-        kept = self._blobs.put(json.dumps(counts).encode()) if counts else None
-        # Failures of the base are noted and do not block; only not knowing does.
-        outcome = "PASS" if shown.outcome in ("PASS", "FAIL") else shown.outcome
-        record.say("baseline.done", "baseline", outcome=outcome, why=shown.why, counts=kept)
-
-    def _same_baseline(self, record: Record, facts: RunFacts) -> None:
-        """Judge a landing or an undo by the base on which the work was proven."""
-        proven_by = facts.unlanded[-1].run if facts.kind == "land" else facts.of
-        told = record.told("baseline", run=proven_by)
-        record.say(
-            "baseline.done",
-            "baseline",
-            outcome="PASS",
-            why=f"as of run {proven_by}",
-            counts=told.get("counts"),
-        )
+    def _rigs(self, run: Run, repository: Repository) -> Rigs:
+        limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
+        return Rigs(self._home.path / "setups" / run.repo, repository, self._processes, limit_s=limit_s)
 
     def _begin(self, record: Record, repository: Repository, phase_id: str) -> None:
         data = Document(record, repository).read()
@@ -151,12 +133,7 @@ class Performer:
     def _check(self, record: Record, proving: Proving, phase: PhaseFacts, number: int) -> None:
         frozen, _ = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        shown = proving.prove(
-            attempt.tree or "",
-            tests=record.run.options.get("tests") or None,
-            baseline=record.baseline(),
-            checks=[check.command for check in frozen.checks],
-        )
+        shown = proving.prove(attempt.tree or "", [check.command for check in frozen.checks])
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks",
@@ -165,12 +142,18 @@ class Performer:
             outcome=outcome_of(shown),
             failures=failures_of(shown),
             evidence=proving.keep(shown),
+            reused=[one.name for one in shown if one.reused],
         )
 
     def _together(self, record: Record, proving: Proving, tree: str) -> None:
-        tests = record.run.options.get("tests") or None
-        shown = proving.prove(tree, tests=tests, baseline=record.baseline(), checks=())
-        record.say("together.done", "together", outcome=outcome_of(shown), evidence=proving.keep(shown))
+        shown = proving.prove(tree)
+        record.say(
+            "together.done",
+            "together",
+            outcome=outcome_of(shown),
+            evidence=proving.keep(shown),
+            reused=[one.name for one in shown if one.reused],
+        )
 
     def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
         """Write the account of a run as it stands now; returns its digest."""

@@ -12,19 +12,19 @@ from asbuilt.journal.events import append, history, keyed
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts
+from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.resolving import Setup, command_of, read_back
 
 if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.events import Event
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
     from asbuilt.plan.model import Phase
+    from asbuilt.proof.evidence import Evidence
 
 
 ACTOR: Final = "asbuilt"
-_ELSEWHERE: Final = ("outline", "details")
-"""Names under which an event holds the digest of what was too long for it."""
 
 
 def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
@@ -32,21 +32,6 @@ def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None
     append(
         session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data={"run": run.run, **data}
     )
-
-
-def events_of(session: Session, blobs: Blobs, address: Address) -> list[tuple[str, dict[str, Any]]]:
-    """Return a plan's events in order; what was too long for one is fetched from its blob."""
-    told: list[tuple[str, dict[str, Any]]] = []
-    seen = 0
-    while page := history(session, address, after=seen):
-        for event in page:
-            data = event.data
-            for name in _ELSEWHERE:
-                if name in event.data:
-                    data = {**data, **json.loads(blobs.get(event.data[name]))}
-            told.append((event.kind, data))
-        seen = page[-1].seq
-    return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +65,25 @@ class Record:
         """Return who the outcome commits are by: git's own answer when the run began."""
         name, email, at = self.told("started")["author"]
         return Person(name=name, email=email, at=datetime.fromisoformat(at))
+
+    def tests(self) -> str | None:
+        """Return the test command, resolved once for the whole run; None when no test proves anything."""
+        return command_of(read_back(self.told("tests")))
+
+    def setup(self) -> Setup:
+        """Return how a checkout is made ready in this run."""
+        told = self.told("setup")
+        return Setup(told["command"], told["digest"])
+
+    def shown(self) -> list[Evidence]:
+        """Return all evidence of this run, in order."""
+        with self.store.read() as session:
+            kept = [
+                event.data["evidence"]
+                for event in history(session, self.run.address)
+                if event.data.get("run") == self.run.run and "evidence" in event.data
+            ]
+        return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]
 
     def baseline(self) -> Counts | None:
         """Return what the tests showed on the base, if there are tests."""

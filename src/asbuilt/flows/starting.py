@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from asbuilt.errors import GateStopped
 from asbuilt.flows.document import Document
 from asbuilt.flows.outcomes import branch_of
-from asbuilt.flows.record import ACTOR, events_of
+from asbuilt.flows.record import ACTOR
 from asbuilt.git import commits
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
 from asbuilt.journal import claims, runs
+from asbuilt.journal.views import events_of
 from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
@@ -50,6 +51,7 @@ def start(record: Record, repository: Repository) -> None:
     marked = [phase.id for phase in plan.phases if phase.status is Status.DONE]
     outline: dict[str, Any] = {
         "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
+        "titles": {phase.id: phase.title for phase in plan.phases},
         "done": sorted(done_now(ground.standing, marked)),
         "unlanded": ground.unlanded,
     }
@@ -145,7 +147,7 @@ def _check_branch(record: Record, repository: Repository, ground: Ground) -> Non
         raise GateStopped(
             f"{branch} {'is gone' if at is None else f'was moved to {at[:12]}'}",
             why=f"It held what is proven and not landed: phase {phases}, at {last[:12]}.",
-            next_step=f"Put it back: {put_back}; or give that work up: asbuilt undo {slug}",
+            next_step=f"Put it back: {put_back}; or give that work up: asbuilt land {slug} --undo",
         )
     ours = {work.commit for work in ground.standing.proven}
     if at is None or at in ours or commits.contains(repository, ground.target, at):

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.proof.resolving import read_back
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from asbuilt.proof.resolving import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
@@ -48,6 +52,8 @@ class AttemptFacts:
     """How the verifier of this attempt's tree ended; None while there was none."""
     verifier_resets_at: str | None = None
     verdict: Outcome | None = None
+    began_at: str = ""
+    ended_at: str = ""
     says: str = ""
     """The agent's last words: a claim."""
     evidence: str | None = None
@@ -67,11 +73,14 @@ class PhaseFacts:
 
     id: str
     needs: tuple[str, ...] = ()
+    title: str = ""
     begun: bool = False
+    begun_at: str = ""
     intent: str | None = None
     attempts: list[AttemptFacts] = field(default_factory=list)
     proven: str | None = None
     """The commit that holds it, once it is proven."""
+    proven_at: str = ""
 
     @property
     def fixes(self) -> int:
@@ -116,9 +125,16 @@ class RunFacts:
     """For an undo: what that run has proven and nobody has landed."""
     works: list[Work] = field(default_factory=list)
     """What this run has proven, in order: each commit builds on the one before."""
+    branch: str = ""
+    """Where it began, and where it lands."""
+    tests: Resolved | None = None
+    tests_agreed: bool = False
+    """A person has said yes to this very proposal before, in whatever run."""
     workspace: bool = False
     setup: Outcome | None = None
+    setup_reason: str = ""
     baseline: Outcome | None = None
+    baseline_shown: str = ""
     approvals: dict[str, str | None] = field(default_factory=dict)
     """Questions of this run by their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
@@ -139,6 +155,13 @@ class RunFacts:
     tidied: bool = False
     ended: str | None = None
     reason: str = ""
+    code: int | None = None
+    """What the command that looks on is to exit with, when a gate ended the run."""
+    parked: str | None = None
+    """What a run that waits is waiting for."""
+    parked_at: str = ""
+    parked_until: str | None = None
+    cost_usd: float = 0.0
 
     @property
     def pending(self) -> tuple[Work, ...]:
@@ -160,7 +183,10 @@ class RunFacts:
 
 
 def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
-    """Fold the events of one run, in order; kinds that mean nothing here are passed over."""
+    """Fold the events of one run, in order; kinds that mean nothing here are passed over.
+
+    Data may carry `at`, when its event was written; only people are shown it, nothing is decided by it.
+    """
     facts = RunFacts(
         run=run,
         kind=str(options.get("kind", "run")),
@@ -170,9 +196,11 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         way=str(options.get("landing", "cherry-pick")),
         protected=bool(options.get("protected", False)),
         wanted=options.get("phase"),
+        branch=str(options.get("branch", "")),
     )
     for kind, data in events:
         if data.get("run") == run:
+            facts.cost_usd += float(data.get("cost_usd") or 0.0)
             _hear(facts, kind, data)
     return facts
 
@@ -181,12 +209,16 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     match kind:
         case "run.started":
             _hear_start(facts, data)
+        case "tests.resolved":
+            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
         case "workspace.made":
             facts.workspace = True
         case "setup.done":
-            facts.setup = data["outcome"]
+            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
         case "baseline.done":
-            facts.baseline = data["outcome"]
+            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
+            if data.get("ran") is not None:
+                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
         case "approval.asked":
             facts.approvals.setdefault(str(data["key"]), None)
         case "approval.answered":
@@ -199,8 +231,12 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.marked = True
         case "landing.tidied":
             facts.tidied = True
+        case "run.parked":
+            facts.parked, facts.parked_until = data["why"], data.get("until")
+            facts.parked_at = str(data.get("at", ""))
         case "run.ended":
             facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
+            facts.code = data.get("code")
         case _ if kind.startswith("landing."):
             _hear_landing(facts, kind, data)
         case _:
@@ -213,7 +249,11 @@ def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
     facts.branch_at = data.get("branch_at")
     facts.of = data.get("of")
     facts.done_before = frozenset(data.get("done", ()))
-    facts.phases = {phase: PhaseFacts(phase, tuple(needs)) for phase, needs in data.get("phases", {}).items()}
+    titles = data.get("titles", {})
+    facts.phases = {
+        phase: PhaseFacts(phase, tuple(needs), titles.get(phase, ""))
+        for phase, needs in data.get("phases", {}).items()
+    }
     facts.unlanded = tuple(Work(*work) for work in data.get("unlanded", ()))
     facts.undoes = tuple(Landed(*one) for one in data.get("undoes", ()))
     facts.drops = tuple(Work(*work) for work in data.get("drops", ()))
@@ -238,16 +278,16 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     if phase is None:
         return
     if kind == "phase.begun":
-        phase.begun, phase.intent = True, data.get("intent")
+        phase.begun, phase.intent, phase.begun_at = True, data.get("intent"), str(data.get("at", ""))
         return
     if kind == "phase.proven":
-        phase.proven = data["commit"]
+        phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))
         facts.works.append(Work(phase.id, facts.run, data["commit"]))
         return
     number = int(data.get("number", 0))
     attempt = next((known for known in phase.attempts if known.number == number), None)
     if kind == "attempt.begun" and attempt is None:
-        phase.attempts.append(AttemptFacts(number, data["role"], starts=1))
+        phase.attempts.append(AttemptFacts(number, data["role"], starts=1, began_at=str(data.get("at", ""))))
     elif attempt is None:
         return
     elif kind == "attempt.begun":
@@ -256,6 +296,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
         attempt.resets_at, attempt.says = data.get("resets_at"), str(data.get("says", ""))
+        attempt.ended_at = str(data.get("at", ""))
     elif kind == "tree.kept":
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":

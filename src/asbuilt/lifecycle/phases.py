@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.facts import PASS
+from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.proof.resolving import Resolved
 
 FIX_LIMIT: Final = 2
 REPEAT_LIMIT: Final = 2
@@ -15,7 +17,11 @@ REPEAT_LIMIT: Final = 2
 
 
 class Start(NamedTuple):
-    """Look at the repository, resolve the tests, and write down what this run is."""
+    """Look at the repository, and write down what this run is."""
+
+
+class ResolveTests(NamedTuple):
+    """Find out how the project is tested, once for the whole run."""
 
 
 class MakeWorkspace(NamedTuple):
@@ -117,8 +123,8 @@ class End(NamedTuple):
 
 
 Move = (
-    Start | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit | Ask
-    | ProveTogether | Report | Land | Mark | Tidy | Wait | End
+    Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
+    | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
 )  # fmt: skip
 
 
@@ -166,22 +172,54 @@ def _nothing_to_do(facts: RunFacts) -> End | None:
 
 
 def _preparation(facts: RunFacts) -> Move | None:
-    """Get ready to work and to prove; None when it is done."""
+    """See to it that something can be proven before anything is built; None when it can."""
+    if facts.tests is None:
+        return ResolveTests()
+    unsettled = _agreement(facts, facts.tests)
+    if unsettled is not None:
+        return unsettled
     if facts.kind == "run" and not facts.workspace:
         return MakeWorkspace()
     if facts.setup is None:
         return SetUp()
     if facts.setup != PASS:
-        return End("failed", "the setup of the checkout failed, so nothing could be proven")
+        return End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
     if facts.baseline is None:
         return Baseline()
     if facts.baseline == "NOT_RUN":
-        return End("failed", "no test ran on the base, so no test can prove anything")
-    if facts.baseline == "INDETERMINATE":
         return End(
-            "failed", "the tests could not be run on the base: new failures could not be told from old"
+            "failed", f"no test ran on the base, so no test can prove anything. {_way_on(facts.tests)}"
+        )
+    if facts.baseline != PASS:
+        why = "so new failures could not be told from old"
+        return End(
+            "failed",
+            f"the tests could not be run on the base, {why}: {facts.baseline_shown}. {_way_on(facts.tests)}",
         )
     return None
+
+
+def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
+    """Let a person agree to what nobody has set; where nobody is there to ask, stop and say how to set it."""
+    key = proposal(tests)
+    if key is None or facts.tests_agreed:
+        return None
+    found = ", ".join(getattr(tests, "found", ()))
+    if facts.auto:
+        return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
+    if isinstance(tests, Unknown):
+        question = f"go on without tests? There is {found}, and no command that runs it is known"
+    elif facts.baseline is None:
+        # It is tried first, so that the question can say what came of it.
+        return None
+    else:
+        question = f"prove with `{command_of(tests)}`? {facts.baseline_shown} on {facts.branch}"
+    return _asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
+
+
+def _way_on(tests: Resolved) -> str:
+    command = tests.command if isinstance(tests, Detected) else "<command>"
+    return f'Next: asbuilt config set checks.tests "{command}"'
 
 
 def _work(facts: RunFacts, now: str) -> Move:
@@ -217,13 +255,18 @@ def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     """Ask between two phases of a finish that somebody watches."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
-    key = f"{facts.run}/between/{phase.id}"
-    if key not in facts.approvals:
-        return Ask(key, "continue", f"go on with phase {phase.id}?", phase.id)
-    answer = facts.approvals[key]
+    ask = Ask(f"{facts.run}/between/{phase.id}", "continue", f"go on with phase {phase.id}?", phase.id)
+    return _asked(facts, ask, no=f"you said no to phase {phase.id}")
+
+
+def _asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
+    """Ask, and wait for the answer; None once it is yes."""
+    if ask.key not in facts.approvals:
+        return ask
+    answer = facts.approvals[ask.key]
     if answer is None:
-        return Wait(f"approval {key}", None)
-    return None if answer == "yes" else End("stopped", f"you said no to phase {phase.id}")
+        return Wait(f"approval {ask.key}", None)
+    return None if answer == "yes" else End("stopped", no)
 
 
 def _in_phase(phase: PhaseFacts, now: str) -> Move:

@@ -97,7 +97,7 @@ def _state(account: Account) -> str:
 
 def _commands(account: Account) -> Iterator[str]:
     if account.kind == "undo":
-        yield f"asbuilt undo {account.slug}"
+        yield f"asbuilt land {account.slug} --undo"
         return
     if account.kind == "run":
         yield f"asbuilt run {account.slug}"
