@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import get_args
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.proof.counts import Counts, from_junit, from_output
-from asbuilt.proof.evidence import Judged, Outcome, judge_check, judge_tests, overall
+from asbuilt.proof.evidence import Evidence, Judged, Outcome, evidence_from, judge_check, judge_tests, overall
 from asbuilt.proof.verdict import ItemVerdict, Verdict, judge_items
 
 SUMMARIES = [
@@ -142,6 +143,18 @@ def test_a_check_passes_only_by_ending_with_zero(exit_code: int | None, outcome:
 @given(st.lists(st.sampled_from(get_args(Outcome)), max_size=6))
 def test_together_they_pass_only_if_each_does(outcomes: list[Outcome]) -> None:
     assert (overall(outcomes) == "PASS") is (bool(outcomes) and set(outcomes) == {"PASS"})
+
+
+@given(st.sampled_from(get_args(Outcome)), st.none() | st.integers(0, 9))
+def test_evidence_stands_for_its_tree_only_when_it_ran_and_was_counted(
+    outcome: Outcome, ran: int | None
+) -> None:
+    shown = Evidence(
+        name="tests", argv=("make", "test"), exit_code=0, outcome=outcome, why="x", ran=ran, skipped=0, failed=0,
+        output="sha256:0", duration_s=1.5, tree="t", new_failures=("a",), ring="bwrap",
+    )  # fmt: skip
+    assert shown.is_conclusive is (outcome in {"PASS", "FAIL"} and ran is not None)
+    assert evidence_from(json.loads(json.dumps(shown._asdict()))) == shown
 
 
 def test_an_item_that_the_verifier_did_not_speak_of_is_not_run() -> None:
