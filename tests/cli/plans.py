@@ -8,6 +8,7 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -224,9 +225,21 @@ def run(root: Path, environ: Mapping[str, str], *arguments: str, given: bytes = 
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def on_terminal(root: Path, environ: Mapping[str, str], *arguments: str, **more: str) -> tuple[int, str]:
-    """Run the command on a terminal of its own; return its exit code and all that the terminal received."""
+def on_terminal(
+    root: Path,
+    environ: Mapping[str, str],
+    *arguments: str,
+    typed: bytes = b"",
+    columns: int = 0,
+    **more: str,
+) -> tuple[int, str]:
+    """Run the command on a terminal of its own; return its exit code and all that the terminal received.
+
+    What is `typed` waits for the question, and is echoed as a terminal does; 0 columns: no size is known.
+    """
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    os.write(ours, typed)
     with subprocess.Popen(
         [sys.executable, "-m", "asbuilt", *arguments],
         cwd=root,

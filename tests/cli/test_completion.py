@@ -110,9 +110,11 @@ plain,resume
 plain,land
 plain,status
 plain,log
+plain,doctor
 plain,worker
 plain,claim
 plain,config
+plain,bug-report
 plain,completion
 """),
         ),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import pty
+import termios
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -157,6 +160,24 @@ def test_wrapping_keeps_every_word_within_eighty_columns(text: str) -> None:
     assert " ".join(rows).split() == ["Why:", *text.split()]
     assert [row for row in rows if len(row) > 80 and len(row[8:].split()) > 1] == []
     assert [row for row in rows[1:] if not row.startswith(" " * 8)] == []
+
+
+@given(st.text("aé漢. ", max_size=400), st.integers(40, 80), st.integers(0, 20))
+def test_wrapping_keeps_within_the_width_and_goes_on_under_a_column(
+    text: str, width: int, under: int
+) -> None:
+    rows = replace(_pen(no_color=True), width=width).hanging("lead ", text, commands=False, under=under)
+    assert " ".join(rows).split() == ["lead", *text.split()]
+    assert [row for row in rows if len(row) > width and len(row[under:].split()) > 1] == []
+    assert [row for row in rows[1:] if row[:under].strip()] == []
+
+
+@pytest.mark.parametrize(("columns", "width"), [(0, 80), (20, 40), (60, 60), (200, 80)])
+def test_prose_is_as_wide_as_the_terminal_and_no_wider_than_can_be_read(columns: int, width: int) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    with open(ours, "rb"), open(theirs, "w", encoding="utf-8") as terminal:  # noqa: PTH123 - descriptors
+        assert pen_for(terminal, environ={}, plain=False, no_color=False).width == width
 
 
 @given(

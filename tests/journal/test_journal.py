@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import StoreFailed
-from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal import approvals, claims, inventory, runs
 from asbuilt.journal.events import MAX_BODY, append, history, open_plan
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schema import STEPS
@@ -30,6 +30,35 @@ def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
     with again.read() as session:
         assert session.rows("SELECT slug FROM heads") == [{"slug": "rate-limit"}]
     again.close()
+
+
+def test_the_schema_is_told_without_changing_it(where: str) -> None:
+    opened = open_store(where)
+    assert (opened.version(), opened.version()) == (0, 0)
+    opened.migrate(STEPS)
+    assert opened.version() == STEPS[-1].number
+    opened.close()
+
+
+def test_the_inventory_counts_every_kind_and_quotes_the_last_events_of_a_repository(store: Store) -> None:
+    other_plan, elsewhere = PLAN._replace(plan="plans/login.md"), PLAN._replace(repo="7a0d")
+    for address in (PLAN, other_plan, elsewhere):
+        _known(store, address)
+    for number, address in enumerate((PLAN, other_plan, elsewhere, PLAN)):
+        with store.write() as session:
+            append(
+                session, address, key=str(number), kind=f"kind.{number % 3}", actor="you", data={"n": number}
+            )
+    with store.read() as session:
+        counted = inventory.kinds(session)
+        quoted = inventory.latest(session, PLAN.org, PLAN.repo, limit=2)
+        fewer = inventory.latest(session, PLAN.org, PLAN.repo, limit=1)
+    assert counted == {"kind.0": 2, "kind.1": 1, "kind.2": 1}
+    assert [(plan, event.seq, event.data) for plan, event in quoted] == [
+        ("plans/login.md", 1, {"n": 1}),
+        ("plans/rate-limit.md", 2, {"n": 3}),
+    ]
+    assert fewer == quoted[1:]
 
 
 def test_many_processes_may_migrate_at_once(where: str) -> None:

@@ -150,7 +150,8 @@ def test_evidence_stands_for_its_tree_only_when_it_ran_and_was_counted(
     outcome: Outcome, ran: int | None
 ) -> None:
     shown = Evidence(
-        name="tests", argv=("make", "test"), exit_code=0, outcome=outcome, why="x", ran=ran, skipped=0, failed=0,
+        name="tests", argv=("make", "test"), exit_code=0, outcome=outcome, why="x", ran=ran,
+        skipped=0, failed=0,
         output="sha256:0", duration_s=1.5, tree="t", new_failures=("a",), ring="bwrap",
     )  # fmt: skip
     assert shown.is_conclusive is (outcome in {"PASS", "FAIL"} and ran is not None)

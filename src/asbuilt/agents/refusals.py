@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 _APPARMOR: Final = "kernel.apparmor_restrict_unprivileged_userns"
 _NAMESPACES: Final = "user.max_user_namespaces"
@@ -15,10 +15,14 @@ _CLONE: Final = "kernel.unprivileged_userns_clone"
 _CONTAINER_MARKS: Final = ("/.dockerenv", "/run/.containerenv")
 
 
+Cause = Literal["missing", "leaks", "apparmor", "namespaces", "container", "landlock", "unknown"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """Why one means does not hold here: the case, its cause, the remedy."""
 
+    cause: Cause
     what: str
     why: str
     next_step: str
@@ -47,30 +51,35 @@ def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
     last = said.splitlines()[-1][:200] if said else ""
     if not there:
         return Refusal(
+            cause="missing",
             what="bubblewrap is not installed",
             why="It is what holds agents and checks to their workspace on Linux.",
             next_step="Install the package bubblewrap, then repeat the command.",
         )
     if last.startswith("it "):
         return Refusal(
+            cause="leaks",
             what=f"bubblewrap does not hold here: {last}",
             why="A ring that lets the canary out lets everything out.",
             next_step="Look which program answers to the name bwrap; it should be the distribution's own.",
         )
     if knobs.apparmor:
         return Refusal(
+            cause="apparmor",
             what="AppArmor refuses bubblewrap a user namespace",
             why=f"{_APPARMOR} is 1, and no profile excepts bwrap. It said: {last}",
             next_step="Give /usr/bin/bwrap an AppArmor profile with the rule `userns,` and load it.",
         )
     if knobs.namespaces_off:
         return Refusal(
+            cause="namespaces",
             what="this system has user namespaces switched off",
             why=f"{_NAMESPACES} or {_CLONE} is 0, and bubblewrap needs one. It said: {last}",
             next_step=f"As root: sysctl -w {_NAMESPACES}=10000 (and {_CLONE}=1 where it exists).",
         )
     if knobs.in_container:
         return Refusal(
+            cause="container",
             what="this container may not make namespaces of its own",
             why=f"Its seccomp profile or masked /proc forbids what bubblewrap does. It said: {last}",
             next_step=(
@@ -79,6 +88,7 @@ def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
             ),
         )
     return Refusal(
+        cause="unknown",
         what=f"bubblewrap does not start: {last or 'it said nothing'}",
         why="The kernel or a security module refused it something.",
         next_step="Run `bwrap --ro-bind / / --unshare-all true` and look into the kernel's log.",
@@ -89,11 +99,13 @@ def why_landlock(said: str) -> Refusal:
     """Explain why Landlock does not hold."""
     if not said:
         return Refusal(
+            cause="landlock",
             what="Landlock is off",
             why="The kernel has none, or it is not among its security modules (lsm=).",
             next_step="A kernel from 5.13 on with landlock in lsm= has it; bubblewrap is better than both.",
         )
     return Refusal(
+        cause="landlock",
         what=f"Landlock does not hold here: {said.splitlines()[-1][:200]}",
         why="A canary's write or connection was not refused, or its command did not start.",
         next_step="Use bubblewrap; connections are held by Landlock only from kernel 6.7 on.",

@@ -23,9 +23,11 @@ COMMANDS: Final = {
     "land": Lazy("asbuilt.cli.land:command", "move proven commits to the target branch"),
     "status": Lazy("asbuilt.cli.status:command", "how far every plan is, and what it waits for"),
     "log": Lazy("asbuilt.cli.log:command", "everything that happened to a plan"),
+    "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),
     "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),
+    "bug-report": Lazy("asbuilt.cli.bugreport.command:command", "pack what a bug report needs, redacted"),
     "completion": Lazy("asbuilt.cli.completion:command", "tab completion for your shell"),
 }
 COMPLETE_VARIABLE: Final = "_ASBUILT_COMPLETE"

@@ -19,9 +19,11 @@ Run     run         --finish all phases, --auto unattended
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is
         log         everything that happened to a plan
-Set up  worker      the process that does the work
+Set up  doctor      is this machine ready to be left alone?
+        worker      install uninstall
         claim       list acquire release break
         config      show set
+        bug-report  pack what a bug report needs, redacted
         completion  bash zsh fish
 
 Everywhere  --json --plain --no-color -q -v --no-input --repo DIR -h

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
-from asbuilt.cli.plan.desk import counted, next_command
+from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
+from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.following import follow
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_phase, complete_plan, counted, desk_for, next_command
+from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
+from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
 from asbuilt.flows import environment
 from asbuilt.flows.requests import Declined, request

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WIDTH: Final = 80
+_NARROWEST: Final = 40
 
 
 class Symbols(NamedTuple):
@@ -106,6 +108,7 @@ class Pen:
     styled: bool
     symbols: Symbols
     utf8: bool
+    width: int = WIDTH
 
     def bold(self, text: str) -> str:
         """Mark the subject, or the command to type next."""
@@ -153,16 +156,25 @@ class Pen:
         except OSError as error:
             raise answer_lost(error) from error
 
-    def hanging(self, lead: str, text: str, *, commands: bool = True) -> list[str]:
-        """Wrap prose under its lead. A `command in backticks` is shown bold without them and never broken."""
+    def prompt(self, text: str) -> None:
+        """Write a question and stay behind it, for the answer."""
+        if self.stream is not None:
+            self.stream.write(f"{printable(text)} ")
+            self.stream.flush()
+
+    def hanging(self, lead: str, text: str, *, commands: bool = True, under: int | None = None) -> list[str]:
+        """Wrap prose under its lead, or from the column `under` on.
+
+        A `command in backticks` is shown bold without them and never broken.
+        """
+        indent = len(lead) if under is None else under
         rows: list[str] = []
-        row, width = lead, len(lead)
+        row, width, gap = lead, len(lead), ""
         for shown, length in self._words(text, commands=commands):
-            if width > len(lead) and width + 1 + length > WIDTH:
+            if gap and width + 1 + length > self.width:
                 rows.append(row)
-                row, width = " " * len(lead), len(lead)
-            gap = " " if width > len(lead) else ""
-            row, width = row + gap + shown, width + len(gap) + length
+                row, width, gap = " " * indent, indent, ""
+            row, width, gap = row + gap + shown, width + len(gap) + length, " "
         return [*rows, row]
 
     def _words(self, text: str, *, commands: bool) -> list[tuple[str, int]]:
@@ -205,7 +217,17 @@ def pen_for(stream: TextIO | None, *, environ: Mapping[str, str], plain: bool, n
         styled=on_terminal and not (plain or dumb or colourless),
         symbols=UNICODE if utf8 and not (plain or dumb) else ASCII,
         utf8=utf8,
+        width=_columns(stream) if stream is not None and on_terminal else WIDTH,
     )
+
+
+def _columns(terminal: TextIO) -> int:
+    # Prose gets no wider than can be read; a terminal that does not know its size has the usual one.
+    try:
+        columns = os.get_terminal_size(terminal.fileno()).columns or WIDTH
+    except OSError:
+        columns = WIDTH
+    return max(_NARROWEST, min(columns, WIDTH))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

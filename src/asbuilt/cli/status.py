@@ -11,9 +11,10 @@ from asbuilt.cli.clock import ago, at, stamp, until
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.outcome import as_json
-from asbuilt.cli.plan.desk import complete_plan, counted, next_command
+from asbuilt.cli.plan.desk import complete_plan, next_command
 from asbuilt.cli.screen import cut, printable
 from asbuilt.cli.site import look_at, site_of
+from asbuilt.cli.words import counted
 from asbuilt.errors import DONE
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.views import plan_view, plan_views

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MAX_BODY: Final = 2_048
 """Bytes of an event's data; what is longer is a blob, and its digest stands here."""
+COLUMNS: Final = "seq, key, kind, v, at, actor, data"
+"""What an event is made of."""
 
 
 class Event(NamedTuple):
@@ -85,26 +87,26 @@ def keyed(session: Session, address: Address, key: str) -> Event | None:
     """Return the event of a key, if it has been written."""
     row = first(
         session.rows(
-            "SELECT seq, key, kind, v, at, actor, data FROM events"
-            " WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
+            f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
             **address._asdict(),
             key=key,
         )
     )
-    return None if row is None else _event(row)
+    return None if row is None else event_of(row)
 
 
 def history(session: Session, address: Address, *, after: int = 0, limit: int = 5_000) -> list[Event]:
     """Return a plan's events in order, from behind `after`."""
     rows = session.rows(
-        "SELECT seq, key, kind, v, at, actor, data FROM events"
+        f"SELECT {COLUMNS} FROM events"
         " WHERE org = :org AND repo = :repo AND plan = :plan AND seq > :after ORDER BY seq LIMIT :limit",
         **address._asdict(),
         after=after,
         limit=limit,
     )
-    return [_event(row) for row in rows]
+    return [event_of(row) for row in rows]
 
 
-def _event(row: dict[str, Any]) -> Event:
+def event_of(row: dict[str, Any]) -> Event:
+    """Read an event from its columns."""
     return Event(**{**row, "data": json.loads(row["data"])})

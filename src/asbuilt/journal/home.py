@@ -65,8 +65,8 @@ class Home(NamedTuple):
         return self.path / "worker.log"
 
 
-def open_home(path: Path) -> Home:
-    """Make the state folder if it is not there, private to its user."""
+def refuse_network(path: Path) -> None:
+    """Refuse a state folder on a network file system; nothing is made."""
     kind = _file_system(path)
     if kind in _REMOTE:
         raise StoreFailed(
@@ -74,6 +74,11 @@ def open_home(path: Path) -> Home:
             why="Locks and syncs mean less there, and a crash could lose what you saw accepted.",
             next_step="Set ASBUILT_HOME to a folder on a local disk.",
         )
+
+
+def open_home(path: Path) -> Home:
+    """Make the state folder if it is not there, private to its user."""
+    refuse_network(path)
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)

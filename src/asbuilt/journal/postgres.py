@@ -68,6 +68,12 @@ class PostgresStore:
             session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield session
 
+    def version(self) -> int:
+        """Read the newest step's row; a database without the table has had none."""
+        with self.read() as session:
+            known = session.rows("SELECT to_regclass('asbuilt.schema_version') IS NOT NULL AS known")
+            return _version(session) if known[0]["known"] else 0
+
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply what is missing; one process at a time, each step in a transaction of its own."""
         with self._transaction() as session:
@@ -77,8 +83,7 @@ class PostgresStore:
         for step in steps:
             with self._transaction() as session:
                 session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
-                found = session.rows("SELECT max(version) AS version FROM schema_version")
-                if (found[0]["version"] or 0) >= step.number:
+                if _version(session) >= step.number:
                     continue
                 for statement in step.statements("postgres"):
                     session.run(statement)
@@ -104,3 +109,7 @@ class PostgresStore:
         return psycopg.connect(
             self._url, autocommit=True, row_factory=dict_row, connect_timeout=10, options=_OPTIONS
         )
+
+
+def _version(session: PostgresSession) -> int:
+    return int(session.rows("SELECT max(version) AS version FROM schema_version")[0]["version"] or 0)

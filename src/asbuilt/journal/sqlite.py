@@ -68,11 +68,16 @@ class SqliteStore:
         with self._transaction("BEGIN") as session:
             yield session
 
+    def version(self) -> int:
+        """Read the number that a step leaves in the file."""
+        with self.read() as session:
+            return _version(session)
+
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply what is missing; the version changes in the same transaction as the tables."""
         for step in steps:
             with self.write() as session:
-                if int(session.rows("PRAGMA user_version")[0]["user_version"]) >= step.number:
+                if _version(session) >= step.number:
                     continue
                 for statement in step.statements("sqlite"):
                     session.run(statement)
@@ -109,6 +114,10 @@ class SqliteStore:
         for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
         return connection
+
+
+def _version(session: SqliteSession) -> int:
+    return int(session.rows("PRAGMA user_version")[0]["user_version"])
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

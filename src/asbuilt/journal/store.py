@@ -42,6 +42,9 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Session]:
         """Begin a transaction that sees one moment and changes nothing."""
 
+    def version(self) -> int:
+        """Tell which step of the schema the database has; 0 when it has none."""
+
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Bring the schema up to date, each step in a transaction of its own."""
 

@@ -11,9 +11,10 @@ import click
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import counted, desk_for, next_command, problem_counts
+from asbuilt.cli.plan.desk import desk_for, next_command, problem_counts
 from asbuilt.cli.plan.new import plans_folder
 from asbuilt.cli.screen import printable
+from asbuilt.cli.words import counted
 from asbuilt.errors import NameTaken, NotFound, PlanUnreadable
 from asbuilt.library.bundle import MAX_BUNDLE, Packed, unpack
 from asbuilt.library.naming import put_named, put_new

@@ -8,8 +8,9 @@ import click
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_plan, counted, desk_for, problem_counts, show_the_first_step
+from asbuilt.cli.plan.desk import complete_plan, desk_for, problem_counts, show_the_first_step
 from asbuilt.cli.screen import printable
+from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
 from asbuilt.library.finding import open_plan
 from asbuilt.library.shelves import plans

@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from asbuilt.cli.options import door_of
 from asbuilt.cli.screen import printable
+from asbuilt.cli.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.library.finding import find, open_plan
 from asbuilt.library.repository import find_repository, real
@@ -69,11 +70,6 @@ def _lay_out(door: Door) -> Desk:
     home = Path(door.environ.get("HOME") or "~").expanduser()
     library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
     return Desk(library, settings)
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Say how many, in words that fit the number."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def problem_counts(plan: Plan) -> str:

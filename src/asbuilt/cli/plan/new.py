@@ -9,8 +9,9 @@ import click
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import counted, desk_for, next_command
+from asbuilt.cli.plan.desk import desk_for, next_command
 from asbuilt.cli.screen import printable
+from asbuilt.cli.words import counted
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.naming import put_for_session, put_named, put_new
 from asbuilt.library.shelves import describe

@@ -11,8 +11,9 @@ import click
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_plan, counted, desk_for, next_command, problem_counts
+from asbuilt.cli.plan.desk import complete_plan, desk_for, next_command, problem_counts
 from asbuilt.cli.screen import printable
+from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, UsageWrong
 from asbuilt.library.finding import open_plan
 

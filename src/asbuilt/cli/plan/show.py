@@ -13,13 +13,13 @@ from asbuilt.cli.plan.columns import cut_path, shorten, width
 from asbuilt.cli.plan.desk import (
     complete_phase,
     complete_plan,
-    counted,
     desk_for,
     next_command,
     problem_counts,
 )
 from asbuilt.cli.plan.picture import draw
 from asbuilt.cli.screen import WIDTH, printable
+from asbuilt.cli.words import counted
 from asbuilt.errors import UsageWrong
 from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.edit import the_phase

@@ -8,7 +8,7 @@ import threading
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.commands import LazyGroup
+from asbuilt.cli.commands import Lazy, LazyGroup
 from asbuilt.cli.options import Door, door_of
 from asbuilt.errors import DONE
 from asbuilt.settings import load
@@ -55,12 +55,19 @@ def _serve(door: Door, idle: int | None) -> int:
 
 group = LazyGroup(
     "worker",
-    commands={},
+    commands={
+        "install": Lazy("asbuilt.cli.worker.install:install", "let the system start it when you log in"),
+        "uninstall": Lazy("asbuilt.cli.worker.install:uninstall", "take that away again"),
+    },
     examples=[
         ("asbuilt worker", "see that one is there"),
         ("asbuilt worker --foreground", "be the worker in this terminal"),
+        ("asbuilt worker install", "let the system start it when you log in"),
     ],
-    help="The process that does what was asked for. One a user; `asbuilt run` starts it by itself.",
+    help=(
+        "The process that does what was asked for. One a user; the first run starts it. Installed, the"
+        " system starts it when you log in, so that runs go on after a restart."
+    ),
     callback=click.pass_context(_callback),
     invoke_without_command=True,
     params=[

@@ -1,0 +1,18 @@
+"""Ask a person for a yes. Its one rule: where nobody can answer, the answer is no."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asbuilt.cli.options import Door
+
+
+def agreed(door: Door, question: str) -> bool:
+    """Ask, and tell whether the answer was y or yes; anything else is a no."""
+    if not door.may_ask:
+        return False
+    door.screen.out.flush()
+    door.screen.err.prompt(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
