@@ -12,6 +12,7 @@ NOW = "2026-11-15T02:00:00.000Z"
 Events = list[tuple[str, dict[str, Any]]]
 WORK = ["1", "r1", "a"]
 READY: Events = [
+    ("tests.resolved", {"run": RUN, "source": "given", "command": "true", "found": []}),
     ("setup.done", {"run": RUN, "outcome": "PASS"}),
     ("baseline.done", {"run": RUN, "outcome": "PASS"}),
 ]
@@ -36,7 +37,7 @@ def test_a_run_that_lands_makes_no_workspace_and_lands_what_is_proven() -> None:
         ("landing.tidied", {"run": RUN}),
     ]
     assert moves({"kind": "land"}, events) == [
-        "Start()", "SetUp()", "Baseline()", "Land()", "Land()", "Mark()", "Tidy()",
+        "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Land()", "Land()", "Mark()", "Tidy()",
         "End(state='landed', reason='')",
     ]  # fmt: skip
 
@@ -50,7 +51,7 @@ def test_an_undo_lands_reverts_and_ends_undone() -> None:
         ("landing.tidied", {"run": RUN}),
     ]
     assert moves({"kind": "undo"}, events) == [
-        "Start()", "SetUp()", "Baseline()", "Land()", "Mark()", "Tidy()",
+        "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Land()", "Mark()", "Tidy()",
         "End(state='undone', reason='')",
     ]  # fmt: skip
 
@@ -100,6 +101,6 @@ def test_a_stop_waits_for_a_landing_that_was_begun_and_for_its_marks() -> None:
         facts = fold(RUN, {"kind": "land"}, events[:seen])
         facts.stop = "enough"
         told.append(type(next_move(facts, NOW)).__name__)
-    assert told == ["End", "End", "End", "Land", "Mark", "End"]
-    refused: Events = [*events[:3], ("landing.refused", {"run": RUN, "what": "No.", "why": "x", "next": "y"})]
+    assert told == ["End", "End", "End", "End", "Land", "Mark", "End"]
+    refused: Events = [*events[:4], ("landing.refused", {"run": RUN, "what": "No.", "why": "x", "next": "y"})]
     assert next_move(fold(RUN, {"kind": "land"}, refused), NOW) == End("failed", "No. Next: y")

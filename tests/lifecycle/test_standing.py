@@ -39,6 +39,21 @@ def test_the_plans_own_marks_count_only_for_phases_that_the_journal_does_not_kno
     assert done_now(fold_plan(undone), ["2", "3"]) == {"1", "3"}
 
 
+def test_a_mark_by_hand_is_the_last_word_until_the_phase_is_proven_again() -> None:
+    by_hand: Events = [
+        *PROVEN,
+        ("phase.marked", {"phase": "1", "status": "pending"}),
+        ("phase.marked", {"phase": "2", "status": "pending", "item": 1}),
+        ("phase.marked", {"phase": "3", "status": "done"}),
+    ]
+    assert done_now(fold_plan(by_hand), ["1"]) == {"2", "3"}
+    again = fold_plan([*by_hand, ("phase.proven", {"run": "r4", "phase": "1", "commit": "c"})])
+    assert again.done == {"1", "2", "3"}
+    undone = fold_plan([*by_hand, ("landing.undone", {"run": "r4", "commits": ["a"]})])
+    assert undone.words == {"1": False, "2": True, "3": True}
+    assert (again.newest, fold_plan(DONE).newest, fold_plan([]).newest) == ("r4", "r2", None)
+
+
 steps = st.lists(st.tuples(st.sampled_from(["prove", "land", "undo"]), st.sampled_from("123")), max_size=30)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from asbuilt import wiring
@@ -14,6 +16,12 @@ from asbuilt.cli.site import asker, never_ran, site_of
 from asbuilt.errors import NotFound
 from asbuilt.flows.requests import Declined, request
 from asbuilt.journal import runs
+from asbuilt.journal.views import events_of
+from asbuilt.lifecycle.standing import fold_plan
+
+if TYPE_CHECKING:
+    from asbuilt.cli.site import Site
+    from asbuilt.journal.ids import Address
 
 
 @click.command(
@@ -32,22 +40,30 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
     site = site_of(door, plan)
     address = site.address(plan)
     with site.journal.store.read() as session:
-        listed = runs.of_plan(session, address)
+        listed = runs.of_plan(session, address, limit=1)
     if not listed:
         raise never_ran(plan)
     last = listed[0]
     options = {**last.options, "kind": "undo" if undo else "land", "auto": True, "hold": False}
+    # What an earlier undo took back is not what this one means.
+    options.pop("of", None)
     if undo:
-        landed = next((run for run in listed if run.state == "landed"), None)
-        if landed is None:
-            raise NotFound(
-                f"nothing of {plan} has landed here",
-                why="Only what asbuilt landed can be taken back by it.",
-                next_step=f"`asbuilt status {plan}` shows what there is.",
-            )
-        options["of"] = landed.run
+        options["of"] = _newest(site, address, plan)
     asked = request(site.journal.store, address, slug=last.options["slug"], options=options, asker=asker())
     if isinstance(asked, Declined):
         return outcome.declined(door, last.options["slug"], asked)
     pid = wiring.ensure_worker(site.journal.home, door.environ)
     return look_on(door, site, asked, pid)
+
+
+def _newest(site: Site, address: Address, plan: str) -> str:
+    """Name the newest run whose work stands."""
+    with site.journal.store.read() as session:
+        newest = fold_plan(events_of(session, site.journal.blobs, address)).newest
+    if newest is None:
+        raise NotFound(
+            f"nothing of {plan} is proven or landed here",
+            why="Only what asbuilt has brought there can be taken back by it.",
+            next_step=f"`asbuilt status {plan}` shows what there is.",
+        )
+    return newest

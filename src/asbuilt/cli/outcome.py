@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.requests import Declined
     from asbuilt.journal.views import RunView
 
-_CODES = {"landed": DONE, "held": DONE, "done": DONE, "stopped": DONE, "failed": FAILED}
+_CODES = {"landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "failed": FAILED}
 
 
 def shown(door: Door, view: RunView) -> int:
@@ -50,6 +50,10 @@ def _sentence(view: RunView) -> str:
             return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."
         case "held":
             return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}."
+        case "undone":
+            return (
+                f"{view.name} has taken it back from {view.run.options['branch']}; the plan is open. {took}."
+            )
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":

@@ -46,7 +46,7 @@ def command(door: Door, plan: str, *, agent: str | None, script: str | None) -> 
     run = site.run(plan)
     if not run.is_over:
         return _wake(door, site, run)
-    if run.state in ("landed", "done"):
+    if run.state in ("landed", "undone", "done"):
         door.screen.answer(f"{run.options['slug']}.{run.number} is over: {run.state}. Nothing to go on with.")
         return DONE
     if run.state == "held":

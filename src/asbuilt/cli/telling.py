@@ -118,7 +118,10 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "landing.intended": lambda data: ("LANDING", f"{data['old'][:_HASH]}..{data['new'][:_HASH]}", False),
     "landing.done": lambda data: ("LANDED", f"{data['branch']} {data['new'][:_HASH]}", True),
     "landing.refused": lambda data: ("NOT LANDED", str(data.get("what") or data.get("reason", "")), True),
-    "landing.undone": lambda data: ("UNDONE", str(data.get("branch", "")), True),
+    "landing.recovered": lambda data: ("RECOVERED", f"a landing that was cut off: {data['found']}", True),
+    "landing.unsigned": lambda data: ("UNSIGNED", str(data["why"]), True),
+    "landing.undone": lambda _: ("UNDONE", "what had landed is taken back", True),
+    "landing.tidied": lambda data: ("TIDIED", f"{data['kept_in_all']} workspaces kept", False),
     "plan.marked": lambda _: ("MARKED", "the plan's outcomes are written", False),
     "phase.marked": lambda data: (
         "MARKED",

@@ -57,7 +57,7 @@ def start(record: Record, repository: Repository) -> None:
     }
     of = None
     if run.options.get("kind", "run") == "undo":
-        of = run.options.get("of") or _newest(ground)
+        of = run.options.get("of") or ground.standing.newest
         outline |= _undo(record, ground, of)
     else:
         _check_branch(record, repository, ground)
@@ -157,11 +157,6 @@ def _check_branch(record: Record, repository: Repository, ground: Ground) -> Non
         why="The plan's proven phases would go there, over somebody's commits.",
         next_step=f"Rename it: git branch --move {branch} {branch}-mine",
     )
-
-
-def _newest(ground: Ground) -> str | None:
-    """Name the newest run whose work stands."""
-    return ground.unlanded[-1].run if ground.unlanded else ground.standing.newest_landed
 
 
 def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:

@@ -80,9 +80,11 @@ def _of_phase(
     open_needs = tuple(need for need in phase.needs if need not in proven)
     last = phase.attempts[-1] if phase.attempts else None
     about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs)
+    stands = {one.phase: one.stands for one in facts.landed}.get(phase.id)
+    if stands is not None:
+        return about._replace(state="landed", since=phase.proven_at, commit=stands)
     if phase.proven is not None:
-        state: State = "landed" if facts.landing == "landed" else "proven"
-        return about._replace(state=state, since=phase.proven_at, commit=phase.proven)
+        return about._replace(state="proven", since=phase.proven_at, commit=phase.proven)
     if phase.id in facts.done_before:
         return about._replace(state="done")
     if move is None or not phase.begun:

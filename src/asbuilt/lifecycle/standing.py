@@ -25,23 +25,30 @@ class Standing(NamedTuple):
     landings: tuple[Landing, ...] = ()
     undone: frozenset[str] = frozenset()
     """Proven commits that were taken back."""
+    by_hand: tuple[tuple[str, bool], ...] = ()
+    """What a person has marked since the last proof: a phase, and whether it is done."""
+
+    @property
+    def words(self) -> dict[str, bool]:
+        """The journal's last word on each phase that it knows: whether it is done."""
+        last = {work.phase: work.commit for work in self.proven}
+        return {phase: commit not in self.undone for phase, commit in last.items()} | dict(self.by_hand)
 
     @property
     def done(self) -> frozenset[str]:
-        """Phases whose last proof stands."""
-        last = {work.phase: work.commit for work in self.proven}
-        return frozenset(phase for phase, commit in last.items() if commit not in self.undone)
-
-    @property
-    def known(self) -> frozenset[str]:
-        """Phases that the journal has a word on; of all others a plan's own marks are believed."""
-        return frozenset(work.phase for work in self.proven)
+        """Phases that are done by the journal's last word."""
+        return frozenset(phase for phase, is_done in self.words.items() if is_done)
 
     @property
     def unlanded(self) -> tuple[Work, ...]:
         """What is proven, and neither landed nor taken back, in order."""
         over = self.undone | {one.commit for landing in self.landings for one in landing.landed}
         return tuple(work for work in self.proven if work.commit not in over)
+
+    @property
+    def newest(self) -> str | None:
+        """The newest run whose work stands, landed or not: what an undo takes back first."""
+        return self.unlanded[-1].run if self.unlanded else self.newest_landed
 
     @property
     def newest_landed(self) -> str | None:
@@ -65,7 +72,11 @@ def _hear(standing: Standing, kind: str, data: Mapping[str, Any]) -> Standing:
     match kind:
         case "phase.proven":
             work = Work(data["phase"], data["run"], data["commit"])
-            return standing._replace(proven=(*standing.proven, work))
+            others = tuple(word for word in standing.by_hand if word[0] != work.phase)
+            return standing._replace(proven=(*standing.proven, work), by_hand=others)
+        case "phase.marked" if "item" not in data:
+            word = (str(data["phase"]), data["status"] == "done")
+            return standing._replace(by_hand=(*standing.by_hand, word))
         case "landing.done":
             landing = Landing(data["run"], tuple(Landed(*one) for one in data.get("commits", ())))
             return standing._replace(landings=(*standing.landings, landing))
@@ -75,11 +86,13 @@ def _hear(standing: Standing, kind: str, data: Mapping[str, Any]) -> Standing:
                 landing._replace(landed=tuple(one for one in landing.landed if one.commit not in gone))
                 for landing in standing.landings
             )
-            return standing._replace(landings=kept, undone=standing.undone | gone)
+            phases = {work.phase for work in standing.proven if work.commit in gone}
+            others = tuple(word for word in standing.by_hand if word[0] not in phases)
+            return standing._replace(landings=kept, undone=standing.undone | gone, by_hand=others)
         case _:
             return standing
 
 
 def done_now(standing: Standing, marked: Iterable[str]) -> frozenset[str]:
     """Tell which phases are done: the journal says it of those it knows, the plan's marks of the others."""
-    return standing.done | (frozenset(marked) - standing.known)
+    return standing.done | (frozenset(marked) - standing.words.keys())
