@@ -19,6 +19,7 @@ Run     run         --finish all phases, --auto unattended
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is
         log         everything that happened to a plan
+Prove   demo        see a small plan run: 30 s, no model
 Set up  doctor      is this machine ready to be left alone?
         worker      install uninstall
         claim       list acquire release break
