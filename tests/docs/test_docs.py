@@ -18,6 +18,8 @@ from asbuilt.settings import SETTINGS
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md"]
+NOT_RUN = 3
+PLAYED_FROM_A_WHEEL = "first-plan.md"
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -49,10 +51,27 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _transcripts(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if _transcripts(page) and page.name != PLAYED_FROM_A_WHEEL],
+    ids=lambda page: page.name,
+)
 def test_every_transcript_in_the_docs_is_what_the_commands_print(page: Path, shop: Path) -> None:
     for transcript in _transcripts(page):
         assert _played(transcript, shop) == transcript
+
+
+@pytest.mark.crash
+def test_the_first_five_minutes_are_as_told_from_a_built_wheel_in_an_empty_home() -> None:
+    ended = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/first_plan.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode == NOT_RUN:
+        pytest.skip(ended.stdout)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def _played(transcript: str, repository: Path) -> str:
