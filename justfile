@@ -62,6 +62,10 @@ docs:
 first-plan:
     python scripts/first_plan.py
 
+# take the pictures of the demo anew, in a tmux of their own
+pictures:
+    python scripts/pictures.py
+
 # what the next release notes would say
 changelog:
     towncrier build --draft --version next

@@ -62,9 +62,16 @@ def test_every_transcript_in_the_docs_is_what_the_commands_print(page: Path, sho
 
 
 @pytest.mark.crash
-def test_the_first_five_minutes_are_as_told_from_a_built_wheel_in_an_empty_home() -> None:
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("first_plan.py", id="the first five minutes, from a built wheel in an empty home"),
+        pytest.param("pictures.py", id="the pictures of the demo, in a real terminal"),
+    ],
+)
+def test_what_the_docs_show_of_whole_runs_is_what_is_seen_now(script: str) -> None:
     ended = subprocess.run(
-        [sys.executable, str(ROOT / "scripts/first_plan.py"), "--check"],
+        [sys.executable, str(ROOT / "scripts" / script), "--check"],
         capture_output=True,
         text=True,
         check=False,
@@ -147,7 +154,7 @@ def test_the_advice_for_agents_fits_on_a_page() -> None:
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#\s]+)\)", page.read_text(encoding="utf-8"))
+    links = re.findall(r"(?:\]\(|\bsrc(?:set)?=\")([^)#\s\"]+)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not link.startswith("http") and not (page.parent / link).exists()] == []
 
 

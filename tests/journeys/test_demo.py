@@ -113,6 +113,7 @@ $ asbuilt run rate-limit --finish --auto --foreground --script ../agent.toml
       so            attempt 2 gets exactly this.
 
 Both were fixed and proven before anything landed.
+
 In a repository of yours:
   asbuilt doctor                    is this machine ready for your own plans?
   asbuilt plan new "what you want"  write a plan to fill in

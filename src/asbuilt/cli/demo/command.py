@@ -20,7 +20,7 @@ import click
 from asbuilt.agents.ring import probe
 from asbuilt.cli.caught import block, caught
 from asbuilt.cli.commands import Command
-from asbuilt.cli.demo.stage import PLAN, Stage
+from asbuilt.cli.demo.scene import PLAN, Scene
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import ASCII, cut, printable
 from asbuilt.cli.site import Site, site_of
@@ -56,31 +56,32 @@ _NEXT: Final = (
 )
 @click.option("--fast", is_flag=True, help="without the pauses for whoever looks on")
 @click.option("--keep", is_flag=True, help="leave the demo's folder, and say where it is")
+@click.option("--pace", type=float, default=1.0, hidden=True)
 @shared(json=True)
-def command(door: Door, *, fast: bool, keep: bool) -> int:
+def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
     """Show a small plan being run, proven and landed, in a repository of its own.
 
     The agent plays a script instead of asking a model. Git, engine, checks and landing are the real ones. On
     the way a verifier finds a gap, and a check catches the agent in a lie. Nothing of yours is touched.
     """
     folder = Path(tempfile.mkdtemp(prefix="asbuilt-demo-")).resolve()
-    stage = Stage(folder, door.environ)
+    scene = Scene(folder, door.environ)
     try:
-        stage.set_up(fast=fast)
-        return _play(door, stage, folder if keep else None)
+        scene.build(pace=0 if fast else pace)
+        return _play(door, scene, folder if keep else None)
     finally:
-        stage.end_attempts()
+        scene.end_attempts()
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _play(door: Door, stage: Stage, kept: Path | None) -> int:
-    _introduce(door, stage)
+def _play(door: Door, scene: Scene, kept: Path | None) -> int:
+    _introduce(door, scene)
     if not door.json:
-        _type(door, stage, ("plan", "show", PLAN))
+        _type(door, scene, ("plan", "show", PLAN))
         door.screen.talk()
-    said = _type(door, stage, _RUN)
-    site = site_of(replace(door, start=stage.shop, environ=stage.environ), PLAN)
+    said = _type(door, scene, _RUN)
+    site = site_of(replace(door, start=scene.shop, environ=scene.environ), PLAN)
     view, lies = _what_came(site)
     landed = view.run.state == "landed"
     if door.json:
@@ -92,13 +93,13 @@ def _play(door: Door, stage: Stage, kept: Path | None) -> int:
         for row in block(door.screen.err, one, agent=_AGENT, title=titles[one.phase]):
             door.screen.talk(row)
     door.screen.talk()
-    _conclude(door, stage, kept, landed=landed)
+    _conclude(door, scene, kept, landed=landed)
     return DONE if landed else FAILED
 
 
-def _introduce(door: Door, stage: Stage) -> None:
+def _introduce(door: Door, scene: Scene) -> None:
     pen, ring = door.screen.err, probe()
-    place = cut(printable(str(stage.shop)), pen.width - len("It works in ."), symbols=pen.symbols)
+    place = cut(printable(str(scene.shop)), pen.width - len("It works in ."), symbols=pen.symbols)
     held = _RINGS.get(ring.for_work)
     unheld = "No ring is here to hold the agent, which plays only our script: `asbuilt doctor`"
     for line in (
@@ -111,14 +112,14 @@ def _introduce(door: Door, stage: Stage) -> None:
     door.screen.talk()
 
 
-def _type(door: Door, stage: Stage, arguments: Sequence[str]) -> str:
+def _type(door: Door, scene: Scene, arguments: Sequence[str]) -> str:
     """Type a command of our own, let it speak for itself, and give back what it answered in JSON."""
     door.screen.talk(f"$ {door.screen.err.bold(shlex.join(('asbuilt', *arguments)))}")
     door.screen.out.flush()
     process = subprocess.Popen(  # noqa: S603 - our own program
         (sys.executable, "-P", "-m", "asbuilt", *arguments, *_flags(door)),
-        cwd=stage.shop,
-        env=stage.environ,
+        cwd=scene.shop,
+        env=scene.environ,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if door.json else None,
         text=True,
@@ -157,15 +158,16 @@ def _what_came(site: Site) -> tuple[RunView, list[Caught]]:
         return view, caught(events_of(session, site.journal.blobs, run.address), evidence)
 
 
-def _conclude(door: Door, stage: Stage, kept: Path | None, *, landed: bool) -> None:
+def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> None:
     screen, pen = door.screen, door.screen.err
     if landed:
         screen.talk("Both were fixed and proven before anything landed.")
     if kept:
         screen.talk("To look around (asbuilt log, git log, asbuilt land --undo):")
-        screen.talk(f"  {pen.bold(f'cd {shlex.quote(str(stage.shop))}')}")
-        screen.talk(f"  {pen.bold(f'export ASBUILT_HOME={shlex.quote(str(stage.state))}')}")
+        screen.talk(f"  {pen.bold(f'cd {shlex.quote(str(scene.shop))}')}")
+        screen.talk(f"  {pen.bold(f'export ASBUILT_HOME={shlex.quote(str(scene.state))}')}")
         screen.talk(f"  {pen.bold(f'asbuilt status {PLAN}')}")
+    screen.talk()
     screen.talk("In a repository of yours:")
     for what, meaning in _NEXT:
         screen.talk(f"  {pen.bold(what)}{' ' * (34 - len(what))}{meaning}")

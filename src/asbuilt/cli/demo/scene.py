@@ -1,4 +1,4 @@
-"""Set up what the demo plays on: a folder with a repository, a plan, a script, and a state folder of its own.
+"""Build what the demo plays on: a folder with a repository, a plan, a script, and a state folder of its own.
 
 The one rule: nothing of the user's is seen or touched, neither settings nor git's, journal nor worker.
 """
@@ -6,6 +6,7 @@ The one rule: nothing of the user's is seen or touched, neither settings nor git
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PLAN: Final = "rate-limit"
+_SLEEP: Final = re.compile(r"sleep = ([\d.]+)")
 _GONE_WITHIN_S: Final = 15.0
 _FILES: Final = {
     "asbuilt.toml": """\
@@ -59,7 +61,7 @@ _GIT: Final = (
 )
 
 
-class Stage:
+class Scene:
     """The folder of one demo; nothing of it is left elsewhere."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
@@ -78,12 +80,10 @@ class Stage:
             "GIT_CONFIG_NOSYSTEM": "1",
         }
 
-    def set_up(self, *, fast: bool) -> None:
-        """Write the repository with its plan, and the script, without its pauses when nobody looks on."""
-        script = _own("agent.toml").splitlines(keepends=True)
-        paced = [line for line in script if not (fast and line.lstrip().startswith("{ sleep"))]
-        self.script.parent.mkdir(parents=True, exist_ok=True)
-        self.script.write_text("".join(paced), encoding="utf-8")
+    def build(self, *, pace: float) -> None:
+        """Write the repository with its plan, and the script with its pauses made shorter or longer."""
+        script = _SLEEP.sub(lambda sleep: f"sleep = {float(sleep[1]) * pace}", _own("agent.toml"))
+        self.script.write_text(script, encoding="utf-8")
         for name, text in {**_FILES, f"plans/{PLAN}.md": _own(f"{PLAN}.md")}.items():
             file = self.shop / name
             file.parent.mkdir(parents=True, exist_ok=True)
