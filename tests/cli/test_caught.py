@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
@@ -111,6 +111,7 @@ def test_only_the_failure_is_red_and_nothing_an_agent_says_is_coloured() -> None
     assert "\x1b" not in "".join(rows[1:])
 
 
+@settings(max_examples=200)
 @given(st.text(), st.text(), st.text(), st.sampled_from([40, 60, 80]))
 def test_no_text_of_others_steers_the_terminal_or_breaks_the_width(
     says: str, why: str, title: str, width: int

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def _texts(shown: str) -> list[tuple[str | None, str | None, str | None]]:
     return [(text.text, text.get("fill"), text.get("class")) for text in texts]
 
 
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.sampled_from([*STYLES]), SHOWN), min_size=1, max_size=4))
 def test_every_run_of_letters_is_drawn_once_in_its_style(parts: list[tuple[str, str]]) -> None:
     shown = "".join(f"{code}{text}\x1b[0m\n" for code, text in parts)

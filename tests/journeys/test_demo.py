@@ -25,20 +25,27 @@ class Visitor:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.tmp = folder / "home", folder / "tmp"
-        self.home.mkdir()
-        self.tmp.mkdir()
+        self.programs = folder / "bin"
+        for made in (self.home, self.tmp, self.programs):
+            made.mkdir()
         (self.home / ".gitconfig").write_text("[commit]\n\tgpgsign = true\n", encoding="utf-8")
         settings = self.home / ".config" / "asbuilt" / "config.toml"
         settings.parent.mkdir(parents=True)
         settings.write_text('[landing]\nmode = "pr"\n', encoding="utf-8")
         self.before = self.files()
 
+    def loses_the_ring(self) -> None:
+        """Put a bubblewrap first on PATH that holds nothing."""
+        broken = self.programs / "bwrap"
+        broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+        broken.chmod(0o755)
+
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "asbuilt", "demo", *arguments],
             cwd=self.tmp,
             env={
-                "HOME": str(self.home), "TMPDIR": str(self.tmp), "PATH": os.environ["PATH"],
+                "PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(self.home), "TMPDIR": str(self.tmp),
                 "LC_ALL": "C.UTF-8", "ASBUILT_LANDING_MODE": "pr", "ASBUILT_PLANS_FOLDER": "elsewhere",
                 "ASBUILT_ORGANISATION_FILE": str(self.home / "none.toml"), "GIT_DIR": "nowhere",
             },
@@ -123,10 +130,12 @@ In a repository of yours:
     assert visitor.files() == visitor.before
 
 
-def test_the_demo_answers_a_script_and_leaves_its_folder_when_asked(visitor: Visitor) -> None:
-    code, out, err = visitor.sees("--fast", "--json", "--keep", "--quiet")
+def test_without_a_ring_the_demo_says_so_and_leaves_its_folder_when_asked(visitor: Visitor) -> None:
+    visitor.loses_the_ring()
+    code, out, err = visitor.sees("--fast", "--json", "--keep")
     told = json.loads(out)
-    assert (code, err) == (0, "")
+    assert (code, told["ring"]) == (0, "none")
+    assert "\nNo ring is here to hold the agent" in err
     assert [(one["phase"], one["says"]) for one in told["caught"]] == snapshot(
         [("2a", "Buckets refill."), ("3", "Done. All tests pass.")]
     )
@@ -158,7 +167,7 @@ def test_the_demo_answers_a_script_and_leaves_its_folder_when_asked(visitor: Vis
 
 
 def test_ctrl_c_ends_the_demo_and_nothing_of_it_stays(visitor: Visitor) -> None:
-    process = visitor.start()
+    process = visitor.start("--pace", "100")
     assert process.stderr is not None
     while "IMPLEMENT" not in process.stderr.readline():
         assert process.poll() is None
