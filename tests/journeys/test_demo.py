@@ -45,8 +45,8 @@ class Visitor:
             [sys.executable, "-m", "asbuilt", "demo", *arguments],
             cwd=self.tmp,
             env={
-                "PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(self.home), "TMPDIR": str(self.tmp),
-                "LC_ALL": "C.UTF-8", "ASBUILT_LANDING_MODE": "pr", "ASBUILT_PLANS_FOLDER": "elsewhere",
+                "PATH": f"{self.programs}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
+                "HOME": str(self.home), "TMPDIR": str(self.tmp), "ASBUILT_LANDING_MODE": "pr", "ASBUILT_PLANS_FOLDER": "elsewhere",
                 "ASBUILT_ORGANISATION_FILE": str(self.home / "none.toml"), "GIT_DIR": "nowhere",
             },
             stdin=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _AGENT: Final = "scripted"
 _RUN: Final = ("run", PLAN, "--finish", "--auto", "--foreground", "--script", "../agent.toml")
 _RINGS: Final = {"bwrap": "The ring (bubblewrap)", "seatbelt": "The ring (Seatbelt)"}
+_COLUMN: Final = 36
 _ENDS_WITHIN_S: Final = 15.0
 _NEXT: Final = (
     ("asbuilt doctor", "is this machine ready for your own plans?"),
@@ -107,8 +109,7 @@ def _introduce(door: Door, scene: Scene) -> None:
         f"It works in {place}. Nothing else is touched.",
         f"{held} holds the agent and the checks." if held else unheld,
     ):
-        for row in pen.hanging("", line):
-            door.screen.talk(row)
+        _say(door, line)
     door.screen.talk()
 
 
@@ -128,7 +129,8 @@ def _type(door: Door, scene: Scene, arguments: Sequence[str]) -> str:
         said, _ = process.communicate()
     except KeyboardInterrupt:
         # The terminal has told the child too; it leaves in its own way.
-        process.wait(_ENDS_WITHIN_S)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_ENDS_WITHIN_S)
         raise
     finally:
         process.kill()
@@ -161,16 +163,28 @@ def _what_came(site: Site) -> tuple[RunView, list[Caught]]:
 def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> None:
     screen, pen = door.screen, door.screen.err
     if landed:
-        screen.talk("Both were fixed and proven before anything landed.")
+        _say(door, "Both were fixed and proven before anything landed.")
     if kept:
-        screen.talk("To look around (asbuilt log, git log, asbuilt land --undo):")
-        screen.talk(f"  {pen.bold(f'cd {shlex.quote(str(scene.shop))}')}")
-        screen.talk(f"  {pen.bold(f'export ASBUILT_HOME={shlex.quote(str(scene.state))}')}")
-        screen.talk(f"  {pen.bold(f'asbuilt status {PLAN}')}")
+        _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
+        for what in (
+            f"cd {shlex.quote(str(scene.shop))}",
+            f"export ASBUILT_HOME={shlex.quote(str(scene.state))}",
+            f"asbuilt status {PLAN}",
+        ):
+            screen.talk(f"  {pen.bold(what)}")
     screen.talk()
     screen.talk("In a repository of yours:")
     for what, meaning in _NEXT:
-        screen.talk(f"  {pen.bold(what)}{' ' * (34 - len(what))}{meaning}")
+        if _COLUMN + len(meaning) <= pen.width:
+            screen.talk(f"  {pen.bold(what)}{' ' * (_COLUMN - 2 - len(what))}{meaning}")
+        else:
+            screen.talk(f"  {pen.bold(what)}")
+            _say(door, meaning, lead="    ")
+
+
+def _say(door: Door, text: str, *, lead: str = "") -> None:
+    for row in door.screen.err.hanging(lead, text):
+        door.screen.talk(row)
 
 
 def _emit(door: Door, said: str, lies: Sequence[Caught], kept: Path | None, *, landed: bool) -> None:
