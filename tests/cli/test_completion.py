@@ -103,6 +103,7 @@ plain,fish
 exit 0
 --- stdout
 plain,plan
+plain,doctor
 plain,config
 plain,completion
 """),

@@ -24,13 +24,13 @@ exit 0
 KEY            VALUE
 plans.folder   plans
 ui.patterns    []
-
-Kept for later; no command reads these yet:
 checks.tests   ""
 checks.setup   ""
+ring.required  true
+
+Kept for later; no command reads these yet:
 landing.mode   cherry-pick
 landing.sign   auto
-ring.required  true
 time.zone      ""
 """)
 
@@ -46,13 +46,13 @@ exit 0
 KEY            VALUE          SET BY
 plans.folder   docs/plans     pyproject.toml:2
 ui.patterns    []             default
-
-Kept for later; no command reads these yet:
 checks.tests   ""             default
 checks.setup   ""             default
+ring.required  true           ../organisation.toml:3 (locked)
+
+Kept for later; no command reads these yet:
 landing.mode   pr             ASBUILT_LANDING_MODE
 landing.sign   auto           default
-ring.required  true           ../organisation.toml:3 (locked)
 time.zone      Europe/Prague  ../organisation.toml:5
 """)
 
@@ -117,13 +117,13 @@ exit 2
 KEY            VALUE        SET BY
 plans.folder   plans        default
 ui.patterns    []           default
-
-Kept for later; no command reads these yet:
 checks.tests   ""           default
 checks.setup   ""           default
+ring.required  true         default
+
+Kept for later; no command reads these yet:
 landing.mode   cherry-pick  default
 landing.sign   auto         default
-ring.required  true         default
 time.zone      ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
@@ -233,8 +233,6 @@ def test_set_follows_a_link_to_where_the_settings_are_kept(
 exit 0
 --- stdout
 ring.required is now false in ~/.config/asbuilt/config.toml
---- stderr
-! No command reads ring.required yet.
 """)
     assert (link.is_symlink(), kept.read_text()) == snapshot(
         (

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.cli.doctor.state import look_at_store
 from asbuilt.errors import StoreFailed
 from asbuilt.journal import approvals, claims, inventory, runs
 from asbuilt.journal.events import MAX_BODY, append, history, open_plan
+from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import PLAN, open_store
@@ -32,11 +34,12 @@ def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
     again.close()
 
 
-def test_the_schema_is_told_without_changing_it(where: str) -> None:
+def test_the_schema_is_told_without_changing_it(where: str, tmp_path: Path) -> None:
     opened = open_store(where)
     assert (opened.version(), opened.version()) == (0, 0)
     opened.migrate(STEPS)
     assert opened.version() == STEPS[-1].number
+    assert look_at_store(Home(tmp_path), postgres=opened).schema == STEPS[-1].number
     opened.close()
 
 

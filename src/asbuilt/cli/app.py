@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Final = {
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
+    "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),
     "completion": Lazy("asbuilt.cli.completion:command", "tab completion for your shell"),
 }

@@ -11,7 +11,8 @@ Examples
   asbuilt plan list --json             every plan here, for a script
 
 Plan    plan        list show check new mark open import export
-Set up  config      show set
+Set up  doctor      is this machine ready to be left alone?
+        config      show set
         completion  bash zsh fish
 
 Everywhere  --json --plain --no-color -q -v --no-input --repo DIR -h

@@ -74,6 +74,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="the command that runs the tests; empty: detected",
                 stakes="Another command than yours would decide what is proven.",
                 repository_may_set=True,
+                read_by="doctor",
             ),
             Setting(
                 key="checks.setup",
@@ -82,6 +83,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="the command that prepares a clean checkout; empty: none",
                 stakes="Checks would run on a checkout that is not ready.",
                 repository_may_set=True,
+                read_by="doctor",
             ),
             Setting(
                 key="landing.mode",
@@ -106,6 +108,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default=True,
                 meaning="refuse to plan where the kernel cannot hold an agent",
                 stakes="An agent could run without the protection you count on.",
+                read_by="doctor",
             ),
             Setting(
                 key="time.zone",

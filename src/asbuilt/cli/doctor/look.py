@@ -1,0 +1,46 @@
+"""Ask every probe once. Its one rule: it looks, and changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from asbuilt.cli.doctor.facts import Facts, Tried
+from asbuilt.cli.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
+from asbuilt.cli.doctor.programs import look_for_agents
+from asbuilt.cli.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
+from asbuilt.cli.doctor.state import look_at_store, look_at_worker
+from asbuilt.journal.home import Home
+from asbuilt.library.repository import find_repository
+from asbuilt.settings import state_folder, survey
+
+if TYPE_CHECKING:
+    from asbuilt.cli.options import Door
+
+
+def look(door: Door, *, tests: bool) -> Facts:
+    """Find the facts; `tests` also runs the tests."""
+    began = moment()
+    repository = find_repository(door.start)
+    settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
+    home = Home(state_folder(door.environ))
+    git = look_at_git(door.start, door.environ)
+    sandbox = look_at_sandbox(required=settings.flag("ring.required"))
+    suite = look_at_tests(settings)
+    if tests and git.has_commits:
+        suite = (
+            try_tests(suite, door.start, setup=settings.text("checks.setup"), hidden=home.path)
+            if sandbox.holds or not sandbox.required
+            else replace(suite, tried=Tried(outcome="NOT_RUN", why="no sandbox holds them"))
+        )
+    return Facts(
+        git=git,
+        settings=tuple(trouble_of(problem) for problem in problems),
+        agents=look_for_agents(door.environ),
+        sandbox=sandbox,
+        tests=suite,
+        store=look_at_store(home),
+        worker=look_at_worker(home),
+        power=look_at_power(),
+        clock=look_at_clock(began),
+    )

@@ -1,0 +1,124 @@
+"""Look at git, the repository around a folder, and its tests. Nothing in the checkout is written."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.processes import RingProcesses
+from asbuilt.cli.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
+from asbuilt.errors import AsbuiltError, GitFailed, NotFound, RingUnavailable
+from asbuilt.git.checkouts import clean_checkout
+from asbuilt.git.commits import read_commit
+from asbuilt.git.repository import checkouts, current_branch, open_repository, operations, resolve
+from asbuilt.library.repository import find_repository
+from asbuilt.policy.shell import argv_of
+from asbuilt.ports import Command
+from asbuilt.proof.counts import from_output
+from asbuilt.proof.evidence import judge_check, judge_tests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.settings import Settings
+
+_BRANCH: Final = "refs/heads/"
+_VERSION_TIMEOUT_S: Final = 10
+
+
+def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
+    """Say which git there is, and how the repository stands."""
+    program = shutil.which("git", path=environ.get("PATH"))
+    if program is None:
+        return GitFacts(version=None)
+    version = _version(program)
+    try:
+        return _in_repository(open_repository(start), version)
+    except NotFound:
+        return GitFacts(version=version)
+    except GitFailed as error:
+        return GitFacts(version=version, repository=start.name, trouble=trouble_of(error))
+
+
+def look_at_tests(settings: Settings) -> SuiteFacts:
+    """Say which command proves a run, and who chose it."""
+    chosen = settings.chosen["checks.tests"]
+    return SuiteFacts(command=settings.text("checks.tests"), origin=chosen.origin.where)
+
+
+def try_tests(facts: SuiteFacts, start: Path, *, setup: str, hidden: Path) -> SuiteFacts:
+    """Run the tests as a run would: in the ring, on a clean checkout of what is committed.
+
+    `hidden` is the state folder, which no check sees.
+    """
+    repository = open_repository(start)
+    commit = resolve(repository, "HEAD")
+    if not facts.command or commit is None:
+        return facts
+    with tempfile.TemporaryDirectory(prefix="asbuilt-doctor-", ignore_cleanup_errors=True) as made:
+        folder = Path(made).resolve()
+        processes = RingProcesses(scratch=folder / "scratch", hidden=(hidden,))
+        checkout = folder / "checkout"
+        try:
+            clean_checkout(repository, read_commit(repository, commit).tree, checkout)
+            tried = _set_up(processes, checkout, setup) or _run(processes, checkout, facts.command)
+        except (GitFailed, RingUnavailable) as error:
+            tried = Tried(outcome="INDETERMINATE", why=error.what)
+    return replace(facts, tried=tried)
+
+
+def trouble_of(error: AsbuiltError) -> Trouble:
+    """Keep an error's words as a fact."""
+    return Trouble(what=error.what, why=error.why, next_step=error.next_step)
+
+
+def _version(program: str) -> str:
+    try:
+        said = subprocess.run(  # noqa: S603 - the user's own git
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(rb"\d+(?:\.\d+)+", said)
+    return found[0].decode() if found else ""
+
+
+def _in_repository(repository: Repository, version: str) -> GitFacts:
+    here = next((one for one in checkouts(repository) if one.git_dir == repository.git_dir), None)
+    changed = here.git.said("status", "--porcelain=v1", "-z", "--no-renames").fields if here else []
+    branch = current_branch(repository)
+    known = find_repository(repository.root)
+    return GitFacts(
+        version=version,
+        repository=known.name if known else repository.root.name,
+        branch=branch.removeprefix(_BRANCH) if branch else None,
+        has_commits=resolve(repository, "HEAD") is not None,
+        changed=len(changed),
+        operations=operations(repository.git_dir),
+    )
+
+
+def _set_up(processes: RingProcesses, checkout: Path, command: str) -> Tried | None:
+    """Prepare the checkout; only what went wrong is told."""
+    if not command:
+        return None
+    ended = processes.run(Command(argv=argv_of(command), cwd=checkout, writable=(checkout,), network=True))
+    judged = judge_check(ended.exit_code)
+    return None if judged.outcome == "PASS" else Tried(outcome="INDETERMINATE", why=f"setup: {judged.why}")
+
+
+def _run(processes: RingProcesses, checkout: Path, command: str) -> Tried:
+    ended = processes.run(Command(argv=argv_of(command), cwd=checkout, writable=(checkout,)))
+    counts = from_output(ended.output.decode("utf-8", "replace"))
+    judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts)
+    return Tried(outcome=judged.outcome, why=judged.why, failing=counts.failed if counts else 0)

@@ -1,0 +1,274 @@
+"""Judge what the probes found. Pure: facts in, rows out; the order of the rows is the order of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.doctor.fixes import remedy_for
+from asbuilt.cli.words import counted, listed, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.cli.doctor.facts import (
+        AgentsFacts,
+        ClockFacts,
+        Facts,
+        GitFacts,
+        PowerFacts,
+        SandboxFacts,
+        StoreFacts,
+        SuiteFacts,
+        Trouble,
+        WorkerFacts,
+    )
+
+_TIGHT: Final = 2_000_000_000
+_FULL: Final = 200_000_000
+_CLOCK_OFF_S: Final = 60
+_REFUSED: Final = "a write and a connection were refused just now"
+_FIX: Final = "`asbuilt doctor --fix sandbox` shows the change, then asks"
+_WITHOUT: Final = "`asbuilt config set ring.required false`; reports then say so"
+_RINGS: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
+
+
+class State(Enum):
+    """How one subject stands."""
+
+    GOOD = "good"
+    IDLE = "idle"
+    NOTE = "note"
+    PROBLEM = "problem"
+    """It stops runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One subject: how it stands, and what helps."""
+
+    name: str
+    state: State
+    said: str
+    lead: str = ""
+    """What stands before the words, three spaces apart: a version, a command."""
+    why: str = ""
+    next_step: str = ""
+    otherwise: str = ""
+    facts: object = None
+
+
+def judge(facts: Facts) -> tuple[Row, ...]:
+    """Give every subject that is there its row."""
+    return tuple(_rows(facts))
+
+
+def conclusion(rows: tuple[Row, ...], facts: Facts) -> str:
+    """Say in one line what all of it means."""
+    problems = sum(row.state is State.PROBLEM for row in rows)
+    if problems:
+        gone = "it is gone" if problems == 1 else "they are gone"
+        return f"{counted(problems, 'problem')}. No run starts here until {gone}."
+    drivable = [agent.name for agent in facts.agents.found if agent.name in facts.agents.driven]
+    return "Ready to be left alone." if drivable else "Ready, with the scripted agent."
+
+
+def _rows(facts: Facts) -> Iterator[Row]:
+    yield _git(facts.git)
+    for trouble in facts.settings:
+        yield _trouble("settings", trouble, trouble)
+    yield _agents(facts.agents)
+    yield _sandbox(facts.sandbox)
+    yield _tests(facts.tests)
+    yield _store(facts.store)
+    yield _worker(facts.worker)
+    if facts.power is not None and facts.power.sleeps:
+        yield _power(facts.power)
+    if facts.clock is not None and (said := _wrong_clock(facts.clock)):
+        yield Row(
+            name="clock",
+            state=State.NOTE,
+            said=said,
+            why="Schedules and usage limits end by the clock; durations are measured without it.",
+            next_step="Set the clock, or switch on time synchronisation.",
+            facts=facts.clock,
+        )
+
+
+def _trouble(name: str, trouble: Trouble, facts: object) -> Row:
+    return Row(
+        name=name,
+        state=State.PROBLEM,
+        said=trouble.what,
+        why=trouble.why,
+        next_step=trouble.next_step,
+        facts=facts,
+    )
+
+
+def _git(git: GitFacts) -> Row:
+    if git.version is None:
+        return Row(
+            name="git",
+            state=State.PROBLEM,
+            said="no program git on PATH",
+            why="Plans are run in workspaces that git makes, and land as commits.",
+            next_step="Install the package git.",
+            facts=git,
+        )
+    if git.trouble is not None:
+        return _trouble("git", git.trouble, git)
+    if git.repository is None:
+        return Row(
+            name="git",
+            state=State.NOTE,
+            lead=git.version,
+            said="not in a repository; a run needs one",
+            facts=git,
+        )
+    if not git.has_commits:
+        return Row(
+            name="git",
+            state=State.PROBLEM,
+            lead=git.version,
+            said=f"{git.repository} has no commit yet",
+            why="A run starts from a commit, and proves what it adds to it.",
+            next_step="`git commit` what there is.",
+            facts=git,
+        )
+    changed = f"{counted(git.changed, 'file')} changed (yours; never touched)" if git.changed else "clean"
+    parts = [
+        git.repository,
+        git.branch or "no branch checked out",
+        *(f"in the middle of a {operation}" for operation in git.operations),
+        changed,
+    ]
+    state = State.NOTE if git.operations or git.branch is None else State.GOOD
+    return Row(name="git", state=state, lead=git.version, said=", ".join(parts), facts=git)
+
+
+def _agents(agents: AgentsFacts) -> Row:
+    found = {one.name: f"{one.name} {one.version or '(it says no version)'}" for one in agents.found}
+    drivable = [words for name, words in found.items() if name in agents.driven]
+    others = [words for name, words in found.items() if name not in agents.driven]
+    if drivable:
+        rest = f"; found and not driven: {listed(others)}" if others else ""
+        return Row(name="agents", state=State.GOOD, said=listed(drivable) + rest, facts=agents)
+    here = f"{listed(others)} found" if others else f"none of {', '.join(agents.looked_for)} found"
+    only = listed(agents.driven)
+    return Row(
+        name="agents",
+        state=State.NOTE,
+        said=f"{here}; this version drives only the {only} agent",
+        facts=agents,
+    )
+
+
+def _sandbox(sandbox: SandboxFacts) -> Row:
+    name = " ".join(part for part in (_RINGS[sandbox.level], sandbox.version) if part)
+    if sandbox.holds:
+        return Row(name="sandbox", state=State.GOOD, lead=name, said=_REFUSED, facts=sandbox)
+    causes = "; ".join(refusal.what for refusal in sandbox.refusals)
+    holds = f"{name} holds planning commands only" if sandbox.level == "landlock" else ""
+    said = "; ".join(part for part in (causes, holds) if part)
+    if not sandbox.required:
+        why = "ring.required is false: agents and checks run unheld, and reports say so."
+        return Row(name="sandbox", state=State.NOTE, said=said, why=why, facts=sandbox)
+    first = sandbox.refusals[0]
+    return Row(
+        name="sandbox",
+        state=State.PROBLEM,
+        said=said,
+        why=f"{first.why.removesuffix('.')}. An agent could write to all that you can.",
+        next_step=first.next_step if remedy_for(first) is None else _FIX,
+        otherwise=_WITHOUT,
+        facts=sandbox,
+    )
+
+
+def _tests(tests: SuiteFacts) -> Row:
+    if not tests.command:
+        return Row(
+            name="tests",
+            state=State.NOTE,
+            said="no command is set; a phase is proven by its own checks alone",
+            next_step='`asbuilt config set checks.tests "COMMAND" --in repository`',
+            facts=tests,
+        )
+    if tests.tried is None:
+        said = f"from {tests.origin} (--tests also runs it)"
+        return Row(name="tests", state=State.GOOD, lead=tests.command, said=said, facts=tests)
+    where = "on a clean checkout"
+    if tests.tried.outcome == "PASS":
+        failing = f", {tests.tried.failing} failing" if tests.tried.failing else ""
+        return Row(
+            name="tests",
+            state=State.NOTE if failing else State.GOOD,
+            lead=tests.command,
+            said=f"{tests.tried.why}{failing} {where}",
+            why="What fails before a run is noted, and does not stop it." if failing else "",
+            facts=tests,
+        )
+    return Row(
+        name="tests",
+        state=State.PROBLEM,
+        lead=tests.command,
+        said=f"{tests.tried.outcome} {where}: {tests.tried.why}",
+        why="A run is measured against what the tests show before it; these show nothing.",
+        next_step=f"Make it pass from a fresh clone, or set another: {tests.origin} names it.",
+        facts=tests,
+    )
+
+
+def _store(store: StoreFacts) -> Row:
+    if store.trouble is not None:
+        return _trouble("store", store.trouble, store)
+    if store.schema is not None and store.schema > store.known_schema:
+        return Row(
+            name="store",
+            state=State.PROBLEM,
+            said=f"the journal has schema {store.schema}; this version knows {store.known_schema}",
+            why="A newer asbuilt wrote it, and an older one could misread what happened.",
+            next_step="Install the newer asbuilt again.",
+            facts=store,
+        )
+    parts = [
+        store.database,
+        *([f"schema {store.schema}"] if store.schema else []),
+        *([] if store.free_bytes is None else [f"{size(store.free_bytes)} free"]),
+    ]
+    said = ", ".join(parts)
+    room = store.free_bytes
+    if room is None or room >= _TIGHT:
+        return Row(name="store", state=State.GOOD, said=said, facts=store)
+    return Row(
+        name="store",
+        state=State.PROBLEM if room < _FULL else State.NOTE,
+        said=said,
+        why="Workspaces, outputs and the journal share this disk; a run stops when it is full.",
+        next_step="Make room, or set ASBUILT_HOME to a folder on another local disk.",
+        facts=store,
+    )
+
+
+def _worker(worker: WorkerFacts) -> Row:
+    if not worker.running:
+        return Row(name="worker", state=State.IDLE, said="starts with the first run", facts=worker)
+    said = "running" if worker.pid is None else f"running, pid {worker.pid}"
+    return Row(name="worker", state=State.GOOD, said=said, facts=worker)
+
+
+def _power(power: PowerFacts) -> Row:
+    said = "this laptop sleeps when idle; a run pauses then, and goes on after"
+    return Row(name="power", state=State.NOTE, said=said, facts=power)
+
+
+def _wrong_clock(clock: ClockFacts) -> str:
+    if clock.behind_us_s > _CLOCK_OFF_S:
+        return f"it says a time {round(clock.behind_us_s)} s before asbuilt was installed"
+    if abs(clock.ahead_of_disk_s) > _CLOCK_OFF_S:
+        return f"it and the disk differ by {round(abs(clock.ahead_of_disk_s))} s"
+    if abs(clock.jumped_s) > 1:
+        return f"it jumped by {clock.jumped_s:g} s while we looked"
+    return ""
