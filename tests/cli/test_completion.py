@@ -105,6 +105,7 @@ exit 0
 plain,plan
 plain,doctor
 plain,config
+plain,worker
 plain,completion
 """),
         ),

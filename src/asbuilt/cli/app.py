@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),
+    "worker": Lazy("asbuilt.cli.worker:group", "let the system start the worker"),
     "completion": Lazy("asbuilt.cli.completion:command", "tab completion for your shell"),
 }
 COMPLETE_VARIABLE: Final = "_ASBUILT_COMPLETE"

@@ -13,6 +13,7 @@ Examples
 Plan    plan        list show check new mark open import export
 Set up  doctor      is this machine ready to be left alone?
         config      show set
+        worker      install uninstall
         completion  bash zsh fish
 
 Everywhere  --json --plain --no-color -q -v --no-input --repo DIR -h

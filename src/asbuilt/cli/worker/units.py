@@ -1,0 +1,124 @@
+"""The files by which systemd or launchd starts the worker. Pure: the call alone decides what they say."""
+
+from __future__ import annotations
+
+import plistlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+UNIT: Final = "asbuilt-worker.service"
+LABEL: Final = "asbuilt.worker"
+KEPT: Final = ("ASBUILT_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "PATH")
+"""What the worker must see as its user does: the same state, the same settings, the same programs."""
+_MARK: Final = "# Written by `asbuilt worker install`; `asbuilt worker uninstall` removes it."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A file that makes the system start the worker, and how the system is told of it."""
+
+    file: Path
+    name: str
+    """The file as people write it."""
+    text: str
+    mark: str
+    """Stands in every such file that is ours."""
+    link: Path | None
+    """What the system puts beside it when it is enabled."""
+    enable: tuple[tuple[str, ...], ...]
+    disable: tuple[tuple[str, ...], ...]
+    """To be run while the file is still there."""
+    stop: tuple[str, ...]
+    """What ends a worker that the system has started, whether or not the file is there."""
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Choose what the worker is given of the user's environment."""
+    return {name: environ[name] for name in KEPT if environ.get(name)}
+
+
+def program(argv0: str, *, found: str | None, python: str) -> tuple[str, ...]:
+    """Say how this very asbuilt is started, from the root.
+
+    A link is kept: installers point it at the newest version, and the unit follows.
+    """
+    if Path(argv0).name == "__main__.py":
+        return (python, "-m", "asbuilt")
+    return (str(Path(found or argv0).absolute()),)
+
+
+def systemd(config: Path, home: Path, argv: Sequence[str], given: Mapping[str, str]) -> Unit:
+    """Give the systemd user unit below the user's configuration folder."""
+    folder = config / "systemd" / "user"
+    variables = [f"Environment={_quoted(f'{name}={value}')}" for name, value in given.items()]
+    words = [_quoted(word).replace("$", "$$") for word in (*argv, "worker", "--foreground")]
+    rows = [
+        _MARK,
+        "[Unit]",
+        "Description=asbuilt worker",
+        "",
+        "[Service]",
+        f"ExecStart={' '.join(words)}",
+        *variables,
+        "Restart=on-failure",
+        "RestartSec=5",
+        "# An attempt's own process outlives the worker and is found again by the next one.",
+        "KillMode=process",
+        "",
+        "[Install]",
+        "WantedBy=default.target",
+    ]
+    ask = ("systemctl", "--user")
+    return Unit(
+        file=folder / UNIT,
+        name=_named(folder / UNIT, home),
+        text="\n".join(rows) + "\n",
+        mark=_MARK,
+        link=folder / "default.target.wants" / UNIT,
+        enable=((*ask, "daemon-reload"), (*ask, "enable", "--now", UNIT)),
+        disable=((*ask, "disable", "--now", UNIT),),
+        stop=(*ask, "stop", UNIT),
+    )
+
+
+def launchd(home: Path, argv: Sequence[str], given: Mapping[str, str]) -> Unit:
+    """Give the launchd agent of a user."""
+    file = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+    entries = {
+        "Label": LABEL,
+        "ProgramArguments": [*argv, "worker", "--foreground"],
+        "EnvironmentVariables": dict(given),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "AbandonProcessGroup": True,
+    }
+    return Unit(
+        file=file,
+        name=_named(file, home),
+        text=plistlib.dumps(entries, sort_keys=False).decode(),
+        mark=f"<string>{LABEL}</string>",
+        link=None,
+        enable=(("launchctl", "load", "-w", str(file)),),
+        disable=(("launchctl", "unload", "-w", str(file)),),
+        stop=("launchctl", "remove", LABEL),
+    )
+
+
+def _named(file: Path, home: Path) -> str:
+    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+
+
+def _quoted(word: str) -> str:
+    """Quote a word as systemd reads it: C escapes in double quotes, and a doubled percent sign."""
+    escaped = "".join(_escaped(char) for char in word)
+    return f'"{escaped}"' if escaped != word or {" ", "'", ";"} & {*word} or not word else word
+
+
+def _escaped(char: str) -> str:
+    if char < " ":
+        return f"\\x{ord(char):02x}"
+    return {"\\": "\\\\", '"': '\\"', "%": "%%"}.get(char, char)
