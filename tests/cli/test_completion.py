@@ -106,6 +106,7 @@ plain,plan
 plain,doctor
 plain,config
 plain,worker
+plain,bug-report
 plain,completion
 """),
         ),

@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),
     "worker": Lazy("asbuilt.cli.worker:group", "let the system start the worker"),
+    "bug-report": Lazy("asbuilt.cli.bugreport.command:command", "pack what a bug report needs, redacted"),
     "completion": Lazy("asbuilt.cli.completion:command", "tab completion for your shell"),
 }
 COMPLETE_VARIABLE: Final = "_ASBUILT_COMPLETE"

@@ -14,6 +14,7 @@ Plan    plan        list show check new mark open import export
 Set up  doctor      is this machine ready to be left alone?
         config      show set
         worker      install uninstall
+        bug-report  pack what a bug report needs, redacted
         completion  bash zsh fish
 
 Everywhere  --json --plain --no-color -q -v --no-input --repo DIR -h

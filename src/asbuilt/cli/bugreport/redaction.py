@@ -1,0 +1,120 @@
+"""Take out of a text what is nobody else's business. Pure.
+
+Its one rule: in doubt it is masked. What looks random gets a mask that is the same wherever it stands in one
+bundle, so that runs and commits can still be told apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SECRET_NAME: Final = re.compile(
+    r"passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|private_?key|credential|cookie|[a-z0-9]_key$",
+    re.IGNORECASE,
+)
+_SHORTEST: Final = 6
+"""A value of the environment shorter than this would blank half of every text."""
+_UNMISTAKABLE: Final = 5
+"""A name of this many letters is no part of another word."""
+
+# No repeat can begin anywhere and go on for ever: a log may hold one line of many thousand letters.
+_KNOWN: Final = re.compile(
+    r"""
+      -----BEGIN[ A-Z0-9]*PRIVATE\ KEY-----.*?(?:-----END[ A-Z0-9]*PRIVATE\ KEY-----|\Z)
+    | eyJ[\w-]+\.[\w-]+\.[\w-]*                              # a JSON web token
+    | (?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}
+    | gh[pousr]_\w{16,} | github_pat_\w{16,} | glpat-[\w-]{16,}
+    | \b(?:sk|pk|rk)[-_][\w-]{12,}                           # Anthropic, OpenAI, Stripe
+    | \bxox[a-z]-[\w-]{8,} | \bAIza[\w-]{20,} | \bya29\.[\w.-]+
+    | \bnpm_\w{16,} | \bpypi-[\w-]{16,} | \bhf_\w{16,} | \bdop_v1_\w{16,}
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_IN_URL: Final = re.compile(r"""(?<=://)[^\s"'<>]{1,300}@""")
+_AUTHORIZATION: Final = re.compile(
+    r"(\bauthorization\W{1,4}\w+\s+|\bbearer\s+)\S{6,}", re.IGNORECASE | re.ASCII
+)
+_ASSIGNED: Final = re.compile(
+    r"""
+    (?P<name> (?: passw(?:or)?d | passphrase | secret | token | api[_-]?key | access[_-]?key
+      | private[_-]?key | credentials? | cookie ) [\w.-]{0,40} ["']? \s* (?: => | [:=]+ ) \s* )
+    (?P<value> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | [^\s"']+ )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_EMAIL: Final = re.compile(r"(?<![\w.+%-])[\w.+%-]+@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
+_WORD: Final = re.compile(
+    r"[a-z]{1,15}\d{0,3}|[A-Z]{1,15}\d{0,3}|(?:[A-Z][a-z]{2,14})+\d{0,3}|\d{1,8}|\d{1,3}[a-z]|"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """Whose texts these are, and what must not leave with them."""
+
+    homes: tuple[str, ...]
+    """The home folder, by every path that leads to it."""
+    names: tuple[tuple[str, str], ...]
+    """Names of people and machines, each with the word that stands in for it."""
+    secrets: tuple[str, ...]
+    """Values known to be secret, masked wherever they stand."""
+    salt: bytes
+    """Fresh for every bundle, so that no mask can be tried out against a guess."""
+
+    def text(self, text: str) -> str:
+        """Mask a text."""
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            text = text.replace(secret, "[secret]")
+        text = _KNOWN.sub("[secret]", text)
+        text = _IN_URL.sub("[secret]@", text)
+        text = _AUTHORIZATION.sub(r"\1[secret]", text)
+        text = _ASSIGNED.sub(r"\g<name>[secret]", text)
+        text = _EMAIL.sub("[e-mail]", text)
+        for home in self.homes:
+            text = re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
+        text = _RUN.sub(lambda found: self._mask(found[0]), text)
+        for name, mask in self.names:
+            text = _named(name).sub(mask, text)
+        return text
+
+    def value(self, value: Any) -> Any:  # noqa: ANN401 - JSON is made of anything
+        """Mask every text in a JSON value; what a secret's name stands before is masked whole."""
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {self.text(str(key)): self._under(str(key), inner) for key, inner in value.items()}
+            case list() | tuple():
+                return [self.value(inner) for inner in value]
+            case _:
+                return value
+
+    def _under(self, key: str, inner: object) -> object:
+        is_secret = isinstance(inner, str) and bool(inner) and _SECRET_NAME.search(key.replace("-", "_"))
+        return "[secret]" if is_secret else self.value(inner)
+
+    def _mask(self, run: str) -> str:
+        if all(_WORD.fullmatch(piece) for piece in re.split(r"[+/_=-]", run)):
+            return run
+        return f"[masked {hashlib.blake2b(run.encode(), key=self.salt, digest_size=4).hexdigest()}]"
+
+
+def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the values of an environment that are secret by their names."""
+    return tuple(
+        value for name, value in environ.items() if len(value) >= _SHORTEST and _SECRET_NAME.search(name)
+    )
+
+
+def _named(name: str) -> re.Pattern[str]:
+    """Find a name: a long one anywhere, a short one only as a word of its own."""
+    exact = re.escape(name)
+    whole = exact if len(name) >= _UNMISTAKABLE else rf"(?<![A-Za-z0-9]){exact}(?![A-Za-z0-9])"
+    return re.compile(whole, re.IGNORECASE)

@@ -1,0 +1,179 @@
+"""`bug-report` packs what is needed, masked, says what is in it, and sends nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import socket
+import tarfile
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from asbuilt.git.repository import ensure_identity, open_repository
+from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.home import open_home
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.schema import STEPS
+from asbuilt.journal.sqlite import SqliteStore
+from tests.git.shop import make_shop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TOKEN = "ghp_" + "a1B2" * 9
+SECRET = "not-for-you-4711"  # noqa: S105 - planted
+
+
+@pytest.fixture
+def shop(tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a real repository, in the home of somebody called ada."""
+    monkeypatch.setenv("HOME", environ["HOME"])
+    environ |= {"USER": "ada", "MY_TOKEN": SECRET, "PATH": "/usr/bin:/bin"}
+    (tmp_path / "work").mkdir()
+    return make_shop(tmp_path / "work").root
+
+
+@pytest.fixture
+def state(environ: dict[str, str]) -> Path:
+    return Path(environ["HOME"]) / ".local/state/asbuilt"
+
+
+def _unpacked(bundle: Path) -> dict[str, str]:
+    with tarfile.open(fileobj=io.BytesIO(bundle.read_bytes())) as archive:
+        entries = archive.getmembers()
+        assert {(entry.uid, entry.uname, entry.mtime) for entry in entries} == {(0, "", 0)}
+        opened = {entry.name.partition("/")[2]: archive.extractfile(entry) for entry in entries}
+        return {name: file.read().decode() for name, file in opened.items() if file is not None}
+
+
+def _run_of_events(shop: Path, state: Path, count: int) -> None:
+    repo = ensure_identity(open_repository(shop)).uuid
+    with closing(SqliteStore(open_home(state).journal)) as store:
+        store.migrate(STEPS)
+        for plan, owner in (("plans/rate-limit.md", repo), ("plans/other.md", "elsewhere")):
+            address = Address(LOCAL, owner, plan)
+            with store.write() as session:
+                open_plan(session, address, "plan")
+                for number in range(count):
+                    data = {"says": f"ada found {TOKEN} in {shop.parent.parent}/home/x", "number": number}
+                    append(session, address, key=str(number), kind="attempt.ended", actor="ada", data=data)
+
+
+def test_the_bundle_is_listed_and_nothing_is_sent(
+    asbuilt: Callable[..., str], shop: Path, state: Path
+) -> None:
+    _run_of_events(shop, state, 3)
+    (state / "worker.log").write_text("started\n")
+    (state / "crashes").mkdir()
+    (state / "crashes" / "1.log").write_text("Traceback\n")
+    shown = asbuilt("bug-report", "--to", "report.tar.gz")
+    assert re.sub(r"\d+ kB", "[SIZE]", shown) == snapshot("""\
+exit 0
+--- stdout
+Wrote report.tar.gz, [SIZE]:
+  versions.json  asbuilt, Python, system, SQLite
+  doctor.json    what asbuilt doctor says
+  settings.json  every setting, and who set it
+  journal.json   schema, and how many events of each kind
+  events.jsonl   the last 3 events of this repository's plans
+  worker.log     the end of the worker's log
+  crash.log      the newest crash log
+Masked: your home folder, user and host names, e-mail addresses, keys, tokens
+and all that looks random. Nothing was sent.
+--- stderr
+Read it first: tar -xzOf report.tar.gz
+""")
+
+
+def test_nothing_private_is_in_the_bundle(
+    asbuilt: Callable[..., str], shop: Path, state: Path, environ: dict[str, str]
+) -> None:
+    _run_of_events(shop, state, 3)
+    (state / "worker.log").write_text(f"{SECRET} of Ada at {environ['HOME']}/x; ada@example.com\n")
+    (shop / "asbuilt.toml").write_text(f'[checks]\ntests = "curl https://ada:{TOKEN}@db/x"\n')
+    asbuilt("bug-report", "--to", "report.tar.gz")
+    files = _unpacked(shop / "report.tar.gz")
+    assert sorted(files) == [
+        "doctor.json",
+        "events.jsonl",
+        "journal.json",
+        "settings.json",
+        "versions.json",
+        "worker.log",
+    ]
+    whole = "\n".join(files.values())
+    host = socket.gethostname()
+    assert [word for word in (TOKEN, SECRET, environ["HOME"], "example.com") if word in whole] == []
+    assert (
+        re.findall(rf"(?<![A-Za-z0-9])(?:ada|{re.escape(host)})(?![A-Za-z0-9])", whole, re.IGNORECASE) == []
+    )
+    assert files["worker.log"] == snapshot("[secret] of [user] at ~/x; [e-mail]\n")
+    assert json.loads(files["settings.json"])["settings"]["checks.tests"] == snapshot(
+        {"value": "curl https://[secret]@db/x", "origin": "asbuilt.toml:2"}
+    )
+    assert json.loads(files["journal.json"]) == snapshot({"schema": 1, "events": {"attempt.ended": 6}})
+    first = json.loads(files["events.jsonl"].splitlines()[0])
+    first["at"] = first["data"]["says"] = "..."
+    assert first == snapshot(
+        {
+            "plan": "plans/rate-limit.md",
+            "seq": 1,
+            "key": "0",
+            "kind": "attempt.ended",
+            "v": 1,
+            "at": "...",
+            "actor": "[user]",
+            "data": {"number": 0, "says": "..."},
+        }
+    )
+
+
+def test_only_the_last_events_of_this_repository_are_quoted(
+    asbuilt: Callable[..., str], shop: Path, state: Path
+) -> None:
+    _run_of_events(shop, state, 205)
+    asbuilt("bug-report", "--to", "report.tar.gz")
+    lines = _unpacked(shop / "report.tar.gz")["events.jsonl"].splitlines()
+    told = [json.loads(line) for line in lines]
+    assert [one["data"]["number"] for one in told] == list(range(5, 205))
+    assert {one["plan"] for one in told} == {"plans/rate-limit.md"}
+
+
+def test_without_a_journal_there_is_less_to_tell(asbuilt: Callable[..., str], shop: Path) -> None:
+    asbuilt("bug-report", "--to", "report.tar.gz")
+    assert sorted(_unpacked(shop / "report.tar.gz")) == ["doctor.json", "settings.json", "versions.json"]
+
+
+def test_a_damaged_journal_is_reported_not_a_reason_to_stop(
+    asbuilt: Callable[..., str], shop: Path, state: Path
+) -> None:
+    open_home(state).journal.write_bytes(b"not a database at all, but long enough to look like one" * 20)
+    assert asbuilt("bug-report", "--to", "report.tar.gz").startswith("exit 0\n")
+    assert json.loads(_unpacked(shop / "report.tar.gz")["journal.json"]) == snapshot(
+        {"trouble": "the journal ~/.local/state/asbuilt/journal.db cannot be used: file is not a database"}
+    )
+
+
+def test_a_bundle_never_overwrites_a_file(asbuilt: Callable[..., str], shop: Path) -> None:
+    (shop / "mine").write_text("mine")
+    assert asbuilt("bug-report", "--to", "mine") == snapshot("""\
+exit 1
+--- stderr
+error: mine is there already
+  Why:  Nothing is ever overwritten.
+  Next: Choose another name, or edit the file that is there.
+""")
+    assert (shop / "mine").read_text() == "mine"
+
+
+def test_a_bundle_has_a_name_of_its_own_in_the_current_folder(
+    asbuilt: Callable[..., str], shop: Path
+) -> None:
+    asbuilt("bug-report")
+    (made,) = shop.glob("*.tar.gz")
+    assert re.fullmatch(r"asbuilt-bug-report-\d{8}T\d{6}Z\.tar\.gz", made.name)
