@@ -86,6 +86,10 @@ class StoreFailed(AsbuiltError):
     """The journal cannot be read or written; nothing goes on without it."""
 
 
+class WorkerFailed(AsbuiltError):
+    """The worker did not start; what was asked for waits for one."""
+
+
 class GitFailed(AsbuiltError):
     """Git did not do what it was asked to, and what it said is in the words."""
 

@@ -46,6 +46,8 @@ class Brief:
     overall_s: int = 7200
     protected: tuple[Path, ...] = ()
     """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
+    ring_required: bool = True
+    """False: somebody accepted that it works where no ring holds it; its result says so."""
     script: Path | None = None
     """For the scripted agent: the script it plays."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -134,6 +136,8 @@ class Command:
     readable: tuple[Path, ...] = ()
     """Folders beyond the system's own that it may read."""
     hidden: tuple[Path, ...] = ()
+    home: Path | None = None
+    """Its HOME, when it shall find something there or leave something; None: a new and empty one."""
     network: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: int = 1800

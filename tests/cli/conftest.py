@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """Make a repository as git lays it out."""
+    """Make a repository."""
     root = tmp_path / "shop-api"
-    (root / ".git").mkdir(parents=True)
-    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)  # noqa: S607
     return root
 
 

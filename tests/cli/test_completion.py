@@ -103,9 +103,17 @@ plain,fish
 exit 0
 --- stdout
 plain,plan
+plain,approve
+plain,run
+plain,stop
+plain,resume
+plain,land
+plain,status
+plain,log
 plain,doctor
-plain,config
 plain,worker
+plain,claim
+plain,config
 plain,bug-report
 plain,completion
 """),

@@ -21,17 +21,19 @@ def test_show_lists_every_setting_and_says_which_are_not_read_yet(asbuilt: Calla
     assert asbuilt("config", "show") == snapshot("""\
 exit 0
 --- stdout
-KEY            VALUE
-plans.folder   plans
-ui.patterns    []
-checks.tests   ""
-checks.setup   ""
-ring.required  true
+KEY               VALUE
+plans.folder      plans
+ui.patterns       []
+checks.tests      ""
+checks.setup      ""
+landing.mode      cherry-pick
+landing.sign      auto
+ring.required     true
+store.url         ""
+agents.implement  ""
 
 Kept for later; no command reads these yet:
-landing.mode   cherry-pick
-landing.sign   auto
-time.zone      ""
+time.zone         ""
 """)
 
 
@@ -43,17 +45,19 @@ def test_show_origin_names_file_and_line(asbuilt: Callable[..., str], shop: Path
     assert asbuilt("config", "show", "--origin", ASBUILT_LANDING_MODE="pr") == snapshot("""\
 exit 0
 --- stdout
-KEY            VALUE          SET BY
-plans.folder   docs/plans     pyproject.toml:2
-ui.patterns    []             default
-checks.tests   ""             default
-checks.setup   ""             default
-ring.required  true           ../organisation.toml:3 (locked)
+KEY               VALUE          SET BY
+plans.folder      docs/plans     pyproject.toml:2
+ui.patterns       []             default
+checks.tests      ""             default
+checks.setup      ""             default
+landing.mode      pr             ASBUILT_LANDING_MODE
+landing.sign      auto           default
+ring.required     true           ../organisation.toml:3 (locked)
+store.url         ""             default
+agents.implement  ""             default
 
 Kept for later; no command reads these yet:
-landing.mode   pr             ASBUILT_LANDING_MODE
-landing.sign   auto           default
-time.zone      Europe/Prague  ../organisation.toml:5
+time.zone         Europe/Prague  ../organisation.toml:5
 """)
 
 
@@ -89,7 +93,7 @@ def test_show_as_json_is_one_line_with_a_schema(asbuilt: Callable[..., str]) -> 
                     "choices": ["cherry-pick", "pr", "direct"],
                     "meaning": "how proven commits reach the target branch",
                     "repository_may_set": True,
-                    "read_by": None,
+                    "read_by": "run",
                 }
             ],
             "problems": [],
@@ -114,17 +118,19 @@ def test_show_tells_what_is_wrong_and_still_shows_the_rest(asbuilt: Callable[...
     assert asbuilt("config", "show", "--origin") == snapshot("""\
 exit 2
 --- stdout
-KEY            VALUE        SET BY
-plans.folder   plans        default
-ui.patterns    []           default
-checks.tests   ""           default
-checks.setup   ""           default
-ring.required  true         default
+KEY               VALUE        SET BY
+plans.folder      plans        default
+ui.patterns       []           default
+checks.tests      ""           default
+checks.setup      ""           default
+landing.mode      cherry-pick  default
+landing.sign      auto         default
+ring.required     true         default
+store.url         ""           default
+agents.implement  ""           default
 
 Kept for later; no command reads these yet:
-landing.mode   cherry-pick  default
-landing.sign   auto         default
-time.zone      ""           default
+time.zone         ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
   Why:  A guessed landing could move the wrong branch.
@@ -217,7 +223,6 @@ exit 0
 landing.mode is now direct in ~/.config/asbuilt/config.toml
 --- stderr
 ! ASBUILT_LANDING_MODE stands above it: landing.mode stays pr here.
-! No command reads landing.mode yet.
 """)
 
 
@@ -296,7 +301,7 @@ error: a repository may not set ring.required
             snapshot("""\
 exit 2
 --- stderr
-error: no setting "agents.command"
+error: no setting "agents.command". Did you mean agents.implement?
   Why:  A key that nothing reads would change nothing, and nobody would notice.
   Next: asbuilt config show lists every key.
 """),

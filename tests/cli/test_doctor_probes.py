@@ -34,11 +34,11 @@ from asbuilt.cli.doctor.machine import (
 from asbuilt.cli.doctor.programs import look_for_agents
 from asbuilt.cli.doctor.repository import look_at_git, try_tests
 from asbuilt.cli.doctor.state import look_at_store, look_at_worker
-from asbuilt.flows.worker import only_worker
 from asbuilt.journal.home import Home, open_home
-from asbuilt.journal.postgres import PostgresStore
+from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.settings import Settings, load
 from tests.git.shop import Shop, make_shop
 
 if TYPE_CHECKING:
@@ -64,6 +64,10 @@ def _git(shop: Shop) -> GitFacts:
 
 def _version(shop: Shop) -> str:
     return shop.git("--version").split()[2]
+
+
+def _settings(**environ: str) -> Settings:
+    return load(repository=None, environ={"HOME": "/nonexistent", **environ})
 
 
 def _program(folder: Path, name: str, script: str) -> None:
@@ -226,7 +230,7 @@ def test_the_tests_do_not_see_the_state_folder(shop: Shop) -> None:
 
 def test_a_store_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
     home = Home(tmp_path / "state" / "asbuilt")
-    found = look_at_store(home)
+    found = look_at_store(home, _settings())
     assert found == StoreFacts(
         database="SQLite", free_bytes=found.free_bytes, schema=None, known_schema=STEPS[-1].number
     )
@@ -238,26 +242,26 @@ def test_a_journals_schema_is_read(tmp_path: Path) -> None:
     home = open_home(tmp_path / "asbuilt")
     with closing(SqliteStore(home.journal)) as store:
         store.migrate(STEPS)
-    assert look_at_store(home).schema == STEPS[-1].number
+    assert look_at_store(home, _settings()).schema == STEPS[-1].number
 
 
 def test_a_journal_that_is_no_database_is_trouble(tmp_path: Path) -> None:
     home = open_home(tmp_path / "asbuilt")
     home.journal.write_bytes(b"not a database at all, but long enough to look like one" * 20)
-    trouble = look_at_store(home).trouble
+    trouble = look_at_store(home, _settings()).trouble
     assert trouble is not None
     assert trouble.what == f"the journal {home.journal} cannot be used: file is not a database"
 
 
 def test_a_postgres_that_does_not_answer_is_trouble(tmp_path: Path) -> None:
-    found = look_at_store(Home(tmp_path), postgres=PostgresStore("postgresql://nobody@127.0.0.1:1/none"))
+    found = look_at_store(Home(tmp_path), _settings(ASBUILT_STORE_URL="postgresql://nobody@127.0.0.1:1/none"))
     assert (found.database, found.schema, found.trouble is not None) == ("Postgres", None, True)
 
 
 def test_the_worker_is_told_by_its_lock(tmp_path: Path) -> None:
     home = open_home(tmp_path / "asbuilt")
     assert look_at_worker(home) == WorkerFacts(running=False)
-    with only_worker(home.worker_lock) as mine:
+    with only_one(home.worker_lock) as mine:
         assert mine
         assert look_at_worker(home) == WorkerFacts(running=True, pid=os.getpid())
     assert look_at_worker(home) == WorkerFacts(running=False)

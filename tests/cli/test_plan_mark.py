@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -354,3 +355,18 @@ def test_no_byte_outside_of_the_mark_changes(asbuilt: Callable[..., str], shop: 
         "0o640",
         ["odd.md"],
     )
+
+
+def test_a_mark_by_hand_is_in_the_journal_with_who_made_it(asbuilt: Callable[..., str], shop: Path) -> None:
+    put(shop, rate_limit=RATE_LIMIT)
+    state = str(shop.parent / "state")
+    for words in (("2a", "done"), ("2a", "done"), ("2a", "nothing"), ("--complete",)):
+        asbuilt("plan", "mark", "rate-limit", *words, ASBUILT_HOME=state, LOGNAME="ann")
+    told = asbuilt("log", "rate-limit", "--json", ASBUILT_HOME=state).split("\n")[2]
+    assert [
+        (event["seq"], event["kind"], event["actor"], event["data"]) for event in json.loads(told)["events"]
+    ] == [
+        (1, "phase.marked", "ann", {"by": "hand", "phase": "2a", "status": "done"}),
+        (2, "phase.marked", "ann", {"by": "hand", "phase": "2a", "status": "done"}),
+        (3, "plan.completed", "ann", {"by": "hand", "status": "complete"}),
+    ]

@@ -41,7 +41,6 @@ def repository(tmp_path: Path) -> Path:
         ("plan", "check"),
         ("plan", "check", "importer", "-v"),
         ("plan", "export", "importer"),
-        ("plan", "mark", "rate-limit", "1", "done"),
         ("plan", "mark", "story", "1", "done"),
         ("plan", "open", "rate-limit"),
         ("plan", "-h"),

@@ -40,21 +40,13 @@ def test_help_is_the_same_text_however_it_is_reached(asbuilt: Callable[..., str]
 
 def test_help_names_every_command_that_is_built_and_no_other() -> None:
     context = click.Context(app.root, info_name="asbuilt")
-    built = {}
-    for name in app.root.list_commands(context):
-        command = app.root.get_command(context, name)
-        assert command is not None
-        match command:
-            case click.Group():
-                built[name] = command.list_commands(context)
-            case _:
-                choices = [one.type for one in command.params if isinstance(one.type, click.Choice)]
-                arguments = [one for one in command.params if isinstance(one, click.Argument)]
-                # A command that takes nothing by position says what it is for.
-                built[name] = list(choices[0].choices) if arguments else app.COMMANDS[name].summary.split()
     # Their lines have a label of eight columns before them, or eight spaces.
     words = [line[8:].split() for line in TEXT.split("\n") if line[7:8] == " " and line[8:9].isalpha()]
-    assert {name: rest for name, *rest in words} == built
+    assert [name for name, *_ in words] == app.root.list_commands(context)
+    for name in ("plan", "claim", "config"):
+        command = app.root.get_command(context, name)
+        assert isinstance(command, click.Group)
+        assert [name, *command.list_commands(context)] in words
 
 
 def test_help_names_every_option_that_stands_everywhere() -> None:

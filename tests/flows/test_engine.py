@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.flows.worker import is_running
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.liveness import holder
 from asbuilt.journal.schema import STEPS
 from tests.flows.toy_worker import STEPS_EACH
 from tests.journal.conftest import open_store, postgres, where
@@ -126,12 +126,12 @@ def test_a_waiting_segment_survives_a_kill_and_begins_when_it_is_woken(tmp_path:
     with store.write() as session:
         session.run("UPDATE segments SET due_at = '2999-01-01T00:00:00.000Z'")
     worker = _start(tmp_path, where)
-    _until(lambda: is_running(tmp_path / "worker.lock"))
+    _until(lambda: holder(tmp_path / "worker.lock") is not None)
     time.sleep(1.5)
     _kill(worker)
     assert _acts(tmp_path) == []
     worker = _start(tmp_path, where)
-    _until(lambda: is_running(tmp_path / "worker.lock"))
+    _until(lambda: holder(tmp_path / "worker.lock") is not None)
     with store.write() as session:
         runs.wake(session, PLAN.org, PLAN.repo, run)
     _until(lambda: _all_over(store))
@@ -143,11 +143,11 @@ def test_a_waiting_segment_survives_a_kill_and_begins_when_it_is_woken(tmp_path:
 def test_one_user_has_one_worker(tmp_path: Path) -> None:
     where = str(tmp_path / "journal.db")
     first = _start(tmp_path, where)
-    _until(lambda: is_running(tmp_path / "worker.lock"))
+    _until(lambda: holder(tmp_path / "worker.lock") is not None)
     second = _start(tmp_path, where)
     assert second.wait(timeout=60) == 75
     _kill(first)
-    assert not is_running(tmp_path / "worker.lock")
+    assert holder(tmp_path / "worker.lock") is None
 
 
 @pytest.mark.skipif(not Path("/usr/bin/strace").exists(), reason="kill points at an fsync need strace")

@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 
 from asbuilt.flows.engine import Engine, step
-from asbuilt.flows.worker import Worker, only_worker
+from asbuilt.flows.worker import Worker
 from asbuilt.journal import runs
 from asbuilt.journal.events import append
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 
@@ -52,7 +53,7 @@ def main() -> None:
             step(f"act-{number}", act, run, n, number, plan, repo)
         step("close", close, org, repo, run, n)
 
-    with only_worker(home / "worker.lock") as mine:
+    with only_one(home / "worker.lock") as mine:
         if not mine:
             sys.exit(75)
         engine = Engine(folder=home, url=engine_url, worker="laptop", slots=2)

@@ -237,6 +237,18 @@ def test_a_branch_being_rebased_is_not_moved_under_the_rebase(shop: Shop) -> Non
     assert _refused(shop, shop.phase("1", {"new.py": "x\n"})).kind == "operation"
 
 
+def test_what_another_run_has_landed_already_is_not_put_there_again(shop: Shop) -> None:
+    one = shop.phase("1", {"one.py": "1\n"}, run="r1")
+    two = shop.phase("2", {"two.py": "2\n"}, onto=one, run="r2")
+    shop.commit("a colleague", {"README.md": "moved\n"})
+    landed = _candidate(shop, one)
+    assert isinstance(land(shop.repository, shop.intent(landed.tip), shop.room), Landed)
+    both = _candidate(shop, one, two)
+    assert (both.present, [name for name, _ in both.commits]) == (((one, landed.tip),), [two])
+    assert both.top == both.tip
+    assert _candidate(shop, one).top == shop.tip()
+
+
 def test_a_conflict_moves_nothing_and_names_the_files(shop: Shop) -> None:
     proven = shop.phase("1", {"src/app.py": "one\nmine\nthree\n"})
     shop.plan_branch(proven)
@@ -244,9 +256,6 @@ def test_a_conflict_moves_nothing_and_names_the_files(shop: Shop) -> None:
     before = user_state(shop)
     conflict = pick(shop.repository, onto=shop.tip(), commits=[proven], run=RUN)
     assert conflict == Conflict(commit=proven, paths=("src/app.py",))
-    assert conflict.refused("cp-rate-limit").what == (
-        "Not landed: src/app.py changed on the target too, and the two changes do not go together."
-    )
     assert user_state(shop) == before
     assert held(shop.repository, RUN) is None
 

@@ -104,6 +104,7 @@ def test_a_workspace_is_reset_only_to_when_its_files_are_kept(shop: Shop) -> Non
     (workspace.path / "late.py").unlink()
 
     reset_to(shop.repository, workspace, shop.tip(), kept=kept)
+    reset_to(shop.repository, workspace, shop.tip(), kept=kept)
     assert picture(workspace.path) == {
         **picture(shop.root),
         "build/cache.o": picture(workspace.path)["build/cache.o"],

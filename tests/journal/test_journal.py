@@ -12,6 +12,7 @@ from asbuilt.journal.events import MAX_BODY, append, history, open_plan
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schema import STEPS
+from asbuilt.settings import load
 from tests.journal.conftest import PLAN, open_store
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ def test_the_schema_is_told_without_changing_it(where: str, tmp_path: Path) -> N
     assert (opened.version(), opened.version()) == (0, 0)
     opened.migrate(STEPS)
     assert opened.version() == STEPS[-1].number
-    assert look_at_store(Home(tmp_path), postgres=opened).schema == STEPS[-1].number
     opened.close()
+    url = where if where.startswith("postgresql:") else ""
+    settings = load(repository=None, environ={"HOME": str(tmp_path), "ASBUILT_STORE_URL": url})
+    assert look_at_store(Home(tmp_path), settings).schema == STEPS[-1].number
 
 
 def test_the_inventory_counts_every_kind_and_quotes_the_last_events_of_a_repository(store: Store) -> None:
@@ -217,6 +220,25 @@ def test_runs_of_one_plan_are_numbered(store: Store) -> None:
             for _ in range(3)
         ]
     assert numbers == [1, 2, 3]
+
+
+def test_the_newest_answer_under_a_key_is_remembered_for_the_whole_repository(store: Store) -> None:
+    _known(store)
+
+    def last(repo: str = "6f9c") -> str | None:
+        with store.read() as session:
+            found = approvals.last_answered(session, "local", repo, under="tests/ab/")
+        return found and found.name
+
+    for number, key in enumerate(("tests/ab/r1", "tests/cd/r1", "tests/ab/r2", "tests/ab/r3"), 1):
+        wish = approvals.Wish(run=key[-2:], kind="tests", question="prove with `make test`?")
+        with store.write() as session:
+            approvals.ask(session, PLAN, key=key, wish=wish, actor="asbuilt")
+        assert last() == {1: None, 2: "a1", 3: "a1", 4: "a3"}[number]
+        if number < 4:
+            with store.write() as session:
+                approvals.answer(session, "local", "6f9c", number, said="yes", actor="you")
+    assert (last(), last("other")) == ("a3", None)
 
 
 def test_an_answer_makes_a_waiting_segment_due_at_once(store: Store) -> None:

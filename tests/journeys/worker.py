@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from pathlib import Path
@@ -11,11 +12,13 @@ from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.engine import Engine
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
-from asbuilt.flows.worker import Worker, only_worker
+from asbuilt.flows.worker import Worker
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
+from asbuilt.policy.ring import passed
 from tests.journal.conftest import open_store
 
 
@@ -26,9 +29,14 @@ def main() -> None:
     store.migrate(STEPS)
     blobs = Blobs(home.blobs)
     attempts = FolderAttempts(home.path, home=home.path / "nobody", ring_required=False)
-    processes = RingProcesses(scratch=home.path / "scratch", homes=(home.path / "nobody",))
+    processes = RingProcesses(
+        scratch=home.path / "scratch",
+        hidden=(home.path,),
+        homes=(home.path / "nobody",),
+        environment={**passed(os.environ), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )
     performer = Performer(home, store, blobs, attempts, processes)
-    with only_worker(home.worker_lock) as mine:
+    with only_one(home.worker_lock) as mine:
         if not mine:
             sys.exit(75)
         engine = Engine(folder=home.path, url=url, worker="laptop", slots=2)

@@ -3,16 +3,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import RunFacts, fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
+from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, proposal, written
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
 LATER = "2026-11-15T05:00:00.000Z"
+RESOLVED: dict[str, dict[str, Any]] = {
+    "given": written(Given("make test")),
+    "detected": written(Detected("uv run pytest -q", ("pyproject.toml",))),
+    "unknown": written(Unknown(("tests/all.sh",))),
+    "notests": written(NoTests()),
+}
 DIAMOND = {"1": [], "2a": ["1"], "2b": ["1"], "3": ["2a", "2b"]}
 
 
@@ -50,6 +58,10 @@ class World:
         match move:
             case phases.Start():
                 self._say("run.started", base="b0", phases=self.plan, done=[])
+            case phases.ResolveTests():
+                source = self._draw("given", "given", "detected", "unknown", "notests")
+                agreed = self._draw("a1", "") or None
+                self._say("tests.resolved", agreed=agreed, **RESOLVED[source])
             case phases.MakeWorkspace():
                 self._say("workspace.made")
             case phases.SetUp():
@@ -88,11 +100,21 @@ class World:
             case phases.Report():
                 self._say("report.written")
             case phases.Land():
-                self._say(self._draw("landing.done", "landing.done", "landing.refused"), reason="conflict")
+                self._land()
             case phases.Mark():
                 self._say("plan.marked")
+            case phases.Tidy():
+                self._say("landing.tidied")
             case End():
                 raise AssertionError(move)
+
+    def _land(self) -> None:
+        if self._draw("landed", "landed", "refused") == "refused":
+            self._say("landing.refused", what="Not landed.", why="A conflict.", next="Merge it.")
+            return
+        pending = self.facts().pending
+        self._say("landing.intended", new="n", old="o")
+        self._say("landing.done", new="n", commits=[[*work, f"{work.commit}'"] for work in pending])
 
 
 # An example is a whole run of up to a hundred moves.
@@ -100,7 +122,11 @@ whole_runs = settings(max_examples=500)
 
 options = st.fixed_dictionaries(
     {"mode": st.sampled_from(["phase", "finish"]), "auto": st.booleans()},
-    optional={"hold": st.booleans(), "phase": st.sampled_from(["1"])},
+    optional={
+        "hold": st.booleans(),
+        "phase": st.sampled_from(["1"]),
+        "landing": st.sampled_from(["cherry-pick", "direct"]),
+    },
 )
 
 
@@ -119,11 +145,11 @@ def test_a_run_always_ends_and_proves_before_it_commits(
             assert (last.ending, last.checks, last.verdict, last.changed) == ("done", "PASS", "PASS", True)
     landed = any(isinstance(move, phases.Land) for move in world.moves)
     if landed:
-        assert facts.together == "PASS"
+        assert facts.together == "PASS" or facts.way == "direct"
         assert not facts.hold
     if end.state == "landed":
-        assert facts.marked
-        assert facts.landing == "landed"
+        assert (facts.marked, facts.tidied, facts.pending) == (True, True, ())
+        assert [one.phase for one in facts.landed] == [work.phase for work in facts.works]
     if end.state == "failed":
         assert end.reason
 
@@ -157,14 +183,37 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
     world = World({"mode": "finish"}, answers)
     world.live()
     begun = [data["phase"] for kind, data in world.events if kind == "phase.begun"]
-    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask)]
+    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask) and move.kind == "continue"]
     assert asked[: len(begun) - 1] == begun[1:]
     assert not any(isinstance(move, phases.Land) for move in world.moves)
+
+
+_HAPPY = [
+    phases.Start(),
+    phases.ResolveTests(),
+    phases.MakeWorkspace(),
+    phases.SetUp(),
+    phases.Baseline(),
+    phases.Begin("1"),
+    phases.Attempt("1", 1, "implement"),
+    phases.Attempt("1", 1, "implement"),
+    phases.Keep("1", 1),
+    phases.Check("1", 1),
+    phases.Verify("1", 1),
+    phases.Commit("1", 1),
+    phases.ProveTogether(),
+    phases.Report(),
+    phases.Land(),
+    phases.Mark(),
+    phases.Tidy(),
+    End("landed", ""),
+]
 
 
 def test_the_happy_way_of_one_phase_is_short() -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
         ("workspace.made", {"run": RUN}),
         ("setup.done", {"run": RUN, "outcome": "PASS"}),
         ("baseline.done", {"run": RUN, "outcome": "PASS"}),
@@ -177,34 +226,20 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
         ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
         ("together.done", {"run": RUN, "outcome": "PASS"}),
         ("report.written", {"run": RUN}),
-        ("landing.done", {"run": RUN}),
+        ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]}),
         ("plan.marked", {"run": RUN}),
+        ("landing.tidied", {"run": RUN}),
     ]
     options = {"mode": "phase", "auto": True}
     told = [next_move(fold(RUN, options, events[:n]), NOW) for n in range(len(events) + 1)]
-    assert told == [
-        phases.Start(),
-        phases.MakeWorkspace(),
-        phases.SetUp(),
-        phases.Baseline(),
-        phases.Begin("1"),
-        phases.Attempt("1", 1, "implement"),
-        phases.Attempt("1", 1, "implement"),
-        phases.Keep("1", 1),
-        phases.Check("1", 1),
-        phases.Verify("1", 1),
-        phases.Commit("1", 1),
-        phases.ProveTogether(),
-        phases.Report(),
-        phases.Land(),
-        phases.Mark(),
-        End("landed", ""),
-    ]
+    # Moves without fields are equal as tuples, so their names are compared too.
+    assert list(map(repr, told)) == [repr(move) for move in _HAPPY]
 
 
 def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
         ("workspace.made", {"run": RUN}),
         ("setup.done", {"run": RUN, "outcome": "PASS"}),
         ("baseline.done", {"run": RUN, "outcome": "PASS"}),
@@ -221,3 +256,86 @@ def test_events_of_another_run_change_nothing() -> None:
     assert fold(RUN, {}, [("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})]) == fold(
         RUN, {}, []
     )
+
+
+@whole_runs
+@given(st.data())
+def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.DataObject) -> None:
+    world = World({"mode": "finish", "auto": True}, answers)
+    world.live()
+    facts = world.facts()
+    assert not any(isinstance(move, phases.Ask) for move in world.moves)
+    if facts.tests is not None and proposal(facts.tests) is not None and not facts.tests_agreed:
+        assert not facts.workspace
+
+
+@whole_runs
+@given(st.data())
+def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answers: st.DataObject) -> None:
+    world = World({"mode": "phase"}, answers)
+    world.live()
+    facts = world.facts()
+    begun = any(kind == "attempt.begun" for kind, _ in world.events)
+    asked = [facts.approvals[move.key] for move in world.moves if isinstance(move, phases.Ask)]
+    if begun and facts.tests is not None:
+        agreed = proposal(facts.tests) is None or facts.tests_agreed
+        assert asked == ([] if agreed else ["yes"])
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "told"),
+    [
+        ("given", {"auto": True}, phases.MakeWorkspace()),
+        ("notests", {"auto": True}, phases.MakeWorkspace()),
+        (
+            "detected",
+            {"auto": True},
+            End(
+                "failed",
+                "no test command is set, and there is pyproject.toml."
+                ' Next: asbuilt config set checks.tests "uv run pytest -q"',
+            ),
+        ),
+        (
+            "unknown",
+            {"auto": True},
+            End(
+                "failed",
+                "no test command is set, and there is tests/all.sh."
+                ' Next: asbuilt config set checks.tests "<command>"',
+            ),
+        ),
+        ("detected", {}, phases.MakeWorkspace()),
+        (
+            "unknown",
+            {},
+            phases.Ask(
+                f"{proposal(Unknown(('tests/all.sh',)))}/{RUN}",
+                "tests",
+                "go on without tests? There is tests/all.sh, and no command that runs it is known",
+            ),
+        ),
+    ],
+)
+def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
+    source: str, options: dict[str, Any], told: Move
+) -> None:
+    started = ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}})
+    resolved = ("tests.resolved", {"run": RUN, **RESOLVED[source]})
+    assert next_move(fold(RUN, options, [started, resolved]), NOW) == told
+    agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
+    assert next_move(fold(RUN, options, [started, agreed]), NOW) == phases.MakeWorkspace()
+
+
+def test_the_question_names_the_command_and_what_it_showed() -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["detected"]}),
+        ("workspace.made", {"run": RUN}),
+        ("setup.done", {"run": RUN, "outcome": "PASS"}),
+        ("baseline.done", {"run": RUN, "outcome": "PASS", "ran": 214, "failed": 0}),
+    ]
+    key = f"{proposal(Detected('uv run pytest -q', ()))}/{RUN}"
+    question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
+    told = next_move(fold(RUN, {"branch": "main"}, events), NOW)
+    assert told == phases.Ask(key, "tests", question)

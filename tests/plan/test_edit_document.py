@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.errors import EditRefused
-from asbuilt.plan.edit import complete, correct, fill_in
+from asbuilt.plan.edit import complete, correct, fill_in, reopen
 from asbuilt.plan.reader import read
 
 AT = datetime(2026, 1, 12, 9, 3, tzinfo=UTC)
@@ -32,6 +32,27 @@ completed: 2026-01-12T09:03:00Z
 ---
 # T
 """)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        (
+            "---\nstatus: active\nowner: me\n---\n# T\n",
+            "---\nstatus: active\nowner: me\ncompleted: TBD\n---\n# T\n",
+        ),
+        ("---\ntitle: T\n---\n# T\n", "---\ntitle: T\nstatus: active\ncompleted: TBD\n---\n# T\n"),
+        (
+            "# T\n\n- **Task**: 14\n- **Status**: [PLANNED]\n\n### Phase 1: A\n",
+            "# T\n\n- **Task**: 14\n- **Status**: [IN PROGRESS]\n- **Completed**: TBD\n\n### Phase 1: A\n",
+        ),
+    ],
+)
+def test_a_completed_plan_is_opened_again_at_its_keys(text: str, after: str) -> None:
+    done = completed(text).encode()
+    edit = reopen(read(done))
+    assert edit.apply(done)[0].decode() == after
+    assert read(done).intent == read(after.encode()).intent
 
 
 def test_of_two_status_keys_the_last_counts() -> None:

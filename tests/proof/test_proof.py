@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import get_args
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.proof.counts import Counts, from_junit, from_output
-from asbuilt.proof.evidence import Judged, Outcome, judge_check, judge_tests, overall
+from asbuilt.proof.evidence import Evidence, Judged, Outcome, evidence_from, judge_check, judge_tests, overall
 from asbuilt.proof.verdict import ItemVerdict, Verdict, judge_items
 
 SUMMARIES = [
@@ -23,6 +24,17 @@ SUMMARIES = [
     ("Tests:       1 failed, 2 passed, 3 total\n", Counts(3, 1, 0)),
     (" Tests  2 passed | 1 skipped (3)\n", Counts(2, 0, 1)),
     ("# tests 4\n# pass 2\n# fail 1\n# skipped 1\n", Counts(3, 1, 1)),
+    (
+        "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- SKIP: TestB (0.00s)\nPASS\nok  \tx/a\t0.01s\n",
+        Counts(1, 0, 1),
+    ),
+    (
+        "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x (0.00s)\nFAIL\nFAIL\tx/a\t0.01s\nFAIL\n",
+        Counts(1, 1, 0, ("TestA",)),
+    ),
+    ("Finished in 0.1 seconds\n5 examples, 1 failure, 1 pending\n", Counts(4, 1, 1)),
+    ("\n  4 passing (12ms)\n  1 pending\n  2 failing\n\n  1) a\n", Counts(6, 2, 1)),
+    ("\n  4 passing (1s)\n", Counts(4, 0, 0)),
     ("unit: 7 passed, 0 failed, 2 skipped\n", Counts(7, 0, 2)),
 ]
 
@@ -33,9 +45,27 @@ def test_a_runners_summary_is_read(text: str, counts: Counts | None) -> None:
     assert read == (counts or Counts(4, 2, 0, ("t.py::a", "t.py::b")))
 
 
-@pytest.mark.parametrize("text", ["", "all good", "3 passed", "3 passed in", "OK", "Ran 3 tests in 0.1s\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "all good",
+        "3 passed",
+        "3 passed in",
+        "OK",
+        "Ran 3 tests in 0.1s\n",
+        "--- PASS: TestA (0.00s)\n",
+        "ok  \tx/a\t0.01s\n",
+    ],
+)
 def test_a_summary_that_is_not_whole_is_none(text: str) -> None:
     assert from_output(text) is None
+
+
+def test_a_runner_that_sums_up_in_parts_is_not_counted_where_the_output_was_cut() -> None:
+    parts = "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured\n"
+    assert from_output(parts, cut=True) is None
+    assert from_output("3 passed in 0.12s\n", cut=True) == Counts(3, 0, 0)
 
 
 @given(st.text(max_size=300))
@@ -113,6 +143,18 @@ def test_a_check_passes_only_by_ending_with_zero(exit_code: int | None, outcome:
 @given(st.lists(st.sampled_from(get_args(Outcome)), max_size=6))
 def test_together_they_pass_only_if_each_does(outcomes: list[Outcome]) -> None:
     assert (overall(outcomes) == "PASS") is (bool(outcomes) and set(outcomes) == {"PASS"})
+
+
+@given(st.sampled_from(get_args(Outcome)), st.none() | st.integers(0, 9))
+def test_evidence_stands_for_its_tree_only_when_it_ran_and_was_counted(
+    outcome: Outcome, ran: int | None
+) -> None:
+    shown = Evidence(
+        name="tests", argv=("make", "test"), exit_code=0, outcome=outcome, why="x", ran=ran, skipped=0, failed=0,
+        output="sha256:0", duration_s=1.5, tree="t", new_failures=("a",), ring="bwrap",
+    )  # fmt: skip
+    assert shown.is_conclusive is (outcome in {"PASS", "FAIL"} and ran is not None)
+    assert evidence_from(json.loads(json.dumps(shown._asdict()))) == shown
 
 
 def test_an_item_that_the_verifier_did_not_speak_of_is_not_run() -> None:

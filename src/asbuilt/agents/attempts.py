@@ -69,7 +69,7 @@ class FolderAttempts:
             folder.brief()
         except Unreadable:
             # Missing, or torn by a power cut: nobody works from it, because no host is alive.
-            folder.write_brief(brief, self.terms())
+            folder.write_brief(brief, self.terms(required=brief.ring_required))
         self._start_host(folder.path)
 
     def result(self, attempt: str) -> Result | None:
@@ -121,10 +121,10 @@ class FolderAttempts:
         except FileNotFoundError:
             return None
 
-    def terms(self) -> Terms:
+    def terms(self, *, required: bool = True) -> Terms:
         """Say on what terms a host would work; refused where a ring is required and none holds."""
         level = self._level or probe().for_work
-        if level == "none" and self._ring_required:
+        if level == "none" and self._ring_required and required:
             causes = "; ".join(reason.what for reason in probe().reasons)
             raise RingUnavailable(
                 f"no ring holds an agent on this machine: {causes or 'none was asked for'}",

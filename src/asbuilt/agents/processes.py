@@ -24,7 +24,7 @@ from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from asbuilt.policy.ring import Level, Request
     from asbuilt.ports import Command
@@ -43,11 +43,16 @@ class RingProcesses:
         scratch: Path,
         hidden: tuple[Path, ...] = (),
         homes: tuple[Path, ...] = (),
+        environment: Mapping[str, str] | None = None,
         level: Level | None = None,
         grace_s: float = 10,
     ) -> None:
-        """Work in `scratch`; hide `hidden` (the state folder) and the secrets below `homes`."""
+        """Work in `scratch`; hide `hidden` (the state folder) and the secrets below `homes`.
+
+        `environment` is all that gets in of the one around us: `policy.ring.passed` chooses it.
+        """
         self._scratch = scratch
+        self._environment = environment or {}
         self._hidden = hidden
         self._homes = homes or (Path.home(),)
         self._level = level
@@ -64,13 +69,13 @@ class RingProcesses:
             request = settle(
                 for_check(
                     cwd=str(command.cwd),
-                    home=str(own / "home"),
+                    home=str(command.home or own / "home"),
                     tmp=str(own / "tmp"),
                     writable=tuple(map(str, command.writable)),
                     readable=tuple(map(str, command.readable)),
                     hidden=tuple(map(str, command.hidden)),
                     network=command.network,
-                    environment=command.environment,
+                    environment={**self._environment, **command.environment},
                 ),
                 homes=self._homes,
                 hidden=self._hidden,
@@ -168,6 +173,8 @@ def _removed(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         # A command may have taken the rights from its own folders.
-        for path, _, _ in os.walk(folder):
-            Path(path).chmod(0o700)
+        for path, folders, _ in os.walk(folder):
+            for within in (Path(path, name) for name in folders):
+                if not within.is_symlink():
+                    within.chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 
 COMMANDS: Final = {
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
+    "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
+    "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
+    "stop": Lazy("asbuilt.cli.stop:command", "end a run; all work is kept"),
+    "resume": Lazy("asbuilt.cli.resume:command", "go on after a stop, a limit, a failure, a crash"),
+    "land": Lazy("asbuilt.cli.land:command", "move proven commits to the target branch"),
+    "status": Lazy("asbuilt.cli.status:command", "how far every plan is, and what it waits for"),
+    "log": Lazy("asbuilt.cli.log:command", "everything that happened to a plan"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
+    "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
+    "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),
     "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),
-    "worker": Lazy("asbuilt.cli.worker:group", "let the system start the worker"),
     "bug-report": Lazy("asbuilt.cli.bugreport.command:command", "pack what a bug report needs, redacted"),
     "completion": Lazy("asbuilt.cli.completion:command", "tab completion for your shell"),
 }

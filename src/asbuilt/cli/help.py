@@ -2,23 +2,33 @@
 
 TEXT = """\
 Take a software plan from an idea to landed code, and prove that it is done.
-This version works on the plan files; it starts no agent.
+This version drives one agent, which plays a script; real ones come next.
 
 Examples
-  asbuilt plan new "rate limiting"     write a plan to fill in
-  asbuilt plan check plans/login.md    what is wrong with it, line by line
-  asbuilt plan show rate-limit         its phases, and which is next
-  asbuilt plan list --json             every plan here, for a script
+  asbuilt plan new "rate limiting"          write a plan to fill in
+  asbuilt plan check plans/login.md         what is wrong with it, line by line
+  asbuilt run rate-limit                    next phase, then stop
+  asbuilt run rate-limit --finish --auto    all phases, no questions, then land
+  asbuilt status rate-limit                 how far it is, what it waits for
 
 Plan    plan        list show check new mark open import export
+        approve     everything that waits for a person
+Run     run         --finish all phases, --auto unattended
+        stop        end a run; all work is kept
+        resume      go on after a stop, a limit, a failure, a crash
+        land        move proven commits to the target branch; --undo
+Look    status      how far every plan is
+        log         everything that happened to a plan
 Set up  doctor      is this machine ready to be left alone?
+        worker      the process that does the work; install uninstall
+        claim       list acquire release break
         config      show set
-        worker      install uninstall
         bug-report  pack what a bug report needs, redacted
         completion  bash zsh fish
 
 Everywhere  --json --plain --no-color -q -v --no-input --repo DIR -h
 Exit codes  0 done or declined, 1 failed, 2 usage or settings, 3 not found,
-            4 a gate stopped it, 70 our bug, 130 interrupted
+            4 a gate stopped it, 5 waits for approval, 70 our bug,
+            130 interrupted
 
-More: asbuilt plan -h, asbuilt plan new -h"""
+More: asbuilt run -h, asbuilt plan new -h"""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from asbuilt.errors import GitFailed
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from asbuilt.git.repository import Repository
 
 _TRIES: Final = 5
-_REASON: Final = 500
+_WHAT: Final = 500
+_WHY: Final = 600
+_NEXT: Final = 400
+_PATHS: Final = 5
 
 
 class Say(Protocol):
@@ -24,53 +28,128 @@ class Say(Protocol):
         """Write it once, under its key."""
 
 
+class Refusal(NamedTuple):
+    """Why nothing moved, and how a person goes on."""
+
+    what: str
+    why: str
+    next_step: str
+
+
+class Load(Protocol):
+    """What is to land: it is built, proven and written down anew for every tip of the target."""
+
+    def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
+        """Put it onto a tip, the plan's marks with it."""
+
+    def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
+        """Prove it where it would land; None when it may."""
+
+    def details(self, candidate: candidates.Candidate) -> str:
+        """Keep which commit stands for what; returns the digest."""
+
+
 class Mover:
     """The landing of one run on one branch."""
 
-    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path) -> None:
+    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, say: Say) -> None:
         self._repository = repository
         self._run = run
         self._branch = branch
+        self._ref = f"refs/heads/{branch}"
         self._room = room
+        self._say = say
 
-    def land(
-        self,
-        proven: Sequence[str],
-        *,
-        base: str,
-        failures_at: Callable[[str], Sequence[str]],
-        edit: Callable[[candidates.Candidate], candidates.Edit | None],
-        say: Say,
-    ) -> candidates.Candidate | None:
-        """Put the commits onto the target's tip and move it; None when nothing moved.
+    def land(self, load: Load, *, cut_off: Mapping[str, Any] | None, sign: bool, again: str) -> None:
+        """Put a load onto the target's tip and move it, or write down why not.
 
-        A tip that moved is built on and proven anew. `edit` gives what lands with them as the last commit.
+        `cut_off` is an intent of this run whose mover may have died: what became of it is found out first.
+        A tip that moved is built on and proven anew. `again` is the command that goes on after a refusal.
         """
+        if cut_off is not None and self._has_landed(cut_off):
+            return
+        outcome = self._moved(load, sign=sign)
+        if isinstance(outcome, landing.Refused):
+            next_step = f"{outcome.next_step.rstrip('.')}: {again}"
+            outcome = Refusal(outcome.what, outcome.why, next_step)
+        if outcome is not None:
+            self._say(
+                "landing.refused",
+                "refused",
+                what=_cut(outcome.what, _WHAT),
+                why=_cut(outcome.why, _WHY),
+                next=_cut(outcome.next_step, _NEXT),
+            )
+
+    def _has_landed(self, cut_off: Mapping[str, Any]) -> bool:
+        """Find out how an earlier landing ended, and put its checkout right."""
+        intent = landing.Intent(
+            run=self._run,
+            ref=self._ref,
+            old=cut_off["old"],
+            new=cut_off["new"],
+            checkout=cut_off.get("checkout"),
+        )
+        found = landing.recover(self._repository, intent)
+        settled = found.settled if isinstance(found, landing.NotMoved) else None
+        self._say(
+            "landing.recovered",
+            f"recovered/{intent.new[:12]}",
+            found=type(found).__name__,
+            restored=len(settled.restored) if settled else 0,
+            left=[_cut(path, 200) for path in settled.left[:_PATHS]] if settled else [],
+        )
+        if not isinstance(found, landing.Landed):
+            return False
+        self._done(intent.new, cut_off["details"])
+        return True
+
+    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
         for _ in range(_TRIES):
-            onto = tip(self._repository, f"refs/heads/{self._branch}") or ""
-            candidate = candidates.pick(self._repository, onto=onto, commits=proven, run=self._run)
-            if isinstance(candidate, candidates.Conflict):
-                say("landing.refused", "refused", reason=candidate.refused(self._branch).what[:_REASON])
-                return None
-            marks = edit(candidate)
-            if marks is not None:
-                candidate = candidates.add_files(self._repository, candidate, marks, run=self._run)
+            onto = tip(self._repository, self._ref)
+            if onto is None:
+                return landing.no_target(self._ref)
+            candidate = self._built(load, onto, sign=sign)
+            if isinstance(candidate, Refusal):
+                return candidate
             candidates.hold(self._repository, self._run, candidate)
-            failures = failures_at(candidate.tip) if onto != base else ()
-            if failures:
-                say("landing.refused", "refused", reason=f"on the new tip: {'; '.join(failures)}"[:_REASON])
-                return None
+            refusal = load.refusal(candidate)
+            if refusal is not None:
+                return refusal
+            details = load.details(candidate)
             ready = landing.prepare(
                 self._repository, run=self._run, branch=self._branch, old=onto, new=candidate.tip
             )
             if isinstance(ready, landing.Intent):
-                say("landing.intended", f"intended/{candidate.tip[:12]}", new=candidate.tip, old=onto)
+                self._say(
+                    "landing.intended",
+                    f"intended/{candidate.tip[:12]}",
+                    new=candidate.tip,
+                    old=onto,
+                    checkout=ready.checkout,
+                    details=details,
+                )
                 ready = landing.land(self._repository, ready, self._room)
             if isinstance(ready, landing.Landed):
-                say("landing.done", "landed", new=ready.new, branch=self._branch)
-                return candidate
-            if isinstance(ready, landing.Refused):
-                say("landing.refused", "refused", reason=ready.what[:_REASON])
+                self._done(ready.new, details)
                 return None
-        say("landing.refused", "refused", reason=f"{self._branch} moved {_TRIES} times meanwhile")
-        return None
+            if isinstance(ready, landing.Refused):
+                return ready
+        return landing.moved_too_often(self._ref, _TRIES)
+
+    def _built(self, load: Load, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
+        """Build it, signed where that is wanted and can be; a locked key never stops a landing."""
+        if sign:
+            try:
+                return load.build(onto, sign=True)
+            except GitFailed as error:
+                self._say("landing.unsigned", "unsigned", why=_cut(error.why, _WHY))
+        return load.build(onto, sign=False)
+
+    def _done(self, new: str, details: str) -> None:
+        self._say("landing.done", f"landed/{new[:12]}", new=new, branch=self._branch, details=details)
+
+
+def _cut(text: str, size: int) -> str:
+    """Cut a text so that an event can hold it, whatever its characters weigh."""
+    return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")

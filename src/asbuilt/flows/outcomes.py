@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.marking import marked
+from asbuilt.flows.document import Document
+from asbuilt.flows.loads import Picks, Reverts, completion, reopens
+from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Mover
-from asbuilt.flows.proving import failures_of, tree_of
-from asbuilt.git import commits, snapshots, workspaces
-from asbuilt.git.candidates import Candidate, Edit, pick
-from asbuilt.git.repository import checkouts, path_state, tip
-from asbuilt.library.writing import replace
-from asbuilt.plan.source import digest
+from asbuilt.flows.proving import tree_of
+from asbuilt.git import commits, locks, snapshots, workspaces
+from asbuilt.git.repository import tip
 from asbuilt.ports import Kept
+from asbuilt.proof.gaps import gaps_in
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.flows.moving import Load
     from asbuilt.flows.proving import Proving
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.ports import Workspace
+
+UNDONE: Final = "refs/asbuilt/undone/"
+"""What was proven and given up without having landed is kept here."""
 
 
 class Outcomes:
@@ -32,95 +38,112 @@ class Outcomes:
         self._repository = repository
         self._proving = proving
         self._room = room
+        self._document = Document(record, repository)
 
     def commit(self, facts: RunFacts, workspace: Workspace, phase_id: str, number: int) -> None:
         """Make the outcome commit and advance the plan's branch; the workspace goes on from there."""
-        base = base_of(facts)
         attempt = attempt_of(facts.phases[phase_id], number)
         frozen, _ = self._record.frozen(phase_id)
         message = commits.message_for(frozen.title, Asbuilt_Run=self._run.run, Asbuilt_Phase=phase_id)
         commit = commits.commit_tree(
             self._repository,
             attempt.tree or "",
-            parents=(base,),
+            parents=(facts.base_now,),
             author=self._record.author(),
             message=message,
         )
-        branch = f"cp-{self._run.options['slug']}"
-        commits.advance(
-            self._repository, branch, new=commit, old=tip(self._repository, f"refs/heads/{branch}")
-        )
-        ref = f"{snapshots.ATTEMPTS}{self._run.run}.{phase_id}.{number}"
-        kept = Kept(commit=attempt.commit or "", tree=attempt.tree or "", ref=ref, ignored=())
-        workspaces.reset_to(self._repository, workspace, commit, kept=kept)
+        old = facts.works[-1].commit if facts.works else facts.branch_at
+        commits.advance(self._repository, branch_of(self._record), new=commit, old=old)
+        workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
         self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit)
+
+    def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
+        """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
+        if facts.way != "direct" or facts.tip is None:
+            return
+        if facts.works:
+            phase = facts.phases[facts.works[-1].phase]
+            kept = self._kept(phase.id, phase.attempts[-1])
+        else:
+            base, ref = facts.base or "", f"refs/heads/{branch_of(self._record)}"
+            kept = Kept(commit=base, tree=tree_of(self._repository, base), ref=ref, ignored=())
+        workspaces.reset_to(self._repository, workspace, facts.base_now, kept=kept)
 
     def land(self, facts: RunFacts) -> None:
         """Move what is proven to the target branch, with the plan's marks where they can be committed."""
-
-        def failures_at(commit: str) -> list[str]:
-            shown = self._proving.prove(
-                tree_of(self._repository, commit),
-                tests=self._run.options.get("tests") or None,
-                baseline=self._record.baseline(),
-                checks=(),
-            )
-            return failures_of(shown)
-
-        def edit(candidate: Candidate) -> Edit | None:
-            return self._marks(facts, candidate)
-
+        kind = Reverts if facts.kind == "undo" else Picks
+        load: Load = kind(self._record, self._repository, self._proving, self._document, facts)
+        options = self._run.options
         mover = Mover(
-            self._repository, run=self._run.run, branch=self._run.options["branch"], room=self._room
+            self._repository,
+            run=self._run.run,
+            branch=options["branch"],
+            room=self._room,
+            say=self._record.say,
         )
         mover.land(
-            facts.commits, base=facts.base or "", failures_at=failures_at, edit=edit, say=self._record.say
+            load,
+            cut_off=facts.intent if facts.landing == "intended" else None,
+            sign=options.get("sign", "auto") == "auto" and commits.signs(self._repository),
+            again=f"asbuilt land {options['slug']}" + (" --undo" if facts.kind == "undo" else ""),
         )
-
-    def _marks(self, facts: RunFacts, candidate: Candidate) -> Edit | None:
-        """Give the marks that land as the last commit, if the plan is tracked and nobody is editing it."""
-        if self._plan_state() != "clean":
-            return None
-        there = self._repository.git.said(
-            "cat-file", "blob", f"{candidate.onto}:{self._run.plan}", allowed=(0, 128)
-        )
-        if there.code:
-            return None
-        after = marked(there.out, _landed(facts, candidate))
-        message = commits.message_for(f"Mark {self._run.plan}", Asbuilt_Run=self._run.run)
-        return Edit(files={self._run.plan: after}, message=message, by=self._record.author())
 
     def mark(self, facts: RunFacts) -> None:
-        """Mark a plan that is untracked, or being edited, where it lies; that is never committed."""
-        if self._plan_state() in ("dirty", "untracked", "ignored"):
-            onto = tip(self._repository, f"refs/heads/{self._run.options['branch']}") or ""
-            found = pick(self._repository, onto=onto, commits=facts.commits, run=self._run.run)
-            file = Path(self._run.options["checkout"]) / self._run.plan
-            before = file.read_bytes()
-            after = marked(before, _landed(facts, found)) if isinstance(found, Candidate) else before
-            if after != before:
-                replace(file, after, expected=digest(before))
-        self._record.say("plan.marked", "marked")
+        """Write what has landed into a plan whose marks were not committed, and say what that makes it."""
+        if facts.kind == "undo":
+            self._undo(facts)
+        else:
+            landed = {one.phase: one.stands for one in facts.landed}
+            completed = completion(self._record, facts)
+            if not facts.marks_landed:
+                self._document.splice(lambda data: marked(data, landed, completed=completed))
+            if completed is not None:
+                self._record.say("plan.completed", "completed", gaps=self._gaps(facts))
+        self._record.say("plan.marked", f"marked/{(facts.tip or '')[:12]}")
 
-    def _plan_state(self) -> str:
-        here = Path(self._run.options["checkout"]).resolve()
-        checkout = next((one for one in checkouts(self._repository) if one.path.resolve() == here), None)
-        return "missing" if checkout is None else path_state(checkout, self._run.plan)
+    def _undo(self, facts: RunFacts) -> None:
+        if not facts.marks_landed:
+            self._document.splice(lambda data: reopened(data, reopens(facts)))
+        if facts.drops:
+            self._drop(facts)
+        gone = [*(one.commit for one in facts.undoes), *(work.commit for work in facts.drops)]
+        details = self._record.blobs.put(json.dumps({"commits": gone}).encode())
+        self._record.say("landing.undone", "undone", of=facts.of, details=details)
+
+    def _drop(self, facts: RunFacts) -> None:
+        """Take proven work off the plan's branch; it is kept under a ref of ours first."""
+        branch = f"refs/heads/{branch_of(self._record)}"
+        last = facts.drops[-1].commit
+        keep = f"{UNDONE}{self._run.run}"
+        if tip(self._repository, branch) != last:
+            return
+        if tip(self._repository, keep) is None:
+            locks.set_ref(self._repository, keep, new=last, old=None)
+        below = facts.unlanded[: -len(facts.drops)]
+        if below:
+            locks.set_ref(self._repository, branch, new=below[-1].commit, old=last)
+        else:
+            locks.drop_ref(self._repository, branch, old=last)
+
+    def _gaps(self, facts: RunFacts) -> list[str]:
+        """Name the phrases by which a phase of this run may have been called done without being it."""
+        told: list[str] = []
+        for work in (*facts.unlanded, *facts.works):
+            _, text = self._record.frozen(work.phase, run=work.run)
+            told += [f"phase {work.phase} says “{phrase}”" for phrase in gaps_in(text)]
+        for work in facts.works:
+            says = " ".join(attempt.says for attempt in facts.phases[work.phase].attempts)
+            told += [f"an agent of phase {work.phase} said “{phrase}”" for phrase in gaps_in(says)]
+        return told[:10]
+
+    def _kept(self, phase_id: str, attempt: AttemptFacts) -> Kept:
+        ref = f"{snapshots.ATTEMPTS}{self._run.run}.{phase_id}.{attempt.number}"
+        return Kept(commit=attempt.commit or "", tree=attempt.tree or "", ref=ref, ignored=())
 
 
-def _landed(facts: RunFacts, candidate: Candidate) -> dict[str, str]:
-    """Name the commit that stands for each phase on the target."""
-    stands = dict((*candidate.commits, *candidate.present))
-    return {
-        phase.id: stands[phase.proven]
-        for phase in facts.phases.values()
-        if phase.proven is not None and phase.proven in stands
-    }
-
-
-def base_of(facts: RunFacts) -> str:
-    """Return what the next phase builds on: the last one that was proven, else where the run began."""
-    return facts.commits[-1] if facts.commits else facts.base or ""
+def branch_of(record: Record) -> str:
+    """Name the plan's branch: what is proven and waits to be landed."""
+    return f"cp-{record.run.options['slug']}"
 
 
 def attempt_of(phase: PhaseFacts, number: int) -> AttemptFacts:

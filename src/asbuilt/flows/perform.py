@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from asbuilt.errors import GateStopped
-from asbuilt.flows.outcomes import Outcomes, attempt_of, base_of
+from asbuilt.flows import preparing
+from asbuilt.flows.document import Document
+from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
+from asbuilt.flows.reporting import account_of
+from asbuilt.flows.rigs import LIMIT_S, Rigs
+from asbuilt.flows.starting import start
+from asbuilt.flows.tidying import tidy
 from asbuilt.flows.working import Working
-from asbuilt.git import commits, snapshots, workspaces
-from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, open_repository, operations, tip
-from asbuilt.journal import claims, runs
+from asbuilt.git import snapshots, workspaces
+from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.report import render
 from asbuilt.plan.edit import the_phase
-from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -45,20 +48,24 @@ class Performer:
         """Perform one move."""
         repository = open_repository(Path(run.options["checkout"]))
         record = Record(run=run, store=self._store, blobs=self._blobs)
-        proving = Proving(repository, self._home.path / "checks" / run.run, self._processes, self._blobs)
+        base = tree_of(repository, facts.base) if facts.base else ""
+        proving = Proving(record, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
-                self._start(record, repository)
+                start(record, repository)
+            case phases.ResolveTests():
+                preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
                 self._workspace(run, repository, facts.base or "")
                 record.say("workspace.made", "workspace", lane="main")
             case phases.SetUp():
-                record.say("setup.done", "setup", outcome="PASS", why="no setup is set")
+                preparing.set_up(record, repository, proving, base)
             case phases.Baseline():
-                self._baseline(record, proving, tree_of(repository, facts.base or ""))
+                preparing.run_baseline(record, proving, facts)
             case phases.Begin(phase=phase):
-                self._begin(record, phase)
+                outcomes.go_on(facts, self._workspace(run, repository, facts.base or ""))
+                self._begin(record, repository, phase)
             case phases.Attempt():
                 workspace = self._workspace(run, repository, facts.base or "")
                 self._working.attempt(record, workspace, facts, move)
@@ -71,96 +78,32 @@ class Performer:
                 workspace = self._workspace(run, repository, tree, f"verify-{phase}-{number}")
                 self._working.verify(record, workspace, facts.phases[phase], number)
             case phases.Commit(phase=phase, number=number):
-                workspace = self._workspace(run, repository, base_of(facts))
+                workspace = self._workspace(run, repository, facts.base_now)
                 outcomes.commit(facts, workspace, phase, number)
             case phases.ProveTogether():
-                self._together(record, proving, tree_of(repository, base_of(facts)))
+                self._together(record, proving, tree_of(repository, facts.base_now))
             case phases.Report():
-                self._report(record, facts)
+                record.say("report.written", "report", report=self.report(run, facts))
             case phases.Land():
                 outcomes.land(facts)
             case phases.Mark():
                 outcomes.mark(facts)
+            case phases.Tidy():
+                tidy(record, repository, facts, self._home.workspaces / run.repo)
             case phases.Ask() | phases.Wait() | phases.End():
                 raise ValueError(move)
             case _:
                 assert_never(move)
 
-    def _start(self, record: Record, repository: Repository) -> None:
-        """Claim the plan, look at the repository, and write down what this run is."""
-        run = record.run
-        target = f"refs/heads/{run.options['branch']}"
-        for checkout in checkouts_of(repository, target):
-            found = [*operations(checkout.git_dir), *conflicts(checkout)]
-            if found:
-                raise GateStopped(
-                    f"{checkout.path} is in the middle of something: {', '.join(found[:3])}",
-                    why="A run starts from a state that somebody meant.",
-                    next_step="Finish or abort it, then run again.",
-                )
-        if leftover_stashes(repository):
-            raise GateStopped(
-                "a stash of an interrupted landing is there",
-                why="It may hold work that nobody has put back.",
-                next_step="Look at `git stash list`, take it back or drop it, then run again.",
-            )
-        base = tip(repository, target)
-        if base is None:
-            raise GateStopped(
-                f"there is no branch {run.options['branch']}",
-                why="Nothing to build on.",
-                next_step="Name another.",
-            )
-        data = (Path(run.options["checkout"]) / run.plan).read_bytes()
-        plan = read(data)
-        author = commits.author_of(repository)
-        outline = {
-            "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
-            "done": [phase.id for phase in plan.phases if phase.status is Status.DONE],
-        }
-        with self._store.write() as session:
-            address = run.address
-            taken = claims.acquire(
-                session,
-                address,
-                run=run.run,
-                mode=run.options["mode"],
-                host=run.options["host"],
-                actor="asbuilt",
-            )
-            if taken.answer is not claims.Answer.YOURS:
-                raise GateStopped(
-                    f"{run.plan} is held by run {taken.claim.run}",
-                    why="One run a plan: two would overwrite each other.",
-                    next_step="Stop that run first.",
-                )
-            runs.set_state(session, run, "running")
-        record.say(
-            "run.started",
-            "started",
-            base=base,
-            outline=self._blobs.put(json.dumps(outline).encode()),
-            revision=self._blobs.put(data),
-            intent=plan.intent,
-            author=[author.name, author.email, author.at.isoformat()],
-        )
-
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str = "main") -> Workspace:
         return workspaces.make(repository, self._home.workspaces / run.repo, run.run, lane, commit)
 
-    def _baseline(self, record: Record, proving: Proving, tree: str) -> None:
-        tests = record.run.options.get("tests")
-        if not tests:
-            record.say("baseline.done", "baseline", outcome="PASS", why="this project has no tests")
-            return
-        shown, counts = proving.baseline(tree, tests)
-        kept = self._blobs.put(json.dumps(counts).encode()) if counts else None
-        # Failures of the base are noted and do not block; only not knowing does.
-        outcome = "PASS" if shown.outcome in ("PASS", "FAIL") else shown.outcome
-        record.say("baseline.done", "baseline", outcome=outcome, why=shown.why, counts=kept)
+    def _rigs(self, run: Run, repository: Repository) -> Rigs:
+        limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
+        return Rigs(self._home.path / "setups" / run.repo, repository, self._processes, limit_s=limit_s)
 
-    def _begin(self, record: Record, phase_id: str) -> None:
-        data = (Path(record.run.options["checkout"]) / record.run.plan).read_bytes()
+    def _begin(self, record: Record, repository: Repository, phase_id: str) -> None:
+        data = Document(record, repository).read()
         phase = the_phase(read(data), phase_id)
         record.say(
             "phase.begun",
@@ -173,7 +116,7 @@ class Performer:
     def _keep(
         self, record: Record, repository: Repository, facts: RunFacts, phase_id: str, number: int
     ) -> None:
-        base = base_of(facts)
+        base = facts.base_now
         workspace = self._workspace(record.run, repository, base)
         attempt = f"{record.run.run}.{phase_id}.{number}"
         kept = snapshots.keep(repository, workspace, attempt, parent=base, at=record.author().at)
@@ -190,12 +133,7 @@ class Performer:
     def _check(self, record: Record, proving: Proving, phase: PhaseFacts, number: int) -> None:
         frozen, _ = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        shown = proving.prove(
-            attempt.tree or "",
-            tests=record.run.options.get("tests") or None,
-            baseline=record.baseline(),
-            checks=[check.command for check in frozen.checks],
-        )
+        shown = proving.prove(attempt.tree or "", [check.command for check in frozen.checks])
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks",
@@ -204,23 +142,21 @@ class Performer:
             outcome=outcome_of(shown),
             failures=failures_of(shown),
             evidence=proving.keep(shown),
+            reused=[one.name for one in shown if one.reused],
         )
 
     def _together(self, record: Record, proving: Proving, tree: str) -> None:
-        tests = record.run.options.get("tests") or None
-        shown = proving.prove(tree, tests=tests, baseline=record.baseline(), checks=())
-        record.say("together.done", "together", outcome=outcome_of(shown), evidence=proving.keep(shown))
-
-    def _report(self, record: Record, facts: RunFacts) -> None:
-        rows = [f"| {phase.id} | {phase.proven or 'not proven'} |" for phase in facts.phases.values()]
-        text = "\n".join(
-            [
-                f"# Run {record.run.options['slug']}.{record.run.number}",
-                "",
-                "| phase | commit |",
-                "|---|---|",
-                *rows,
-                "",
-            ]
+        shown = proving.prove(tree)
+        record.say(
+            "together.done",
+            "together",
+            outcome=outcome_of(shown),
+            evidence=proving.keep(shown),
+            reused=[one.name for one in shown if one.reused],
         )
-        record.say("report.written", "report", report=self._blobs.put(text.encode()))
+
+    def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
+        """Write the account of a run as it stands now; returns its digest."""
+        record = Record(run=run, store=self._store, blobs=self._blobs)
+        account = account_of(record, facts, self._home.workspaces / run.repo / run.run, now)
+        return self._blobs.put(render(account).encode("utf-8", "replace"))

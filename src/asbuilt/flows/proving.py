@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.git.checkouts import clean_checkout
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
-from asbuilt.ports import Command
-from asbuilt.proof.counts import Counts, from_output
-from asbuilt.proof.evidence import Evidence, judge_check, judge_tests, overall
+from asbuilt.proof.counts import from_junit, from_output
+from asbuilt.proof.evidence import Evidence, judge_check, judge_setup, judge_tests, overall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from asbuilt.flows.record import Record
+    from asbuilt.flows.rigs import Ran, Rig, Rigs
     from asbuilt.git.repository import Repository
-    from asbuilt.journal.blobs import Blobs
-    from asbuilt.ports import Ended, Processes
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Judged
+    from asbuilt.proof.resolving import Setup
 
 TESTS: Final = "tests"
+SETUP: Final = "setup"
 _SHOWN: Final = 220
 
 
@@ -30,67 +32,113 @@ def tree_of(repository: Repository, commit: str) -> str:
 
 
 class Proving:
-    """Checks of one run, in one folder that is made to hold exactly the tree in question."""
+    """The checks of one run, each in a rig that was made ready on the run's base."""
 
-    def __init__(self, repository: Repository, folder: Path, processes: Processes, blobs: Blobs) -> None:
-        self._repository = repository
-        self._folder = folder
-        self._processes = processes
-        self._blobs = blobs
+    def __init__(self, record: Record, rigs: Rigs, base: str) -> None:
+        self._record = record
+        self._rigs = rigs
+        self._base = base
 
-    def baseline(self, tree: str, tests: str) -> tuple[Evidence, Counts | None]:
+    def set_up(self, setup: Setup) -> Evidence | None:
+        """Make what checks shall find; None when it is there already, or there is nothing to make."""
+        with self._rigs.take(setup) as rig:
+            return self._made(rig)
+
+    def baseline(self, tests: str) -> tuple[Evidence, Counts | None]:
         """Run the tests on the base; failures there are noted, no test at all is a stop."""
-        clean_checkout(self._repository, tree, self._folder)
-        ended = self._run(tests)
-        counts = from_output(ended.output.decode("utf-8", "replace"))
-        judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts)
-        return self._evidence(TESTS, tests, ended, tree, judged._asdict(), counts), counts
+        with self._rigs.take(self._record.setup()) as rig:
+            made = self._made(rig)
+            if made is not None and made.outcome != "PASS":
+                return made, None
+            ran = rig.run(self._base, tests)
+            counts = _counts(ran)
+            shown = self._tests(ran, counts, counts)
+            if not shown.is_conclusive:
+                # What was set up long ago may have died since: the next run makes it anew.
+                rig.forget()
+        return shown, counts
 
-    def prove(
-        self, tree: str, *, tests: str | None, baseline: Counts | None, checks: Sequence[str]
-    ) -> list[Evidence]:
-        """Run the tests and a phase's own checks on a clean checkout of a tree."""
-        shown: list[Evidence] = []
-        if tests is not None:
-            clean_checkout(self._repository, tree, self._folder)
-            ended = self._run(tests)
-            counts = from_output(ended.output.decode("utf-8", "replace"))
-            judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=baseline)
-            shown.append(self._evidence(TESTS, tests, ended, tree, judged._asdict(), counts))
-        for check in checks:
-            # Each check starts from the tree, not from what the one before left behind.
-            clean_checkout(self._repository, tree, self._folder)
-            ended = self._run(check)
-            shown.append(
-                self._evidence(check, check, ended, tree, judge_check(ended.exit_code)._asdict(), None)
-            )
-        return shown
+    def prove(self, tree: str, checks: Sequence[str] = ()) -> list[Evidence]:
+        """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands."""
+        setup, tests = self._record.setup(), self._record.tests()
+        shown = [] if tests is None else self._known(tree, tests, setup)
+        to_run = tests if not shown else None
+        if to_run is None and not checks:
+            return shown
+        with self._rigs.take(setup) as rig:
+            made = self._made(rig)
+            if made is not None and made.outcome != "PASS":
+                return [made]
+            if to_run is not None:
+                ran = rig.run(tree, to_run)
+                shown.append(self._tests(ran, _counts(ran), self._record.baseline()))
+            return [*shown, *self._checked(rig, tree, checks)]
+
+    def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
+        """Run a phase's own checks on a tree, without the tests."""
+        if not checks:
+            return []
+        with self._rigs.take(self._record.setup()) as rig:
+            made = self._made(rig)
+            if made is not None and made.outcome != "PASS":
+                return [made]
+            return self._checked(rig, tree, checks)
+
+    def _checked(self, rig: Rig, tree: str, checks: Sequence[str]) -> list[Evidence]:
+        # Each check starts from the tree, not from what the one before left behind.
+        return [
+            self._evidence(check, ran, judge_check(ran.ended.exit_code))
+            for check in checks
+            for ran in [rig.run(tree, check)]
+        ]
 
     def keep(self, shown: Sequence[Evidence]) -> str:
         """Keep evidence as a blob and return its digest."""
-        return self._blobs.put(json.dumps([one._asdict() for one in shown]).encode())
+        return self._record.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
 
-    def _run(self, text: str) -> Ended:
-        return self._processes.run(Command(argv=argv_of(text), cwd=self._folder, writable=(self._folder,)))
+    def _known(self, tree: str, tests: str, setup: Setup) -> list[Evidence]:
+        wanted = (TESTS, argv_of(tests), tree, setup.digest)
+        found = (
+            one._replace(reused=True)
+            for one in self._record.shown()
+            if (one.name, one.argv, one.tree, one.setup) == wanted and one.is_conclusive
+        )
+        return [*islice(found, 1)]
 
-    def _evidence(
-        self, name: str, text: str, ended: Ended, tree: str, judged: dict[str, Any], counts: Counts | None
-    ) -> Evidence:
+    def _made(self, rig: Rig) -> Evidence | None:
+        ran = rig.set_up(self._base)
+        return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
+
+    def _tests(self, ran: Ran, counts: Counts | None, baseline: Counts | None) -> Evidence:
+        ended = ran.ended
+        judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=baseline)
+        return self._evidence(TESTS, ran, judged, counts)
+
+    def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
         return Evidence(
             name=name,
-            argv=argv_of(text),
-            exit_code=ended.exit_code,
-            outcome=judged["outcome"],
-            why=judged["why"],
+            argv=argv_of(ran.command),
+            exit_code=ran.ended.exit_code,
+            outcome=judged.outcome,
+            why=judged.why,
             ran=counts.ran if counts else None,
             skipped=counts.skipped if counts else None,
             failed=counts.failed if counts else None,
-            output=self._blobs.put(ended.output),
-            duration_s=ended.duration_s,
-            tree=tree,
-            new_failures=judged["new"],
-            old_failures=judged["old"],
+            output=self._record.blobs.put(ran.ended.output),
+            duration_s=ran.ended.duration_s,
+            tree=ran.tree,
+            new_failures=judged.new,
+            old_failures=judged.old,
+            setup=ran.setup,
+            ring=ran.ended.ring,
         )
+
+
+def _counts(ran: Ran) -> Counts | None:
+    """Count by the runner's report where it wrote one, else by what it printed."""
+    reported = None if ran.report is None else from_junit(ran.report)
+    output = ran.ended.output.decode("utf-8", "replace")
+    return reported or from_output(output, cut=ran.ended.truncated)
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

@@ -8,16 +8,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.git.commits import Person
-from asbuilt.journal.events import append, keyed
+from asbuilt.journal.events import append, history, keyed
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts
+from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.resolving import Setup, command_of, read_back
 
 if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
     from asbuilt.plan.model import Phase
+    from asbuilt.proof.evidence import Evidence
 
 
 ACTOR: Final = "asbuilt"
@@ -43,17 +47,17 @@ class Record:
         with self.store.write() as session:
             say(session, self.run, kind, key, **data)
 
-    def told(self, key: str) -> dict[str, Any]:
-        """Return the data of an event of this run."""
-        with self.store.read() as session:
-            event = keyed(session, self.run.address, f"{self.run.run}/{key}")
-        if event is None:
-            raise LookupError(key)
-        return event.data
+    def told(self, key: str, *, run: str | None = None) -> dict[str, Any]:
+        """Return the data of an event of this run, or of another one of its plan."""
+        return self._event(key, run or self.run.run).data
 
-    def frozen(self, phase_id: str) -> tuple[Phase, str]:
+    def at(self, key: str) -> str:
+        """Return when an event of this run was written."""
+        return self._event(key, self.run.run).at
+
+    def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
-        plan = read(self.blobs.get(self.told(f"{phase_id}/begun")["text"]))
+        plan = read(self.blobs.get(self.told(f"{phase_id}/begun", run=run)["text"]))
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
 
@@ -62,6 +66,25 @@ class Record:
         name, email, at = self.told("started")["author"]
         return Person(name=name, email=email, at=datetime.fromisoformat(at))
 
+    def tests(self) -> str | None:
+        """Return the test command, resolved once for the whole run; None when no test proves anything."""
+        return command_of(read_back(self.told("tests")))
+
+    def setup(self) -> Setup:
+        """Return how a checkout is made ready in this run."""
+        told = self.told("setup")
+        return Setup(told["command"], told["digest"])
+
+    def shown(self) -> list[Evidence]:
+        """Return all evidence of this run, in order."""
+        with self.store.read() as session:
+            kept = [
+                event.data["evidence"]
+                for event in history(session, self.run.address)
+                if event.data.get("run") == self.run.run and "evidence" in event.data
+            ]
+        return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]
+
     def baseline(self) -> Counts | None:
         """Return what the tests showed on the base, if there are tests."""
         kept = self.told("baseline").get("counts")
@@ -69,3 +92,10 @@ class Record:
             return None
         ran, failed, skipped, names = json.loads(self.blobs.get(kept))
         return Counts(ran, failed, skipped, tuple(names))
+
+    def _event(self, key: str, run: str) -> Event:
+        with self.store.read() as session:
+            event = keyed(session, self.run.address, f"{run}/{key}")
+        if event is None:
+            raise LookupError(key)
+        return event

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,9 +9,8 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.flows.engine import step
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import history
+from asbuilt.journal.views import facts_of
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.facts import RunFacts, fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +19,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
+    from asbuilt.lifecycle.facts import RunFacts
 
-FAR: Final = "9999-12-31T00:00:00.000Z"
-"""When a run that waits for a person goes on by itself: never; an answer makes it due."""
 _MAX_REASON: Final = 900
 
 Plain = dict[str, Any]
@@ -56,18 +53,6 @@ class Runs:
             else:
                 step(f"{told['move']} {turn}", self._perform, org, repo, run, told)
 
-    def facts(self, session: Session, run: Run) -> RunFacts:
-        """Fold what is known of a run; what was too long for an event is fetched from its blob."""
-        told = []
-        for event in history(session, run.address):
-            data = event.data
-            if "outline" in data:
-                data = {**data, **json.loads(self._blobs.get(data["outline"]))}
-            told.append((event.kind, data))
-        facts = fold(run.run, run.options, told)
-        facts.stop = run.stop
-        return facts
-
     def _go_on(self, org: str, repo: str, run: str) -> None:
         with self._store.write() as session:
             found = _found(session, org, repo, run)
@@ -77,20 +62,23 @@ class Runs:
     def _decide(self, org: str, repo: str, run: str) -> Plain:
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            move = phases.next_move(self.facts(session, found), session.now)
+            move = phases.next_move(facts_of(session, self._blobs, found), session.now)
         return {"move": type(move).__name__, **move._asdict()}
 
     def _perform(self, org: str, repo: str, run: str, told: Plain) -> None:
         """Perform one move; what stops it is written down as the run's end, in words."""
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            facts = self.facts(session, found)
+            facts = facts_of(session, self._blobs, found)
         try:
             self._performer.perform(found, facts, _move(told))
         except AsbuiltError as error:
             reason = f"{error.what} Why: {error.why} Next: {error.next_step}"
             with self._store.write() as session:
-                say(session, found, "run.ended", "ended", state="failed", reason=reason[:_MAX_REASON])
+                say(
+                    session, found, "run.ended", "ended",
+                    state="failed", reason=reason[:_MAX_REASON], code=error.exit_code,
+                )  # fmt: skip
 
     def _ask(self, org: str, repo: str, run: str, told: Plain) -> None:
         with self._store.write() as session:
@@ -101,20 +89,27 @@ class Runs:
     def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         with self._store.write() as session:
             found = _found(session, org, repo, run)
-            due = told["until"] or FAR
+            due = told["until"] or runs.FAR
             next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
             runs.plan_segment(session, next_one)
             runs.close_segment(session, next_one._replace(n=n))
             runs.set_state(session, found, "waiting")
             say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
             # An answer that came between the decision and this moment would otherwise wait for ever.
-            if told["until"] is None and not _unanswered(self.facts(session, found)):
+            if told["until"] is None and not _unanswered(facts_of(session, self._blobs, found)):
                 runs.wake(session, org, repo, run)
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
-        with self._store.write() as session:
+        """Write the last account of a run and let go of its plan."""
+        state, reason = told["state"], told["reason"][:_MAX_REASON]
+        with self._store.read() as session:
             found = _found(session, org, repo, run)
-            state, reason = told["state"], told["reason"][:_MAX_REASON]
+            facts, now = facts_of(session, self._blobs, found), session.now
+        if facts.ended is None:
+            facts.ended, facts.reason = state, reason
+        report = self._performer.report(found, facts, now)
+        with self._store.write() as session:
+            say(session, found, "report.written", "report/end", report=report)
             say(session, found, "run.ended", "ended", state=state, reason=reason)
             runs.set_state(session, found, state)
             claims.release(session, found.address, run=run, actor=ACTOR)
@@ -135,9 +130,9 @@ def _unanswered(facts: RunFacts) -> bool:
 _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
     kind.__name__: kind
     for kind in (
-        phases.Start, phases.MakeWorkspace, phases.SetUp, phases.Baseline, phases.Begin, phases.Attempt,
-        phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask, phases.ProveTogether,
-        phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
+        phases.Start, phases.ResolveTests, phases.MakeWorkspace, phases.SetUp, phases.Baseline,
+        phases.Begin, phases.Attempt, phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask,
+        phases.ProveTogether, phases.Report, phases.Land, phases.Mark, phases.Tidy, phases.Wait, phases.End,
     )
 }  # fmt: skip
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import StoreFailed
 from asbuilt.journal import runs
+from asbuilt.journal.runs import FAR
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from asbuilt.flows.engine import Engine
     from asbuilt.journal.runs import Segment
@@ -22,39 +19,6 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 0.2
 _LOST: Final = frozenset({"ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
-
-
-@contextmanager
-def only_worker(lock: Path) -> Iterator[bool]:
-    """Hold the worker's lock; False when another process has it. The lock dies with its holder."""
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
-        yield True
-    finally:
-        os.close(descriptor)
-
-
-def is_running(lock: Path) -> bool:
-    """Tell whether some worker holds the lock."""
-    try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    else:
-        return False
-    finally:
-        os.close(descriptor)
 
 
 class Worker:
@@ -84,7 +48,10 @@ class Worker:
                 return
 
     def look(self) -> int:
-        """Tell the engine of every open segment that it does not know; return how many are open."""
+        """Tell the engine of every open segment that it does not know.
+
+        Return how many go on by themselves: one that waits for a person needs no worker until the answer.
+        """
         with self._store.read() as session:
             segments = runs.open_segments(session, self._org)
             now = session.now
@@ -93,7 +60,7 @@ class Worker:
         for segment in segments:
             self._tell(segment, now, states.get(segment.workflow))
         self._told = {segment.workflow: segment.due_at for segment in segments}
-        return len(segments)
+        return sum(segment.due_at != FAR for segment in segments)
 
     def _tell(self, segment: Segment, now: str, state: str | None) -> None:
         known = self._told.get(segment.workflow)

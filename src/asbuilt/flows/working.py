@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -35,8 +36,9 @@ class Working:
         )
         key = f"{move.phase}/{move.number}"
         record.say(
-            "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role
-        )
+            "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
+            agent=record.run.options["agent"],
+        )  # fmt: skip
         ended = self._await(record, self._brief(record, move, workspace, attempt=attempt, role=move.role))
         record.say(
             "attempt.ended",
@@ -55,8 +57,9 @@ class Working:
         """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
         address = f"{record.run.run}.{phase.id}.{number}v"
         move = phases.Attempt(phase.id, number, "verify")
-        ended = self._await(record, self._brief(record, move, workspace, attempt=address, role="verify"))
         key = f"{phase.id}/{number}"
+        record.say("verifier.begun", f"{key}/verifier", phase=phase.id, number=number)
+        ended = self._await(record, self._brief(record, move, workspace, attempt=address, role="verify"))
         if ended.ending == "limited":
             record.say(
                 "verifier.ended", f"{key}/limited/{ended.starts}", phase=phase.id, number=number,
@@ -68,7 +71,8 @@ class Working:
         failures = [failure[:300] for failure in verdict.failures][:4]
         record.say(
             "verdict.given", f"{key}/verdict", phase=phase.id, number=number,
-            outcome=verdict.outcome, failures=failures, says=ended.says[:200],
+            outcome=verdict.outcome, failures=failures, says=ended.says[:200], cost_usd=ended.cost_usd,
+            items=record.blobs.put(json.dumps(verdict.items).encode()),
         )  # fmt: skip
 
     def _brief(
@@ -88,10 +92,11 @@ class Working:
             text=text,
             intent=phase.intent,
             items=items_of(phase),
-            tests=run.options.get("tests") or None,
+            tests=record.tests(),
             failures=move.failures,
             script=Path(script) if script else None,
             protected=(Path(run.plan),),
+            ring_required=bool(run.options.get("ring_required", True)),
         )
 
     def _await(self, record: Record, brief: Brief) -> Result:

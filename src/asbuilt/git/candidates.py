@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed, LandingRefused
+from asbuilt.errors import GitFailed
 from asbuilt.git.command import check_oid, check_ref_name
 from asbuilt.git.commits import (
     PHASE,
@@ -51,6 +51,11 @@ class Candidate:
     present: tuple[tuple[str, str], ...] = ()
     """(the proven commit, the commit of the target that already stands for it)."""
 
+    @property
+    def top(self) -> str:
+        """The last commit that stands for another one; the tip is above it when files were added."""
+        return self.commits[-1][1] if self.commits else self.onto
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
@@ -68,37 +73,26 @@ class Conflict:
     commit: str
     paths: tuple[str, ...]
 
-    def refused(self, branch: str) -> LandingRefused:
-        """Say it to a person."""
-        named = ", ".join(self.paths[:5]) or "its files"
-        return LandingRefused(
-            f"Not landed: {named} changed on the target too, and the two changes do not go together.",
-            why=f"Commit {self.commit[:12]} conflicts. "
-            f"Nothing moved: the target, your files and {branch} are as they were.",
-            next_step=f"Rebase {branch} onto the target in a checkout of yours, or resume the run.",
-        )
-
 
 def pick(
     repository: Repository, *, onto: str, commits: Sequence[str], run: str, sign: bool = False
 ) -> Candidate | Conflict:
     """Put commits onto a tip, each keeping its people, dates and message.
 
-    A commit of the run that the target already has, by its trailers, is not put there again. Where nothing
-    changes, the commit stays the very same one, hash included.
+    A commit that the target already has, by its trailers, is not put there again. Where nothing changes, the
+    commit stays the very same one, hash included.
     """
     sources = [_single(repository, name) for name in commits]
-    since = sources[0].parents[0] if sources else None
-    landed = {one.phase: one.commit for one in outcomes(repository, onto, run, since=since) if not one.undone}
+    landed = _landed(repository, onto, sources)
     here = check_oid(onto)
     made: list[tuple[str, str]] = []
     present: list[tuple[str, str]] = []
     with quiet(repository) as git:
         for source in sources:
             name = source.name
-            phase = trailer(source.message, PHASE)
-            if phase is not None and phase in landed and trailer(source.message, RUN) == run:
-                present.append((name, landed[phase]))
+            stands = landed.get((trailer(source.message, RUN), trailer(source.message, PHASE)))
+            if stands is not None:
+                present.append((name, stands))
                 continue
             tree = _merged(git, base=source.parents[0], ours=here, theirs=name)
             if isinstance(tree, tuple):
@@ -171,6 +165,20 @@ def let_go(repository: Repository, run: str) -> None:
     before = tip(repository, ref)
     if before is not None:
         drop_ref(repository, ref, old=before)
+
+
+def _landed(
+    repository: Repository, onto: str, sources: Sequence[Commit]
+) -> dict[tuple[str | None, str | None], str]:
+    """Find what of the sources' runs a target has and nobody has taken back, by run and phase."""
+    since = sources[0].parents[0] if sources else None
+    runs = {run for source in sources if (run := trailer(source.message, RUN)) is not None}
+    return {
+        (one.run, one.phase): one.commit
+        for run in sorted(runs)
+        for one in outcomes(repository, onto, run, since=since)
+        if not one.undone
+    }
 
 
 def _merged(git: Git, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:

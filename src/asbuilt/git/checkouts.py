@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import GitFailed
@@ -19,8 +20,7 @@ from asbuilt.git.locks import guarded
 from asbuilt.git.quiet import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Iterator, Mapping
 
     from asbuilt.git.command import Git
     from asbuilt.git.repository import Repository
@@ -41,6 +41,29 @@ def clean_checkout(repository: Repository, tree: str, at: Path, *, spare: Collec
         _write(git, tree, wanted)
 
 
+def strange_in(repository: Repository, tree: str, at: Path) -> tuple[Path, ...]:
+    """Name what a folder has and a tree has not, below the folder; a whole folder by its own name."""
+    wanted = entries(repository.git, check_oid(tree))
+    return tuple(Path(os.fsdecode(path)) for path in _strange(at, wanted, ()))
+
+
+def delete(place: Path) -> None:
+    """Delete a file or a folder with all that is in it, also one whose code took the rights away."""
+    if not place.is_dir() or place.is_symlink():
+        place.unlink(missing_ok=True)
+        return
+    try:
+        shutil.rmtree(place)
+    except PermissionError:
+        place.chmod(stat.S_IRWXU)
+        for path, folders, _ in os.walk(place):
+            for folder in (Path(path, name) for name in folders):
+                # A link is left as it is: what it leads to is not ours.
+                if not folder.is_symlink():
+                    folder.chmod(stat.S_IRWXU)
+        shutil.rmtree(place)
+
+
 def fill(repository: Repository, folder: Path, commit: str, *, index: Path, held: int) -> None:
     """Put a workspace at a commit, its index with it; ignored files stay, other strange ones go."""
     with quiet(repository, work_tree=folder, index=index, held=(held,)) as git:
@@ -52,7 +75,7 @@ def fill(repository: Repository, folder: Path, commit: str, *, index: Path, held
         needed = _folders(wanted)
         for path in reversed(seen.folders):
             place = _place(folder, path)
-            _delete(place / ".git")
+            delete(place / ".git")
             if path not in needed and not any(place.iterdir()):
                 place.rmdir()
         _write(git, commit, wanted)
@@ -73,6 +96,12 @@ def _write(git: Git, tree: str, wanted: Mapping[bytes, tuple[bytes, str]]) -> No
 
 def _clear(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes]) -> None:
     """Delete what the tree does not have; folders that are spared are not even looked into."""
+    for path in _strange(root, wanted, spare):
+        delete(_place(root, path))
+
+
+def _strange(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes]) -> Iterator[bytes]:
+    """Name what the tree does not have, a whole folder by its own name."""
     folders = _folders(wanted) | _folders(dict.fromkeys(spare))
     level = [b""]
     while level:
@@ -84,7 +113,7 @@ def _clear(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes])
             if is_folder and path in folders:
                 deeper.append(path)
             elif is_folder or path not in wanted:
-                _delete(_place(root, path))
+                yield path
         level = deeper
 
 
@@ -100,10 +129,3 @@ def _folders(paths: Mapping[bytes, object]) -> set[bytes]:
 
 def _place(root: Path, path: bytes) -> Path:
     return root / os.fsdecode(path)
-
-
-def _delete(place: Path) -> None:
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place)
-    else:
-        place.unlink(missing_ok=True)

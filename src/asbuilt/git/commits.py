@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 RUN: Final = "Asbuilt-Run"
 PHASE: Final = "Asbuilt-Phase"
 UNDO: Final = "Asbuilt-Undo"
+_SIGNING_S: Final = 60.0
+"""How long a signature is waited for: a locked agent may ask a person who is not there."""
 _IDENT: Final = re.compile(rb"(.*) <([^>]*)> (\d+) ([+-]\d{4})$", re.DOTALL)
 _REVERTS: Final = re.compile(rb"^This reverts commit ([0-9a-f]{40,64})\.$", re.MULTILINE)
 
@@ -121,7 +123,12 @@ def commit_tree(
 
 def rewrite(repository: Repository, commit: Commit, *, sign: bool) -> str:
     """Write a commit object from all its parts, its dates and people included."""
-    git = replace(repository.git, git_dir=repository.git_dir, as_user=sign).with_environment(
+    git = replace(
+        repository.git,
+        git_dir=repository.git_dir,
+        as_user=sign,
+        timeout_s=_SIGNING_S if sign else repository.git.timeout_s,
+    ).with_environment(
         GIT_AUTHOR_NAME=commit.author.name,
         GIT_AUTHOR_EMAIL=commit.author.email,
         GIT_AUTHOR_DATE=commit.author.date,
@@ -178,6 +185,12 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
             why=f"It was expected at {(old or 'nothing')[:12]} and is at {(found or 'nothing')[:12]}.",
             next_step=f"Look with git log {branch}, then resume.",
         )
+
+
+def contains(repository: Repository, history: str, commit: str) -> bool:
+    """Tell whether a history has a commit; one that is not there at all it does not have."""
+    said = repository.git.said("merge-base", "--is-ancestor", commit, history, allowed=(0, 1, 128))
+    return said.code == 0
 
 
 def trailer(message: bytes, key: str) -> str | None:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from asbuilt.git.repository import Checkout, Repository
 
-Kind = Literal["in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "locked", "git"]
+Kind = Literal[
+    "in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "restless", "locked", "git"
+]
 _PATIENCE_S: Final = 10.0
 
 
@@ -89,7 +91,7 @@ def prepare(
     ref = check_branch(branch)
     found = tip(repository, ref)
     if found is None:
-        return _no_target(ref)
+        return no_target(ref)
     if _contains(repository, found, check_oid(new)):
         return Landed(ref=ref, new=new, already=True)
     if found != old:
@@ -248,13 +250,25 @@ def _your_changes(checkout: Checkout, ref: str, paths: tuple[str, ...], old: str
     )
 
 
-def _no_target(ref: str) -> Refused:
+def no_target(ref: str) -> Refused:
+    """Say that there is no branch to land on."""
     return Refused(
         kind="no_target",
         paths=(),
         what=f"Not landed: there is no branch {_short(ref)}.",
         why="A landing adds to a branch that exists. Nothing moved.",
         next_step=f"Make it (git branch {_short(ref)}) or name another target, then land again.",
+    )
+
+
+def moved_too_often(ref: str, times: int) -> Refused:
+    """Say that somebody was quicker again and again."""
+    return Refused(
+        kind="restless",
+        paths=(),
+        what=f"Not landed: {_short(ref)} moved {times} times while this was being proven.",
+        why="What lands is proven on the very tip that it lands on. Nothing moved.",
+        next_step=f"Wait until {_short(ref)} rests, then land again.",
     )
 
 

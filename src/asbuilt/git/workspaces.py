@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
 from asbuilt.git.checkouts import fill
 from asbuilt.git.command import Git, check_oid
+from asbuilt.git.commits import read_commit
 from asbuilt.git.locks import guarded, is_still
 from asbuilt.git.repository import registered
 from asbuilt.git.snapshots import read_tree_of
@@ -83,13 +84,18 @@ def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
 
 
 def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept: Kept) -> None:
-    """Put a workspace at a commit. Its files must be exactly those that were kept; ignored files stay."""
-    _must_be(
-        repository,
-        workspace,
-        kept.tree,
-        "A workspace is reset only when every file in it is kept under a ref.",
-    )
+    """Put a workspace at a commit. Its files must be exactly those that were kept; ignored files stay.
+
+    One that a reset has filled already is put there again.
+    """
+    there = read_commit(repository, commit).tree
+    if read_tree_of(repository, workspace.path, base=there, write=False)[0] != there:
+        _must_be(
+            repository,
+            workspace,
+            kept.tree,
+            "A workspace is reset only when every file in it is kept under a ref.",
+        )
     if not _has(repository, kept.ref, kept.commit):
         raise LandingRefused(
             f"the snapshot {kept.ref} is gone",

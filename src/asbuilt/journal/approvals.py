@@ -145,6 +145,20 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     return bool(changed), found
 
 
+def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:
+    """Return the newest answer to any question whose key begins so: what a person has said is remembered."""
+    row = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND key LIKE :under"
+            " AND answer IS NOT NULL ORDER BY answered_at DESC, number DESC LIMIT 1",
+            org=org,
+            repo=repo,
+            under=f"{under}%",
+        )
+    )
+    return None if row is None else _approval(row)
+
+
 def named(session: Session, org: str, repo: str, number: int) -> Approval | None:
     """Return one question."""
     row = first(

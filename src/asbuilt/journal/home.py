@@ -59,6 +59,11 @@ class Home(NamedTuple):
         """Held by the one worker of this user."""
         return self.path / "worker.lock"
 
+    @property
+    def worker_log(self) -> Path:
+        """What the worker says when nobody listens."""
+        return self.path / "worker.log"
+
 
 def refuse_network(path: Path) -> None:
     """Refuse a state folder on a network file system; nothing is made."""

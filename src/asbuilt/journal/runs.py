@@ -12,7 +12,9 @@ from asbuilt.journal.store import first
 if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
 
-ENDED: Final = ("landed", "done", "failed", "stopped", "declined")
+ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped")
+FAR: Final = "9999-12-31T00:00:00.000Z"
+"""When a run that waits for a person goes on by itself: never; an answer makes it due."""
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.facts import PASS
+from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.proof.resolving import Resolved
 
 FIX_LIMIT: Final = 2
 REPEAT_LIMIT: Final = 2
@@ -15,7 +17,11 @@ REPEAT_LIMIT: Final = 2
 
 
 class Start(NamedTuple):
-    """Look at the repository, resolve the tests, and write down what this run is."""
+    """Look at the repository, and write down what this run is."""
+
+
+class ResolveTests(NamedTuple):
+    """Find out how the project is tested, once for the whole run."""
 
 
 class MakeWorkspace(NamedTuple):
@@ -91,11 +97,15 @@ class Report(NamedTuple):
 
 
 class Land(NamedTuple):
-    """Move what is proven to the target branch."""
+    """Move what is proven to the target branch; for an undo, what takes it back."""
 
 
 class Mark(NamedTuple):
     """Write outcomes into the plan, with the landed hashes."""
+
+
+class Tidy(NamedTuple):
+    """Remove what a landed run no longer needs, where nothing is lost with it."""
 
 
 class Wait(NamedTuple):
@@ -113,8 +123,8 @@ class End(NamedTuple):
 
 
 Move = (
-    Start | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit | Ask
-    | ProveTogether | Report | Land | Mark | Wait | End
+    Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
+    | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
 )  # fmt: skip
 
 
@@ -122,28 +132,106 @@ def next_move(facts: RunFacts, now: str) -> Move:
     """Choose what a run does next. First match wins."""
     if facts.ended is not None:
         return End(facts.ended, "")
-    if facts.stop is not None:
+    # A landing that was begun is brought to its end first: the target and the plan would be left apart.
+    if facts.stop is not None and facts.landing != "intended" and facts.marked:
         return End("stopped", facts.stop)
     if not facts.started:
-        return Start()
-    if not facts.workspace:
+        return _refusal(facts) or Start()
+    ready = _nothing_to_do(facts) or _preparation(facts)
+    return _work(facts, now) if ready is None else ready
+
+
+def _refusal(facts: RunFacts) -> End | None:
+    """Refuse what this version cannot do, before anything is touched."""
+    if facts.kind not in ("run", "land", "undo"):
+        return End("failed", f"there is no kind of run that is called {facts.kind}")
+    if facts.way == "pr":
+        return End("failed", "landing by pull request is not built yet. Next: use cherry-pick or direct")
+    if facts.way not in ("cherry-pick", "direct"):
+        return End("failed", f"there is no way to land that is called {facts.way}. Next: use cherry-pick")
+    if facts.way == "direct" and facts.protected:
+        return End("failed", "direct lands on a branch that is protected. Next: use cherry-pick and hold")
+    return None
+
+
+def _nothing_to_do(facts: RunFacts) -> End | None:
+    """End a run that finds everything done, before it makes anything."""
+    if facts.kind == "undo":
+        if facts.undoes or facts.drops:
+            return None
+        return End("done", f"nothing to undo: nothing that run {facts.of} has proven stands")
+    if facts.works or facts.unlanded:
+        return None
+    if facts.kind == "land":
+        return End("done", "nothing to land: everything that is proven is on the target")
+    if facts.wanted is not None and facts.wanted in facts.done_before:
+        return End("done", f"phase {facts.wanted} is done already")
+    if facts.phases and facts.done_before >= facts.phases.keys():
+        return End("done", "the plan is complete already: every phase is done")
+    return None
+
+
+def _preparation(facts: RunFacts) -> Move | None:
+    """See to it that something can be proven before anything is built; None when it can."""
+    if facts.tests is None:
+        return ResolveTests()
+    unsettled = _agreement(facts, facts.tests)
+    if unsettled is not None:
+        return unsettled
+    if facts.kind == "run" and not facts.workspace:
         return MakeWorkspace()
     if facts.setup is None:
         return SetUp()
     if facts.setup != PASS:
-        return End("failed", "the setup of the checkout failed, so nothing could be proven")
+        return End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
     if facts.baseline is None:
         return Baseline()
     if facts.baseline == "NOT_RUN":
-        return End("failed", "no test ran on the base, so no test can prove anything")
-    if facts.baseline == "INDETERMINATE":
         return End(
-            "failed", "the tests could not be run on the base: new failures could not be told from old"
+            "failed", f"no test ran on the base, so no test can prove anything. {_way_on(facts.tests)}"
         )
+    if facts.baseline != PASS:
+        why = "so new failures could not be told from old"
+        return End(
+            "failed",
+            f"the tests could not be run on the base, {why}: {facts.baseline_shown}. {_way_on(facts.tests)}",
+        )
+    return None
+
+
+def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
+    """Let a person agree to what nobody has set; where nobody is there to ask, stop and say how to set it."""
+    key = proposal(tests)
+    if key is None or facts.tests_agreed:
+        return None
+    found = ", ".join(getattr(tests, "found", ()))
+    if facts.auto:
+        return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
+    if isinstance(tests, Unknown):
+        question = f"go on without tests? There is {found}, and no command that runs it is known"
+    elif facts.baseline is None:
+        # It is tried first, so that the question can say what came of it.
+        return None
+    else:
+        question = f"prove with `{command_of(tests)}`? {facts.baseline_shown} on {facts.branch}"
+    return _asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
+
+
+def _way_on(tests: Resolved) -> str:
+    command = tests.command if isinstance(tests, Detected) else "<command>"
+    return f'Next: asbuilt config set checks.tests "{command}"'
+
+
+def _work(facts: RunFacts, now: str) -> Move:
+    if facts.kind != "run":
+        return _delivery(facts)
+    is_direct = facts.way == "direct" and not facts.hold
+    if is_direct and (facts.pending or not facts.marked):
+        return _delivery(facts)
     phase = current(facts)
     if phase is not None:
         return _between(facts, phase) or _in_phase(phase, now)
-    return _after_phases(facts)
+    return _after_phases(facts, is_direct=is_direct)
 
 
 def current(facts: RunFacts) -> PhaseFacts | None:
@@ -151,7 +239,7 @@ def current(facts: RunFacts) -> PhaseFacts | None:
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
     if facts.wanted is not None:
         wanted = facts.phases.get(facts.wanted)
-        return wanted if wanted is not None and not wanted.proven else None
+        return wanted if wanted is not None and wanted.id not in proven else None
     if facts.mode == "phase" and any(phase.proven for phase in facts.phases.values()):
         return None
     begun = (phase for phase in facts.phases.values() if phase.begun and not phase.proven)
@@ -167,13 +255,18 @@ def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     """Ask between two phases of a finish that somebody watches."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
-    key = f"{facts.run}/between/{phase.id}"
-    if key not in facts.approvals:
-        return Ask(key, "continue", f"go on with phase {phase.id}?", phase.id)
-    answer = facts.approvals[key]
+    ask = Ask(f"{facts.run}/between/{phase.id}", "continue", f"go on with phase {phase.id}?", phase.id)
+    return _asked(facts, ask, no=f"you said no to phase {phase.id}")
+
+
+def _asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
+    """Ask, and wait for the answer; None once it is yes."""
+    if ask.key not in facts.approvals:
+        return ask
+    answer = facts.approvals[ask.key]
     if answer is None:
-        return Wait(f"approval {key}", None)
-    return None if answer == "yes" else End("stopped", f"you said no to phase {phase.id}")
+        return Wait(f"approval {ask.key}", None)
+    return None if answer == "yes" else End("stopped", no)
 
 
 def _in_phase(phase: PhaseFacts, now: str) -> Move:
@@ -231,12 +324,12 @@ def _failures(phase: PhaseFacts) -> tuple[str, ...]:
     return judged[-1].failures if judged and phase.attempts[-1].role == "fix" else ()
 
 
-def _after_phases(facts: RunFacts) -> Move:
-    if not any(phase.proven for phase in facts.phases.values()):
+def _after_phases(facts: RunFacts, *, is_direct: bool) -> Move:
+    if not facts.works and not facts.unlanded:
         blocked = [phase.id for phase in facts.phases.values() if phase.id not in facts.done_before]
-        if not blocked:
-            return End("done", "every phase is done already")
         return End("failed", f"no phase can start: {', '.join(blocked)} wait for phases that are not done")
+    if is_direct:
+        return _delivery(facts)
     if facts.together is None:
         return ProveTogether()
     if facts.together != PASS:
@@ -245,8 +338,18 @@ def _after_phases(facts: RunFacts) -> Move:
         return Report()
     if facts.hold:
         return End("held", "everything is proven; landing was not asked for")
-    if facts.landing in (None, "intended"):
-        return Land()
+    return _delivery(facts)
+
+
+def _delivery(facts: RunFacts) -> Move:
+    """Land what waits to be landed, write it into the plan, tidy up, and end."""
     if facts.landing == "refused":
         return End("failed", facts.landing_reason)
-    return End("landed", "") if facts.marked else Mark()
+    if not facts.marked:
+        return Mark()
+    is_undo = facts.kind == "undo"
+    if facts.landing != "landed" if is_undo else facts.pending:
+        return Land()
+    if not facts.tidied:
+        return Tidy()
+    return End("undone" if is_undo else "landed", "")

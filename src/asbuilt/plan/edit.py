@@ -163,6 +163,22 @@ def complete(plan: Plan, at: datetime) -> Edit:
     return edit
 
 
+def reopen(plan: Plan) -> Edit:
+    """Take back that the plan is complete: the inverse of `complete`, whatever was written since."""
+    splicer = Splicer(plan.source)
+    for datum in plan.metadata if not plan.front.present else ():
+        if datum.key.casefold() == "status":
+            set_metadatum(plan, splicer, datum, bracket_of(Status.IN_PROGRESS))
+        elif datum.key.casefold() == "completed":
+            set_metadatum(plan, splicer, datum, UNDECIDED)
+    if plan.front.present:
+        values = {"status": "active", "completed": UNDECIDED}
+        set_keys(plan, splicer, {key: value for key, value in values.items() if plan.front.entry(key)})
+    edit = splicer.edit()
+    _check(read(plan.source.data), edit)
+    return edit
+
+
 def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date) -> Edit:
     """Put a measured number in the place of a stated one, with an audit note.
 

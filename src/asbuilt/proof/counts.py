@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final, NamedTuple
 from xml.parsers import expat
 
@@ -20,8 +21,19 @@ _CARGO: Final = re.compile(
     r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.MULTILINE
 )
 _NODE: Final = re.compile(r"^(?:#|ℹ) (tests|pass|fail|skipped|cancelled|todo) (\d+)$", re.MULTILINE)
+_GO: Final = re.compile(r"^--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
+_GO_END: Final = re.compile(r"^(?:ok  |FAIL|---|\?   )\t\S+", re.MULTILINE)
+_RSPEC: Final = re.compile(
+    r"^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?(?:, (\d+) error.*)?$", re.MULTILINE
+)
+_MOCHA: Final = re.compile(
+    r"^  (\d+) passing \([^)]+\)(?:\n  (\d+) pending)?(?:\n  (\d+) failing)?$", re.MULTILINE
+)
 _PLAIN: Final = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 _FAILED_NAME: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+
+
+_Readers = tuple[Callable[[str], "Counts | None"], ...]
 
 
 class Counts(NamedTuple):
@@ -39,10 +51,15 @@ class Counts(NamedTuple):
         return self.ran + self.skipped
 
 
-def from_output(text: str) -> Counts | None:
-    """Read the last whole summary that a known runner printed; None when there is none."""
+def from_output(text: str, *, cut: bool = False) -> Counts | None:
+    """Read the last whole summary that a known runner printed; None when there is none.
+
+    Runners that sum up only a part at a time are not counted where the output was cut: parts may be missing.
+    """
     plain = _ANSI.sub("", text)
-    for read in (_from_pytest, _from_unittest, _from_cargo, _from_jest, _from_node, _from_plain):
+    in_parts: _Readers = () if cut else (_from_cargo, _from_go)
+    whole: _Readers = (_from_pytest, _from_unittest, _from_jest, _from_node, _from_rspec, _from_mocha)
+    for read in (*whole, *in_parts, _from_plain):
         counts = read(plain)
         if counts is not None:
             return counts
@@ -93,6 +110,32 @@ def _from_node(text: str) -> Counts | None:
         return None
     skipped = words.get("skipped", 0) + words.get("todo", 0)
     return Counts(words["tests"] - skipped, words["fail"] + words.get("cancelled", 0), skipped)
+
+
+def _from_go(text: str) -> Counts | None:
+    """Read `go test -v`: a line for each test, and one for each package at its end."""
+    found = _GO.findall(text)
+    if not found or not _GO_END.search(text):
+        return None
+    failures = tuple(name for word, name in found if word == "FAIL")
+    skipped = sum(word == "SKIP" for word, _ in found)
+    return Counts(len(found) - skipped, len(failures), skipped, failures)
+
+
+def _from_rspec(text: str) -> Counts | None:
+    found = _RSPEC.findall(text)
+    if not found:
+        return None
+    total, failed, pending, errors = (int(number or 0) for number in found[-1])
+    return Counts(total - pending, failed + errors, pending)
+
+
+def _from_mocha(text: str) -> Counts | None:
+    found = _MOCHA.findall(text)
+    if not found:
+        return None
+    passed, pending, failed = (int(number or 0) for number in found[-1])
+    return Counts(passed + failed, failed, pending)
 
 
 def _from_plain(text: str) -> Counts | None:

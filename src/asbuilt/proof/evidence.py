@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from asbuilt.proof.counts import Counts
 
@@ -31,6 +31,25 @@ class Evidence(NamedTuple):
     tree: str
     new_failures: tuple[str, ...] = ()
     old_failures: tuple[str, ...] = ()
+    setup: str = "none"
+    """Digest of the setup that it ran on."""
+    ring: str = ""
+    """What held it: without a ring, a network and other people's files were in its reach."""
+    reused: bool = False
+    """True: it was shown of this very tree before, and not run again."""
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Tell whether running it again on the same tree could show nothing else: it ran, and was counted."""
+        return self.outcome in ("PASS", "FAIL") and self.ran is not None
+
+
+def evidence_from(plain: Mapping[str, Any]) -> Evidence:
+    """Read evidence back from what was kept of it; JSON has no tuples."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()
+    }
+    return Evidence(**fields)
 
 
 class Judged(NamedTuple):
@@ -69,6 +88,13 @@ def judge_tests(
     if exit_code != 0 and not counts.failed:
         return Judged("FAIL", f"exit {exit_code}, though no test failed")
     return Judged("PASS", f"{counts.ran} ran, {counts.skipped} skipped", (), old)
+
+
+def judge_setup(exit_code: int | None) -> Judged:
+    """Judge a setup: where it fails, no check that follows could show anything."""
+    if exit_code is None:
+        return Judged("INDETERMINATE", "the setup was ended by its time limit")
+    return Judged("PASS", "exit 0") if exit_code == 0 else Judged("INDETERMINATE", f"exit {exit_code}")
 
 
 def judge_check(exit_code: int | None) -> Judged:

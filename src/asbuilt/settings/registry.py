@@ -74,7 +74,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="the command that runs the tests; empty: detected",
                 stakes="Another command than yours would decide what is proven.",
                 repository_may_set=True,
-                read_by="doctor",
+                read_by="run",
             ),
             Setting(
                 key="checks.setup",
@@ -83,7 +83,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="the command that prepares a clean checkout; empty: none",
                 stakes="Checks would run on a checkout that is not ready.",
                 repository_may_set=True,
-                read_by="doctor",
+                read_by="run",
             ),
             Setting(
                 key="landing.mode",
@@ -93,6 +93,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="how proven commits reach the target branch",
                 stakes="A guessed landing could move the wrong branch.",
                 repository_may_set=True,
+                read_by="run",
             ),
             Setting(
                 key="landing.sign",
@@ -101,6 +102,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default="auto",
                 meaning="whether landed commits are signed",
                 stakes="Commits could land without the signature that somebody relies on.",
+                read_by="run",
             ),
             Setting(
                 key="ring.required",
@@ -108,7 +110,23 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default=True,
                 meaning="refuse to plan where the kernel cannot hold an agent",
                 stakes="An agent could run without the protection you count on.",
-                read_by="doctor",
+                read_by="run",
+            ),
+            Setting(
+                key="store.url",
+                kind=Kind.TEXT,
+                default="",
+                meaning="a Postgres database for the journal; empty: a file of this user",
+                stakes="What happens would be written down where nobody looks for it.",
+                read_by="run",
+            ),
+            Setting(
+                key="agents.implement",
+                kind=Kind.TEXT,
+                default="",
+                meaning="the agent that works when a run names none",
+                stakes="Another agent than yours would write the code.",
+                read_by="run",
             ),
             Setting(
                 key="time.zone",

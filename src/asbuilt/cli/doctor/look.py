@@ -39,7 +39,7 @@ def look(door: Door, *, tests: bool) -> Facts:
         agents=look_for_agents(door.environ),
         sandbox=sandbox,
         tests=suite,
-        store=look_at_store(home),
+        store=look_at_store(home, settings),
         worker=look_at_worker(home),
         power=look_at_power(),
         clock=look_at_clock(began),

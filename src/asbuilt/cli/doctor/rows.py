@@ -192,7 +192,7 @@ def _tests(tests: SuiteFacts) -> Row:
         return Row(
             name="tests",
             state=State.NOTE,
-            said="no command is set; a phase is proven by its own checks alone",
+            said="no command is set; a run looks for one, and asks",
             next_step='`asbuilt config set checks.tests "COMMAND" --in repository`',
             facts=tests,
         )

@@ -24,13 +24,19 @@ if TYPE_CHECKING:
     from asbuilt.library.finding import Opened
     from asbuilt.library.shelves import Library, PlanFile
     from asbuilt.plan.model import Plan
+    from asbuilt.settings import Settings
 
 
 class Desk(NamedTuple):
     """The library of one command, and how it reads plans."""
 
     library: Library
-    ui_patterns: tuple[str, ...]
+    settings: Settings
+
+    @property
+    def ui_patterns(self) -> tuple[str, ...]:
+        """Files that a person looks at before their phase lands."""
+        return self.settings.globs("ui.patterns")
 
     def open(self, name: str) -> Opened:
         """Find a plan by what was typed, and read it."""
@@ -63,7 +69,7 @@ def _lay_out(door: Door) -> Desk:
     settings = load(repository=repository.root if repository else None, environ=door.environ)
     home = Path(door.environ.get("HOME") or "~").expanduser()
     library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
-    return Desk(library, tuple(settings.globs("ui.patterns")))
+    return Desk(library, settings)
 
 
 def problem_counts(plan: Plan) -> str:

@@ -1,4 +1,7 @@
-"""`asbuilt plan mark`: state in the file how far something is. The rest of the file keeps every byte."""
+"""`asbuilt plan mark`: state in the file how far something is. The rest of the file keeps every byte.
+
+In a repository the journal is told too, as a person's word: a later run reads both.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from asbuilt.cli.commands import Command
+from asbuilt.cli.marks import told
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.screen import printable
@@ -88,7 +92,8 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     opened = desk_for(door).open(plan)
     if phase is None or status is None:
         _refuse("--complete", {"--commit": commit, "--note": note, "--item": item, "--items": items})
-        _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
+        with told(door, opened.at, status="complete"):
+            _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
         door.screen.answer(f"{printable(opened.at.shown)}: the plan is marked complete.")
         door.screen.talk(_NOT_PROVEN)
         return
@@ -116,7 +121,8 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
         more, missing = _beside(*opened.companion, wish)
         edits += more
         left_out += missing
-    changed = _write(edits)
+    with told(door, opened.at, phase=phase.id, status=wish.status.value, item=wish.item):
+        changed = _write(edits)
     screen = door.screen
     name = f"phase {phase.id}" if wish.item is None else f"item {wish.item} of phase {phase.id}"
     words = wish.status.value.replace("_", " ")

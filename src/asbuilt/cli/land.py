@@ -1,0 +1,53 @@
+"""`asbuilt land`: move proven commits to their branch, or take landed ones back. Once, or not at all."""
+
+from __future__ import annotations
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli import outcome
+from asbuilt.cli.commands import Command
+from asbuilt.cli.options import Door, shared
+from asbuilt.cli.plan.desk import complete_plan
+from asbuilt.cli.run import look_on
+from asbuilt.cli.site import asker, never_ran, site_of
+from asbuilt.errors import NotFound
+from asbuilt.flows.requests import Declined, request
+from asbuilt.journal import runs
+
+
+@click.command(
+    "land",
+    cls=Command,
+    examples=[
+        ("asbuilt land rate-limit", "move what is proven to its branch"),
+        ("asbuilt land rate-limit --undo", "one revert for each landed commit; the plan is open again"),
+    ],
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.option("--undo", is_flag=True, help="take back what the last run landed")
+@shared(json=True)
+def command(door: Door, plan: str, *, undo: bool) -> int:
+    """Land what is proven. If something is in the way, nothing moves, and you are told how to go on."""
+    site = site_of(door, plan)
+    address = site.address(plan)
+    with site.journal.store.read() as session:
+        listed = runs.of_plan(session, address)
+    if not listed:
+        raise never_ran(plan)
+    last = listed[0]
+    options = {**last.options, "kind": "undo" if undo else "land", "auto": True, "hold": False}
+    if undo:
+        landed = next((run for run in listed if run.state == "landed"), None)
+        if landed is None:
+            raise NotFound(
+                f"nothing of {plan} has landed here",
+                why="Only what asbuilt landed can be taken back by it.",
+                next_step=f"`asbuilt status {plan}` shows what there is.",
+            )
+        options["of"] = landed.run
+    asked = request(site.journal.store, address, slug=last.options["slug"], options=options, asker=asker())
+    if isinstance(asked, Declined):
+        return outcome.declined(door, last.options["slug"], asked)
+    pid = wiring.ensure_worker(site.journal.home, door.environ)
+    return look_on(door, site, asked, pid)

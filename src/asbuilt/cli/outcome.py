@@ -1,0 +1,106 @@
+"""How a run came out, in a few lines and an exit code. Only the outcome goes to stdout."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from asbuilt.cli.clock import ago, lasting, parsed, stamp
+from asbuilt.cli.plan.desk import next_command
+from asbuilt.cli.screen import printable
+from asbuilt.cli.words import counted
+from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
+
+if TYPE_CHECKING:
+    from asbuilt.cli.options import Door
+    from asbuilt.flows.requests import Declined
+    from asbuilt.journal.views import RunView
+
+_CODES = {"landed": DONE, "held": DONE, "done": DONE, "stopped": DONE, "failed": FAILED}
+
+
+def shown(door: Door, view: RunView) -> int:
+    """Say how a run ended, or what it waits for, and what to type next."""
+    code = WAITS_FOR_APPROVAL if view.questions else view.exit_code or _CODES.get(view.run.state, FAILED)
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
+        return code
+    slug = view.run.options["slug"]
+    for row in door.screen.out.hanging("", _sentence(view), commands=False):
+        door.screen.answer(row)
+    if view.questions:
+        next_command(door, f"asbuilt approve yes {view.questions[0].name}")
+    elif view.run.state == "held":
+        next_command(door, f"asbuilt land {slug}")
+    elif view.run.state in ("failed", "stopped"):
+        next_command(door, f"asbuilt resume {slug}", f", or `asbuilt log {slug}` to see how it came")
+    return code
+
+
+def _sentence(view: RunView) -> str:
+    proven = [phase for phase in view.phases if phase.state in ("proven", "landed")]
+    phases = counted(len(proven), "phase")
+    took = lasting((parsed(view.run.ended_at or view.run.at) - parsed(view.run.at)).total_seconds())
+    why = view.waits_for.why
+    if view.questions:
+        asked = view.questions[0]
+        return f'{view.name} waits for you: {asked.name} "{asked.question}"'
+    match view.run.state:
+        case "landed":
+            return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."
+        case "held":
+            return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}."
+        case "done":
+            return f"{view.name} ended: {why or 'nothing was left to do'}."
+        case "stopped":
+            return f"{view.name} was stopped: {why}. Proven before: {phases}."
+        case _:
+            return f"{view.name} failed: {why}"
+
+
+def declined(door: Door, slug: str, held: Declined) -> int:
+    """Say who has the plan; nothing was started, and that is no failure."""
+    name = f"{slug}.{held.holder.number}" if held.holder else held.claim.run
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.run/1", "run": name, "state": "declined", "exit": DONE})
+        return DONE
+    since = ago(held.claim.since, datetime.now(UTC))
+    where = f", phase {held.claim.phase}" if held.claim.phase else ""
+    text = f"Declined: {slug} is held by {name} (since {since}{where}). Nothing was started."
+    for row in door.screen.out.hanging("", printable(text), commands=False):
+        door.screen.answer(row)
+    next_command(door, f"asbuilt status {slug}", f", or `asbuilt stop {slug}` to end it first")
+    return DONE
+
+
+def as_json(view: RunView) -> dict[str, Any]:
+    """Give a run for a script."""
+    waits = view.waits_for
+    return {
+        "run": view.name,
+        "id": view.run.run,
+        "plan": view.run.plan,
+        "state": view.run.state,
+        "at": stamp(view.run.at),
+        "ended_at": stamp(view.run.ended_at) if view.run.ended_at else None,
+        "phases": [
+            {
+                "id": phase.id,
+                "title": phase.title,
+                "state": phase.state,
+                "commit": phase.commit,
+                "attempt": phase.attempt,
+                "needs": list(phase.needs),
+            }
+            for phase in view.phases
+        ],
+        "waits_for": {
+            "kind": waits.kind,
+            "phase": waits.phase,
+            "since": stamp(waits.since) if waits.since else None,
+            "until": stamp(waits.until) if waits.until else None,
+            "why": waits.why,
+        },
+        "questions": [{"id": one.name, "question": one.question} for one in view.questions],
+        "cost": {"usd": round(view.cost_usd, 4)},
+    }

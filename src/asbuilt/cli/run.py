@@ -1,0 +1,239 @@
+"""`asbuilt run`: ask for a run, see that a worker is there, and look on. The run itself is the worker's."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli import outcome
+from asbuilt.cli.commands import Command
+from asbuilt.cli.following import follow
+from asbuilt.cli.options import Door, shared
+from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
+from asbuilt.cli.screen import printable
+from asbuilt.cli.site import Site, asker, open_site
+from asbuilt.cli.words import counted
+from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
+from asbuilt.flows import environment
+from asbuilt.flows.requests import Declined, request
+from asbuilt.git.repository import current_branch, open_repository
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.plan.edit import the_phase
+from asbuilt.plan.model import Status
+
+if TYPE_CHECKING:
+    from asbuilt.journal.runs import Run
+    from asbuilt.library.finding import Opened
+    from asbuilt.plan.model import Phase, Plan
+    from asbuilt.settings import Settings
+
+_BRANCH: Final = "refs/heads/"
+AGENTS: Final = ("scripted",)
+"""What this version drives; the names of the adapters, without loading them."""
+
+
+class Wish(NamedTuple):
+    """What was asked for on the command line."""
+
+    phase: str | None
+    finish: bool
+    auto: bool
+    hold: bool
+    landing: str | None
+    agent: str | None
+    script: str | None
+
+
+@click.command(
+    "run",
+    cls=Command,
+    examples=[
+        ("asbuilt run rate-limit", "its next phase, proven and held for you"),
+        ("asbuilt run rate-limit 2a", "this phase"),
+        ("asbuilt run rate-limit --finish", "all that is left, asking between phases"),
+        ("asbuilt run rate-limit --finish --auto", "all that is left, no questions, then land"),
+        ("asbuilt run rate-limit --dry-run", "what would happen; nothing is written"),
+    ],
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.argument("phase", required=False, shell_complete=complete_phase)
+@click.option("--finish", is_flag=True, help="all phases that are left")
+@click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
+@click.option("--hold", is_flag=True, help="prove everything, land nothing (the default without --auto)")
+@click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end")
+@click.option("--direct", "landing", flag_value="direct", help="land each phase as soon as it is proven")
+@click.option("--agent", metavar="NAME", help="the agent that works (agents.implement)")
+@click.option(
+    "--script",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="what the scripted agent plays",
+)
+@click.option("--dry-run", is_flag=True, help="say what would happen, and write nothing")
+@click.option("--foreground", is_flag=True, help="work in this process, without a worker")
+@shared(json=True)
+def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
+    """Run a plan: each phase by an agent in a workspace of its own, proven by checks that asbuilt runs."""
+    wish = Wish(**given)
+    if dry_run:
+        return _rehearse(door, plan, wish)
+    site = open_site(door)
+    opened = site.desk.open(plan)
+    options = options_for(site.desk.settings, opened, site.repository.root, wish)
+    if not _agreed(door, opened.plan, wish):
+        return DONE
+    asked = _ask(site, opened, options, door)
+    if isinstance(asked, Declined):
+        return outcome.declined(door, opened.at.slug, asked)
+    if foreground:
+        return _in_this_process(door, site, asked)
+    pid = wiring.ensure_worker(site.journal.home, door.environ)
+    return look_on(door, site, asked, pid)
+
+
+def _ask(site: Site, opened: Opened, options: dict[str, Any], door: Door) -> Run | Declined:
+    address = Address(LOCAL, site.repo, opened.at.shown)
+    run = new_id()
+    environment.keep(site.journal.home.runs / run, door.environ)
+    return request(site.journal.store, address, slug=opened.at.slug, options=options, asker=asker(), run=run)
+
+
+def look_on(door: Door, site: Site, run: Run, pid: int) -> int:
+    """Follow a run; Ctrl-C leaves it running and says how to look on and how to end it."""
+    try:
+        view = follow(
+            door.screen,
+            site.journal,
+            run,
+            alive=lambda: wiring.ensure_worker(site.journal.home, door.environ) > 0,
+        )
+    except KeyboardInterrupt:
+        slug = run.options["slug"]
+        door.screen.talk(f"Left running: {slug}.{run.number} goes on in the worker (pid {pid}).")
+        next_command(door, f"asbuilt status {slug}")
+        next_command(door, f"asbuilt stop {slug}")
+        return DONE
+    return outcome.shown(door, view)
+
+
+def _in_this_process(door: Door, site: Site, run: Run) -> int:
+    """Be the worker for as long as this run takes; where there is one already, it does the work."""
+    ended = threading.Event()
+    thread = threading.Thread(
+        target=wiring.serve, args=(site.journal, site.desk.settings, ended), daemon=True
+    )
+    thread.start()
+    try:
+        view = follow(door.screen, site.journal, run, alive=lambda: True)
+    finally:
+        ended.set()
+    thread.join(10)
+    return outcome.shown(door, view)
+
+
+def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) -> dict[str, Any]:
+    """Freeze what a run is: flags before settings; what could not work is refused here, in words."""
+    plan, slug = opened.plan, opened.at.slug
+    errors = [problem for problem in plan.problems if problem.severity == "error"]
+    if errors:
+        raise GateStopped(
+            f"{slug} has {counted(len(errors), 'error')}: {errors[0].message}",
+            why="A run would work, and prove, against a text that contradicts itself.",
+            next_step=f"`asbuilt plan check {slug}`",
+        )
+    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
+    if not branch:
+        raise GateStopped(
+            "no branch is checked out here",
+            why="What is proven lands on the branch that you work on.",
+            next_step="`git switch` to the branch it is to land on, then run again.",
+        )
+    if wish.phase is not None:
+        the_phase(plan, wish.phase)
+    landing = wish.landing or settings.text("landing.mode")
+    if landing == "pr":
+        raise UsageWrong(
+            "landing.mode pr is not built yet",
+            why="Another landing than the one you chose could move the wrong branch.",
+            next_step="`asbuilt run` with --cherry-pick or --direct.",
+        )
+    return {
+        "kind": "run",
+        "checkout": str(checkout),
+        "branch": branch,
+        "slug": slug,
+        "host": machine(),
+        **_agent(settings, wish),
+        "mode": "finish" if wish.finish else "phase",
+        "phase": wish.phase,
+        "auto": wish.auto,
+        "hold": wish.hold or not wish.auto,
+        "landing": landing,
+        "sign": settings.text("landing.sign"),
+        "tests": settings.text("checks.tests") or None,
+        "setup": settings.text("checks.setup") or None,
+        "ring_required": settings.flag("ring.required"),
+    }
+
+
+def _agent(settings: Settings, wish: Wish) -> dict[str, str | None]:
+    name = wish.agent or settings.text("agents.implement")
+    if name not in AGENTS:
+        raise NotFound(
+            f"agent {name} is not one that this version drives" if name else "no agent is named",
+            why="It drives the scripted agent, which plays a script instead of asking a model.",
+            next_step="`asbuilt run PLAN --agent scripted --script FILE`",
+        )
+    if name == "scripted" and wish.script is None:
+        raise UsageWrong(
+            "the scripted agent needs a script",
+            why="It does what the script says, and nothing else.",
+            next_step="`--script FILE`; docs/scripted-agent.md says how one is written.",
+        )
+    return {"agent": name, "script": str(Path(wish.script).absolute()) if wish.script else None}
+
+
+def _wanted(plan: Plan, wish: Wish) -> list[Phase]:
+    """List the phases that a run would work on, in the order of the file."""
+    if wish.phase is not None:
+        return [the_phase(plan, wish.phase)]
+    left = [phase for phase in plan.phases if phase.status is not Status.DONE]
+    return left if wish.finish else left[:1]
+
+
+def _agreed(door: Door, plan: Plan, wish: Wish) -> bool:
+    """Show what one phase promises and await a yes; `--finish` and `--auto` are a yes themselves."""
+    if wish.auto or wish.finish or not door.may_ask or door.json:
+        return True
+    for phase in _wanted(plan, wish):
+        door.screen.talk(printable(f"{phase.id}  {phase.title}"))
+        for item in phase.work_items:
+            for row in door.screen.err.hanging("  - ", item.text, commands=False):
+                door.screen.talk(row)
+        door.screen.talk(f"  {counted(len(phase.checks), 'check')} of its own")
+    return click.confirm("Run it?", default=True, err=True)
+
+
+def _rehearse(door: Door, name: str, wish: Wish) -> int:
+    desk = desk_for(door)
+    opened = desk.open(name)
+    repository = desk.library.repository
+    options = options_for(desk.settings, opened, repository.root if repository else door.start, wish)
+    phases = [{"id": phase.id, "title": phase.title} for phase in _wanted(opened.plan, wish)]
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.rehearsal/1", "phases": phases, "options": options})
+        return DONE
+    screen = door.screen
+    screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}, by {options['agent']}")
+    for phase in phases:
+        screen.answer(printable(f"{screen.out.symbols.not_started} {phase['id']:<4}{phase['title']}"))
+    screen.answer(f"Tests    {printable(options['tests'] or 'detected when the run begins')}")
+    lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
+    screen.answer(printable(f"Lands    on {options['branch']}, {lands}"))
+    screen.talk("Nothing was written.")
+    return DONE

@@ -1,0 +1,111 @@
+"""What every command about runs starts from: the repository, its journal, and what was named.
+
+The one rule: looking makes nothing. Only a command that asks for something opens a journal that is not there.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt import wiring
+from asbuilt.cli.plan.desk import Desk, desk_for
+from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.flows.enrolling import enrol, known
+from asbuilt.flows.requests import Asker
+from asbuilt.git.repository import open_repository
+from asbuilt.journal import runs
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.library.finding import find
+
+if TYPE_CHECKING:
+    from asbuilt.cli.options import Door
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.runs import Run
+
+_RUN: Final = re.compile(r"(?P<plan>.+)\.(?P<number>[1-9][0-9]*)")
+
+
+class Site(NamedTuple):
+    """A repository and its journal."""
+
+    desk: Desk
+    repository: Repository
+    journal: wiring.Journal
+    repo: str
+
+    def address(self, name: str) -> Address:
+        """Find a plan by what was typed: one that has a journal, also when its file is gone, else a file."""
+        with self.journal.store.read() as session:
+            heads = session.rows(
+                "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo", org=LOCAL, repo=self.repo
+            )
+        exact = [row["plan"] for row in heads if name in (row["slug"], row["plan"])]
+        parts = exact or [row["plan"] for row in heads if name and name in row["slug"]]
+        if len(parts) == 1:
+            return Address(LOCAL, self.repo, parts[0])
+        if parts:
+            raise UsageWrong(
+                f'"{name}" is part of {len(parts)} plans: {", ".join(parts)}',
+                why="Which one is meant cannot be told.",
+                next_step="Write more of its name, or its path.",
+            )
+        return Address(LOCAL, self.repo, find(self.desk.library, name).shown)
+
+    def run(self, name: str) -> Run:
+        """Find a run: `rate-limit.2`, or the newest one of `rate-limit`."""
+        numbered = _RUN.fullmatch(name)
+        with self.journal.store.read() as session:
+            if numbered:
+                listed = runs.of_plan(session, self.address(numbered["plan"]))
+                found = [run for run in listed if run.number == int(numbered["number"])]
+            else:
+                found = runs.of_plan(session, self.address(name), limit=1)
+        if not found:
+            raise never_ran(name)
+        return found[0]
+
+
+def never_ran(name: str) -> NotFound:
+    """Say that there is no such run."""
+    return NotFound(
+        f"{name} has not been run here",
+        why="There is nothing in the journal of this repository.",
+        next_step=f"`asbuilt run {_RUN.sub(lambda match: match['plan'], name)}`",
+    )
+
+
+def look_at(door: Door) -> tuple[Desk, Site | None]:
+    """Open what there is to look at; no site when nothing was ever written about this repository."""
+    desk = desk_for(door)
+    if desk.library.repository is None:
+        return desk, None
+    journal = wiring.find_journal(desk.settings, door.environ)
+    if journal is None:
+        return desk, None
+    repository = open_repository(desk.library.repository.root)
+    repo = known(journal.store, repository)
+    return desk, None if repo is None else Site(desk, repository, journal, repo)
+
+
+def site_of(door: Door, name: str) -> Site:
+    """Open the site of a command about something that has run."""
+    _, site = look_at(door)
+    if site is None:
+        raise never_ran(name)
+    return site
+
+
+def open_site(door: Door) -> Site:
+    """Open the site of a command that asks for something; now the repository gets its id, if it has none."""
+    desk = desk_for(door)
+    repository = open_repository(door.start)
+    journal = wiring.open_journal(desk.settings, door.environ)
+    return Site(desk, repository, journal, enrol(journal.store, repository))
+
+
+def asker() -> Asker:
+    """Say who asks."""
+    return Asker(getpass.getuser(), machine())

@@ -1,0 +1,136 @@
+"""Put events into words: one line each, the same in every door. A kind that is not known is shown as it is.
+
+The one rule: an agent says; asbuilt ran; only our check makes proven.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from asbuilt.journal.events import Event
+
+_HASH: Final = 7
+
+
+class Line(NamedTuple):
+    """What an event says: of which phase, in one word, and the rest."""
+
+    phase: str
+    word: str
+    text: str
+    is_news: bool = True
+    """False: bookkeeping that only a full log shows."""
+
+
+def told(event: Event) -> Line:
+    """Put one event into words."""
+    words = _WORDS.get(event.kind)
+    if words is None:
+        return Line(_phase(event.data), event.kind, json.dumps(event.data, sort_keys=True), is_news=False)
+    word, text, is_news = words(event.data)
+    return Line(_phase(event.data), word, " ".join(text.split()), is_news)
+
+
+def _phase(data: Mapping[str, Any]) -> str:
+    return str(data.get("phase") or "-")
+
+
+Words = tuple[str, str, bool]
+
+
+def _attempt_ended(data: Mapping[str, Any]) -> Words:
+    if data["ending"] == "done":
+        says = str(data.get("says", "")).strip()
+        return "SAYS DONE", f'agent: "{says}"' if says else "the agent says that it is done", True
+    return data["ending"].upper().replace("_", " "), str(data.get("reason", "")), True
+
+
+def _checks(data: Mapping[str, Any]) -> Words:
+    again = "; run before on this tree" if data.get("reused") else ""
+    failures = "; ".join(data.get("failures", ()))
+    return data["outcome"].replace("_", " "), (failures or "every check that asbuilt ran") + again, True
+
+
+def _verdict(data: Mapping[str, Any]) -> Words:
+    failures = "; ".join(data.get("failures", ()))
+    return "VERDICT", f"verifier says {data['outcome']}" + (f": {failures}" if failures else ""), True
+
+
+def _approval(data: Mapping[str, Any]) -> Words:
+    return "ASKS", f"a{data['number']}: {data['question']}", True
+
+
+def _answer(data: Mapping[str, Any]) -> Words:
+    note = f": {data['note']}" if data.get("note") else ""
+    return "ANSWERED", f"a{data['number']}: {data['answer']}{note}", True
+
+
+def _parked(data: Mapping[str, Any]) -> Words:
+    return "PARKED", data["why"] + (f", until {data['until']}" if data.get("until") else ""), True
+
+
+def _outcome(word: str) -> Callable[[Mapping[str, Any]], Words]:
+    def words(data: Mapping[str, Any]) -> Words:
+        return word, f"{data['outcome'].replace('_', ' ')} {data.get('why') or ''}", True
+
+    return words
+
+
+def _tests(data: Mapping[str, Any]) -> Words:
+    command = data.get("command")
+    return "TESTS", f"{command} ({data.get('source', 'set')})" if command else "skipping test gate", True
+
+
+_WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
+    "run.requested": lambda data: ("ASKED", f"mode {data.get('mode', 'phase')}", False),
+    "claim.acquired": lambda data: ("CLAIM", f"taken, epoch {data['epoch']}", False),
+    "claim.released": lambda _: ("CLAIM", "released", False),
+    "claim.broken": lambda data: ("CLAIM", f"broken: {data['reason']}", True),
+    "run.started": lambda data: ("START", f"on {data['base'][:_HASH]}", True),
+    "run.stop_asked": lambda data: ("STOP", f"asked: {data['reason']}", True),
+    "run.hastened": lambda _: ("RESUME", "asked to go on now", True),
+    "tests.resolved": _tests,
+    "workspace.made": lambda _: ("WORKSPACE", "made", False),
+    "setup.done": _outcome("SETUP"),
+    "baseline.done": _outcome("BASELINE"),
+    "phase.begun": lambda data: ("BEGIN", f"intent {str(data['intent'])[:15]}", False),
+    "attempt.begun": lambda data: (
+        "FIX" if data["role"] == "fix" else "IMPLEMENT",
+        f"attempt {data['number']}" + (f", {data['agent']}" if data.get("agent") else ""),
+        True,
+    ),
+    "attempt.ended": _attempt_ended,
+    "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),
+    "checks.done": _checks,
+    "verifier.begun": lambda data: ("VERIFY", f"another agent judges attempt {data['number']}", True),
+    "verifier.ended": lambda data: ("VERIFIER", str(data["ending"]), True),
+    "verdict.given": _verdict,
+    "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
+    "approval.asked": _approval,
+    "approval.answered": _answer,
+    "run.parked": _parked,
+    "together.done": _outcome("TOGETHER"),
+    "report.written": lambda _: ("REPORT", "written", False),
+    "landing.intended": lambda data: ("LANDING", f"{data['old'][:_HASH]}..{data['new'][:_HASH]}", False),
+    "landing.done": lambda data: ("LANDED", f"{data['branch']} {data['new'][:_HASH]}", True),
+    "landing.refused": lambda data: ("NOT LANDED", str(data.get("what") or data.get("reason", "")), True),
+    "landing.undone": lambda data: ("UNDONE", str(data.get("branch", "")), True),
+    "plan.marked": lambda _: ("MARKED", "the plan's outcomes are written", False),
+    "phase.marked": lambda data: (
+        "MARKED",
+        f"{data['status']} by hand" + (f", item {data['item']}" if data.get("item") else ""),
+        True,
+    ),
+    "plan.completed": lambda data: (
+        "COMPLETE",
+        "by hand" if data.get("by") == "hand" else "every phase of the plan is done",
+        True,
+    ),
+    "plan.differs": lambda _: ("DIFFERS", "the plan's text was changed during the run", True),
+    # A landing has told of itself.
+    "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),
+}

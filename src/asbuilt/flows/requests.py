@@ -1,0 +1,99 @@
+"""What people ask for, written down for the worker. Its one rule: nothing is performed here.
+
+A command writes rows and goes; whatever becomes of it, the worker finds them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from asbuilt.errors import NotFound
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.ids import new_id
+
+if TYPE_CHECKING:
+    from asbuilt.journal.approvals import Answer, Approval
+    from asbuilt.journal.claims import Claim
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.runs import Run
+    from asbuilt.journal.store import Store
+
+
+class Asker(NamedTuple):
+    """Who asks, and from which machine."""
+
+    actor: str
+    host: str
+
+
+class Declined(NamedTuple):
+    """Another run has the plan; nothing was started."""
+
+    claim: Claim
+    holder: Run | None
+
+
+def request(
+    store: Store, address: Address, *, slug: str, options: dict[str, Any], asker: Asker, run: str = ""
+) -> Run | Declined:
+    """Ask for a run. The plan is claimed in the same breath, so of two that ask at once one is told."""
+    run = run or new_id()
+    with store.write() as session:
+        open_plan(session, address, slug)
+        taken = claims.acquire(
+            session, address, run=run, mode=options["mode"], host=asker.host, actor=asker.actor
+        )
+        if taken.answer is not claims.Answer.YOURS:
+            return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
+        return runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+
+
+def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
+    """Ask a run to end at once, its work kept; False when it is over already."""
+    with store.write() as session:
+        asked = runs.ask_to_stop(session, run.org, run.repo, run.run, reason=reason)
+        if asked:
+            append(
+                session,
+                run.address,
+                key=f"{run.run}/stop",
+                kind="run.stop_asked",
+                actor=asker.actor,
+                data={"run": run.run, "reason": reason[:500]},
+            )
+            runs.wake(session, run.org, run.repo, run.run)
+    return asked
+
+
+def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
+    """Make what a run waits for due now; False when it waits for nothing."""
+    with store.write() as session:
+        moved = runs.wake(session, run.org, run.repo, run.run)
+        if moved:
+            append(
+                session,
+                run.address,
+                key=f"{run.run}/hastened/{moved[0].n}",
+                kind="run.hastened",
+                actor=asker.actor,
+                data={"run": run.run},
+            )
+    return bool(moved)
+
+
+def answer(  # noqa: PLR0913 - an answer has these parts
+    store: Store, org: str, repo: str, number: int, *, said: Answer, note: str | None, asker: Asker
+) -> tuple[bool, Approval]:
+    """Answer a question, and let the run that asked it go on: (whether this answer counts, the question)."""
+    with store.write() as session:
+        counts, asked = approvals.answer(session, org, repo, number, said=said, actor=asker.actor, note=note)
+        if asked is None:
+            raise NotFound(
+                f"there is no question a{number} here",
+                why="Questions are numbered in each repository.",
+                next_step="`asbuilt approve` lists what waits for you.",
+            )
+        if counts:
+            runs.wake(session, org, repo, asked.run)
+    return counts, asked

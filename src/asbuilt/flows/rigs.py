@@ -1,0 +1,172 @@
+"""Folders in which checks run, made ready by setup. What a check finds there is a copy that goes with it.
+
+A virtual environment has its own path written into it, so a rig keeps its place for ever: the setup is made
+at the path at which every check finds it. Two runs of one repository at the same time have a rig each.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.git.checkouts import clean_checkout, delete, strange_in
+from asbuilt.policy.shell import argv_of
+from asbuilt.ports import Command
+from asbuilt.proof.counts import MAX_XML
+from asbuilt.proof.runners import reporting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.ports import Ended, Processes
+    from asbuilt.proof.resolving import Setup
+
+LIMIT_S: Final = 45 * 60
+"""What a setup, the tests or one check may take, when the run says nothing else."""
+
+
+class Ran(NamedTuple):
+    """A command that ran in a rig."""
+
+    command: str
+    tree: str
+    setup: str
+    """Digest of the setup it found."""
+    ended: Ended
+    report: bytes | None = None
+    """What its runner wrote beside its output, if it wrote anything."""
+
+
+class Rigs:
+    """The rigs of one repository, each for one setup."""
+
+    def __init__(
+        self, folder: Path, repository: Repository, processes: Processes, *, limit_s: int = LIMIT_S
+    ) -> None:
+        self._folder = folder
+        self._repository = repository
+        self._processes = processes
+        self._limit_s = limit_s
+
+    @contextmanager
+    def take(self, setup: Setup) -> Iterator[Rig]:
+        """Lend the first rig for a setup that nobody has; the kernel gives it back when we die."""
+        for number in count():
+            folder = self._folder / setup.digest / str(number)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                continue
+            try:
+                yield Rig(folder, self._repository, self._processes, setup, self._limit_s)
+            finally:
+                os.close(descriptor)
+            return
+
+
+class Rig:
+    """One folder of them, ours alone for now."""
+
+    def __init__(
+        self, folder: Path, repository: Repository, processes: Processes, setup: Setup, limit_s: int
+    ) -> None:
+        self._checkout, self._home, self._out = (folder / name for name in ("checkout", "home", "out"))
+        self._making, self._kept = folder / "making", folder / "kept"
+        self._repository = repository
+        self._processes = processes
+        self._setup = setup
+        self._limit_s = limit_s
+
+    def set_up(self, tree: str) -> Ran | None:
+        """Make what every check shall find, on a tree that no agent has touched; None when it stands.
+
+        It counts only as a whole: what was made is moved into place by one rename, at the very end.
+        """
+        if self._setup.command is None or self._kept.exists():
+            return None
+        delete(self._making)
+        self._empty(tree)
+        ended = self._run(argv_of(self._setup.command), network=True)
+        if ended.exit_code == 0:
+            made = self._making / "checkout"
+            made.mkdir(parents=True)
+            for path in strange_in(self._repository, tree, self._checkout):
+                (made / path).parent.mkdir(parents=True, exist_ok=True)
+                (self._checkout / path).rename(made / path)
+            self._home.rename(self._making / "home")
+            self._making.rename(self._kept)
+        return Ran(self._setup.command, tree, self._setup.digest, ended)
+
+    def run(self, tree: str, command: str) -> Ran:
+        """Run a command on exactly a tree and what setup made; it is told of nothing that ran before it."""
+        self._empty(tree)
+        for kept, place in ((self._kept / "checkout", self._checkout), (self._kept / "home", self._home)):
+            if kept.exists():
+                lay(kept, place)
+        report = self._out / "report.xml"
+        ended = self._run(reporting(argv_of(command), str(report)), network=False)
+        return Ran(command, tree, self._setup.digest, ended, _content(report))
+
+    def forget(self) -> None:
+        """Let the next one set up anew: something that was made does not work any more."""
+        delete(self._kept)
+
+    def _empty(self, tree: str) -> None:
+        clean_checkout(self._repository, tree, self._checkout)
+        for folder in (self._home, self._out):
+            delete(folder)
+            folder.mkdir(mode=0o700)
+
+    def _run(self, argv: tuple[str, ...], *, network: bool) -> Ended:
+        return self._processes.run(
+            Command(
+                argv=argv,
+                cwd=self._checkout,
+                writable=(self._checkout, self._out),
+                home=self._home,
+                network=network,
+                timeout_s=self._limit_s,
+            )
+        )
+
+
+def lay(kept: Path, place: Path) -> None:
+    """Copy a folder over another. What is there stays, and no link is followed: the tree may be hostile."""
+    with os.scandir(kept) as found:
+        for one in found:
+            to = place / one.name
+            if one.is_symlink():
+                if not os.path.lexists(to):
+                    to.symlink_to(Path(one.path).readlink())
+            elif one.is_dir():
+                if not os.path.lexists(to):
+                    to.mkdir(mode=stat.S_IRWXU)
+                    lay(Path(one.path), to)
+                    shutil.copystat(one.path, to)
+                elif to.is_dir() and not to.is_symlink():
+                    lay(Path(one.path), to)
+            elif one.is_file() and not os.path.lexists(to):
+                shutil.copy2(one.path, to)
+
+
+def _content(report: Path) -> bytes | None:
+    """Read what a check has written, which may be anything: a link, a pipe, a gigabyte."""
+    try:
+        descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as opened:
+        return opened.read(MAX_XML + 1)

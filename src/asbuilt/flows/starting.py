@@ -1,0 +1,181 @@
+"""Start a run: claim its plan, look at the repository, and write down what the run builds on.
+
+The one rule: nothing is guessed. Where the repository and the journal differ, a person is told and decides.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from asbuilt.errors import GateStopped
+from asbuilt.flows.document import Document
+from asbuilt.flows.outcomes import branch_of
+from asbuilt.flows.record import ACTOR
+from asbuilt.git import commits
+from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
+from asbuilt.journal import claims, runs
+from asbuilt.journal.views import events_of
+from asbuilt.lifecycle.standing import done_now, fold_plan
+from asbuilt.plan.model import Status
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from asbuilt.flows.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.facts import Work
+    from asbuilt.lifecycle.standing import Standing
+
+
+class Ground(NamedTuple):
+    """What a run builds on."""
+
+    target: str
+    """The target's tip."""
+    branch: str | None
+    """The tip of the plan's branch, if it is there."""
+    standing: Standing
+    unlanded: tuple[Work, ...]
+    """What is proven and the target does not have."""
+
+
+def start(record: Record, repository: Repository) -> None:
+    """Claim the plan, look at the repository, and write down what this run is."""
+    run = record.run
+    target = _look(record, repository)
+    data = Document(record, repository).read()
+    plan = read(data)
+    author = commits.author_of(repository)
+    _claim(record)
+    ground = _ground(record, repository, target)
+    marked = [phase.id for phase in plan.phases if phase.status is Status.DONE]
+    outline: dict[str, Any] = {
+        "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
+        "titles": {phase.id: phase.title for phase in plan.phases},
+        "done": sorted(done_now(ground.standing, marked)),
+        "unlanded": ground.unlanded,
+    }
+    of = None
+    if run.options.get("kind", "run") == "undo":
+        of = run.options.get("of") or _newest(ground)
+        outline |= _undo(record, ground, of)
+    else:
+        _check_branch(record, repository, ground)
+    record.say(
+        "run.started",
+        "started",
+        base=ground.unlanded[-1].commit if ground.unlanded else ground.target,
+        branch_at=ground.branch,
+        of=of,
+        outline=record.blobs.put(json.dumps(outline).encode()),
+        revision=record.blobs.put(data),
+        intent=plan.intent,
+        author=[author.name, author.email, author.at.isoformat()],
+    )
+
+
+def _look(record: Record, repository: Repository) -> str:
+    """Look at the repository; returns the target's tip."""
+    target = f"refs/heads/{record.run.options['branch']}"
+    for checkout in checkouts_of(repository, target):
+        found = [*operations(checkout.git_dir), *conflicts(checkout)]
+        if found:
+            raise GateStopped(
+                f"{checkout.path} is in the middle of something: {', '.join(found[:3])}",
+                why="A run starts from a state that somebody meant.",
+                next_step="Finish or abort it, then run again.",
+            )
+    if leftover_stashes(repository):
+        raise GateStopped(
+            "a stash of an interrupted landing is there",
+            why="It may hold work that nobody has put back.",
+            next_step="Look at `git stash list`, take it back or drop it, then run again.",
+        )
+    base = tip(repository, target)
+    if base is None:
+        raise GateStopped(
+            f"there is no branch {record.run.options['branch']}",
+            why="Nothing to build on.",
+            next_step="Name another.",
+        )
+    return base
+
+
+def _claim(record: Record) -> None:
+    run = record.run
+    with record.store.write() as session:
+        taken = claims.acquire(
+            session,
+            run.address,
+            run=run.run,
+            mode=run.options.get("mode", "phase"),
+            host=run.options["host"],
+            actor=ACTOR,
+        )
+        if taken.answer is not claims.Answer.YOURS:
+            raise GateStopped(
+                f"{run.plan} is held by run {taken.claim.run}",
+                why="One run a plan: two would overwrite each other.",
+                next_step="Stop that run first.",
+            )
+        runs.set_state(session, run, "running")
+
+
+def _ground(record: Record, repository: Repository, target: str) -> Ground:
+    with record.store.read() as session:
+        standing = fold_plan(events_of(session, record.blobs, record.run.address))
+    return Ground(
+        target=target,
+        branch=tip(repository, f"refs/heads/{branch_of(record)}"),
+        standing=standing,
+        # A person may have merged the plan's branch by hand; what the target has is landed.
+        unlanded=tuple(
+            work for work in standing.unlanded if not commits.contains(repository, target, work.commit)
+        ),
+    )
+
+
+def _check_branch(record: Record, repository: Repository, ground: Ground) -> None:
+    """Refuse to build on a branch that is not as the last run left it."""
+    branch, slug, at = branch_of(record), record.run.options["slug"], ground.branch
+    if ground.unlanded:
+        last = ground.unlanded[-1].commit
+        if at == last:
+            return
+        phases = ", ".join(work.phase for work in ground.unlanded)
+        put_back = f"git branch --force {branch} {last[:12]}"
+        raise GateStopped(
+            f"{branch} {'is gone' if at is None else f'was moved to {at[:12]}'}",
+            why=f"It held what is proven and not landed: phase {phases}, at {last[:12]}.",
+            next_step=f"Put it back: {put_back}; or give that work up: asbuilt land {slug} --undo",
+        )
+    ours = {work.commit for work in ground.standing.proven}
+    if at is None or at in ours or commits.contains(repository, ground.target, at):
+        return
+    raise GateStopped(
+        f"there is a branch {branch}, and asbuilt did not make it",
+        why="The plan's proven phases would go there, over somebody's commits.",
+        next_step=f"Rename it: git branch --move {branch} {branch}-mine",
+    )
+
+
+def _newest(ground: Ground) -> str | None:
+    """Name the newest run whose work stands."""
+    return ground.unlanded[-1].run if ground.unlanded else ground.standing.newest_landed
+
+
+def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
+    """Tell what an undo takes back: what a run has landed, and what it has proven and nobody landed."""
+    drops = [work for work in ground.unlanded if work.run == of]
+    above = ground.unlanded[-1:] if not drops else ground.unlanded[ground.unlanded.index(drops[0]) :]
+    newer = next((work for work in above if work.run != of), None)
+    if newer is not None:
+        with record.store.read() as session:
+            found = runs.find(session, record.run.org, record.run.repo, newer.run)
+        name = f"{record.run.options['slug']}.{found.number if found else '?'}"
+        raise GateStopped(
+            f"run {name} has proven phase {newer.phase} since, which is not landed",
+            why="It builds on what would be taken back.",
+            next_step=f"Land it (asbuilt land {record.run.options['slug']}), or undo {name} first.",
+        )
+    return {"undoes": ground.standing.landed_by(of or ""), "drops": drops}

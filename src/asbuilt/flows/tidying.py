@@ -1,0 +1,49 @@
+"""Remove what a landed run no longer needs. The one rule: whatever somebody could miss is kept, and said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, LandingRefused
+from asbuilt.flows.outcomes import branch_of
+from asbuilt.git import candidates, locks, workspaces
+from asbuilt.git.repository import checkouts_of, tip
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.flows.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.facts import RunFacts
+
+_TOLD: Final = 5
+_WHY: Final = 160
+
+
+def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) -> None:
+    """Remove workspaces, the plan's branch and the candidate, each only if nothing is lost with it."""
+    landed = {record.run.run, *(one.run for one in facts.landed)}
+    kept: list[str] = []
+    # Workspaces go first: the branch is what keeps their commits reachable.
+    for leftover in workspaces.leftovers(repository, root):
+        if leftover.run not in landed:
+            continue
+        try:
+            workspaces.remove(repository, leftover.workspace)
+        except (LandingRefused, GitFailed) as error:
+            kept.append(f"{leftover.run}/{leftover.lane}: {error.what}"[:_WHY])
+    branch = _drop_branch(record, repository, facts)
+    candidates.let_go(repository, record.run.run)
+    record.say("landing.tidied", "tidied", branch=branch, kept=kept[:_TOLD], kept_in_all=len(kept))
+
+
+def _drop_branch(record: Record, repository: Repository, facts: RunFacts) -> str:
+    """Remove the plan's branch if all that is on it has landed; returns what became of it."""
+    ref = f"refs/heads/{branch_of(record)}"
+    at = tip(repository, ref)
+    if at is None:
+        return "gone"
+    if facts.pending or at not in {one.commit for one in facts.landed} or checkouts_of(repository, ref):
+        return "kept"
+    locks.drop_ref(repository, ref, old=at)
+    return "removed"

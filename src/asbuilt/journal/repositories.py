@@ -1,0 +1,45 @@
+"""Which repositories this store knows, and where each was last seen: how a copy is told from a move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from asbuilt.journal.store import Session
+
+
+class Known(NamedTuple):
+    """A repository as it was last seen."""
+
+    repo: str
+    path: str
+    """The git folder that all its checkouts share."""
+    inode: str
+    remote: str | None
+
+
+def find(session: Session, org: str, repo: str) -> Known | None:
+    """Return what is known of a repository."""
+    row = first(
+        session.rows(
+            "SELECT repo, path, inode, remote FROM repositories WHERE org = :org AND repo = :repo",
+            org=org,
+            repo=repo,
+        )
+    )
+    return None if row is None else Known(**row)
+
+
+def remember(session: Session, org: str, known: Known) -> None:
+    """Write down where a repository is now."""
+    session.run(
+        "INSERT INTO repositories (org, repo, path, inode, remote, seen_at)"
+        " VALUES (:org, :repo, :path, :inode, :remote, :now)"
+        " ON CONFLICT (org, repo) DO UPDATE SET path = :path, inode = :inode, remote = :remote,"
+        " seen_at = :now",
+        org=org,
+        **known._asdict(),
+        now=session.now,
+    )

@@ -1,0 +1,116 @@
+"""How far a run is, and what it waits for, told from the move that comes next. Pure; nothing is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
+
+from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.phases import next_move
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
+    from asbuilt.lifecycle.phases import Move
+
+State = Literal[
+    "pending", "ready", "implementing", "fixing", "checking", "verifying", "parked", "proven", "landed",
+    "done", "failed", "stopped",
+]  # fmt: skip
+Waiting = Literal["agent", "verifier", "asbuilt", "person", "limit", "time", "nobody"]
+
+
+class PhaseProgress(NamedTuple):
+    """Where a phase is in its life."""
+
+    id: str
+    title: str
+    state: State
+    since: str
+    """When this state began; empty while nobody knows."""
+    commit: str | None = None
+    attempt: int | None = None
+    """The attempt under way, or the last one."""
+    cycle: int = 0
+    """Which cycle of fixing it is in."""
+    needs: tuple[str, ...] = ()
+    """What has to be done before it, as long as it is not."""
+
+
+class WaitsFor(NamedTuple):
+    """What a run waits for, in one value: for whom, since when, until when."""
+
+    kind: Waiting
+    phase: str | None = None
+    since: str = ""
+    until: str | None = None
+    why: str = ""
+
+
+def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
+    """Tell of every phase of the plan how far this run has brought it."""
+    move = next_move(facts, now)
+    proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
+    current = phases.current(facts)
+    return [
+        _of_phase(facts, phase, move if phase is current else None, proven) for phase in facts.phases.values()
+    ]
+
+
+def waits_for(facts: RunFacts, now: str) -> WaitsFor:
+    """Tell what has to happen before the run goes on."""
+    move = next_move(facts, now)
+    phase = phases.current(facts)
+    last = phase.attempts[-1] if phase is not None and phase.attempts else None
+    match move:
+        case phases.End():
+            return WaitsFor("nobody", why=facts.reason or move.reason)
+        case phases.Wait(why=why, until=until):
+            kind: Waiting = "person" if until is None else "limit" if "limit" in why else "time"
+            return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
+        case phases.Attempt(phase=name):
+            return WaitsFor("agent", name, last.began_at if last else "")
+        case phases.Verify(phase=name):
+            return WaitsFor("verifier", name, last.ended_at if last else "")
+        case _:
+            return WaitsFor("asbuilt", phase.id if phase else None, why=type(move).__name__)
+
+
+def _of_phase(
+    facts: RunFacts, phase: PhaseFacts, move: Move | None, proven: set[str] | frozenset[str]
+) -> PhaseProgress:
+    open_needs = tuple(need for need in phase.needs if need not in proven)
+    last = phase.attempts[-1] if phase.attempts else None
+    about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs)
+    if phase.proven is not None:
+        state: State = "landed" if facts.landing == "landed" else "proven"
+        return about._replace(state=state, since=phase.proven_at, commit=phase.proven)
+    if phase.id in facts.done_before:
+        return about._replace(state="done")
+    if move is None or not phase.begun:
+        return about if open_needs else about._replace(state="ready")
+    since = phase.begun_at
+    if last is not None:
+        since = last.ended_at or last.began_at
+    number = last.number if last else None
+    return about._replace(state=_state(move), since=since, attempt=number, cycle=phase.fixes)
+
+
+def _state(move: Move) -> State:
+    match move:
+        case phases.Attempt(role=role):
+            return "fixing" if role == "fix" else "implementing"
+        case phases.Keep() | phases.Check() | phases.Commit():
+            return "checking"
+        case phases.Verify():
+            return "verifying"
+        case phases.Wait() | phases.Ask():
+            return "parked"
+        case phases.End(state=state):
+            return "stopped" if state == "stopped" else "failed"
+        case (
+            phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
+            | phases.Baseline() | phases.Begin() | phases.ProveTogether() | phases.Report() | phases.Land()
+            | phases.Mark() | phases.Tidy()
+        ):  # fmt: skip
+            return "ready"
+        case _:
+            assert_never(move)

@@ -1,0 +1,166 @@
+"""How is it put together? The only file that knows every adapter, and it loads only what a door asks for."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import WorkerFailed
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.home import Home, open_home
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.liveness import holder, only_one
+from asbuilt.journal.schema import STEPS
+from asbuilt.settings import state_folder
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from asbuilt.journal.store import Store
+    from asbuilt.settings import Settings
+
+IDLE_S: Final = 600.0
+"""A worker that a command started goes when nothing has been due for so long; the next command starts one."""
+_UP_WITHIN_S: Final = 20.0
+_LOG_CAP: Final = 1_000_000
+_PASSED: Final = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE", "ASBUILT_STORE_URL",
+)  # fmt: skip
+
+
+class Journal(NamedTuple):
+    """The truth of this user, opened."""
+
+    home: Home
+    store: Store
+    blobs: Blobs
+
+
+def find_journal(settings: Settings, environ: Mapping[str, str]) -> Journal | None:
+    """Open the journal to read in it; None, and nothing is made, when nothing was ever written."""
+    home = Home(state_folder(environ))
+    if not settings.text("store.url") and not home.journal.exists():
+        return None
+    return open_journal(settings, environ)
+
+
+def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
+    """Open the journal, making the state folder and the tables that are missing."""
+    home = open_home(state_folder(environ))
+    store = open_store(home, settings)
+    store.migrate(STEPS)
+    return Journal(home, store, Blobs(home.blobs))
+
+
+def open_store(home: Home, settings: Settings) -> Store:
+    """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
+    url = settings.text("store.url")
+    if url:
+        from asbuilt.journal.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
+
+        return PostgresStore(url)
+    from asbuilt.journal.sqlite import SqliteStore  # noqa: PLC0415 - only where it is used
+
+    return SqliteStore(home.journal)
+
+
+def serve(
+    journal: Journal, settings: Settings, ended: threading.Event, *, idle_s: float | None = None
+) -> bool:
+    """Be the worker until told to end, or until nothing is due; False when another process is."""
+    from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
+    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
+    from asbuilt.flows.engine import Engine  # noqa: PLC0415
+    from asbuilt.flows.perform import Performer  # noqa: PLC0415
+    from asbuilt.flows.run import Runs  # noqa: PLC0415
+    from asbuilt.flows.worker import Worker  # noqa: PLC0415
+    from asbuilt.policy.ring import passed  # noqa: PLC0415
+
+    gc.enable()
+    home, store, blobs = journal
+    performer = Performer(
+        home,
+        store,
+        blobs,
+        FolderAttempts(home.path),
+        RingProcesses(scratch=home.path / "scratch", hidden=(home.path,), environment=passed(os.environ)),
+    )
+    url = settings.text("store.url")
+    engine_url = url.replace("postgresql:", "postgresql+psycopg:", 1) if url else None
+    with only_one(home.worker_lock) as mine:
+        if not mine:
+            return False
+        engine = Engine(folder=home.path, url=engine_url, worker="laptop", slots=2)
+        engine.launch(Runs(store, blobs, performer).segment)
+        worker = Worker(store, engine, org=LOCAL, lost=lambda *_: None)
+        worker.serve(ended, idle_s=idle_s)
+        engine.close()
+    return True
+
+
+def is_due(journal: Journal) -> bool:
+    """Tell whether something goes on by itself: then a worker has to be there."""
+    from asbuilt.journal import runs  # noqa: PLC0415 - only where it is used
+
+    with journal.store.read() as session:
+        return any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+
+
+def worker_pid(home: Home) -> int | None:
+    """Tell which process is the worker, if one is."""
+    return holder(home.worker_lock)
+
+
+def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
+    """See that a worker is there: the one that is, or one started now that outlives this terminal."""
+    pid = worker_pid(home)
+    if pid is not None:
+        return pid
+    log = home.worker_log
+    if log.exists() and log.stat().st_size > _LOG_CAP:
+        log.replace(log.with_suffix(".log.1"))
+    with log.open("ab") as said:
+        started = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground", "--idle", str(int(IDLE_S))],
+            cwd="/",
+            env={name: environ[name] for name in _PASSED if name in environ},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+    until = time.monotonic() + _UP_WITHIN_S
+    while time.monotonic() < until:
+        pid = worker_pid(home)
+        if pid is not None:
+            return pid
+        if started.poll() not in (None, 0):
+            break
+        time.sleep(0.05)
+    raise WorkerFailed(
+        f"the worker did not come up: {_tail(log)}",
+        why="What you asked for is written down, and begins when a worker is there.",
+        next_step="`asbuilt worker --foreground` shows what it says.",
+    )
+
+
+def _tail(log: Path) -> str:
+    try:
+        lines = log.read_text("utf-8", "replace").strip().splitlines()
+    except OSError:
+        return "it said nothing"
+    return lines[-1][-200:] if lines else "it said nothing"
+
+
+def leave() -> None:
+    """End this process at once: attempts live on by themselves, and every step can be done again."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

@@ -1,0 +1,184 @@
+"""Rigs: real commands on real checkouts, in every ring that works here."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.agents.processes import RingProcesses
+from asbuilt.flows.rigs import Rig, Rigs, lay
+from asbuilt.proof.resolving import NO_SETUP, Setup
+from tests.agents.conftest import level
+from tests.git.conftest import shop
+
+if TYPE_CHECKING:
+    from asbuilt.policy.ring import Level
+    from tests.git.shop import Shop
+
+__all__ = ["level", "shop"]
+
+MAKES = Setup("mkdir -p made && echo good > made/part && echo good > $HOME/part && echo x >> file.txt", "d1")
+CONNECTS = "import socket,sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)"
+
+
+@pytest.fixture
+def processes(tmp_path: Path, level: Level) -> RingProcesses:
+    return RingProcesses(
+        scratch=tmp_path / "scratch",
+        hidden=(tmp_path / "state",),
+        homes=(tmp_path / "nobody",),
+        level=level,
+        grace_s=0.5,
+    )
+
+
+@pytest.fixture
+def rigs(shop: Shop, tmp_path: Path, processes: RingProcesses) -> Rigs:
+    shop.commit("a file", {"file.txt": "as it is\n"})
+    return Rigs(tmp_path / "state" / "setups", shop.repository, processes, limit_s=60)
+
+
+def tree(shop: Shop) -> str:
+    return shop.git("rev-parse", "main^{tree}")
+
+
+def said(rig: Rig, shop: Shop, command: str) -> str:
+    ended = rig.run(tree(shop), command).ended
+    return f"{ended.exit_code}: {ended.output.decode()}"
+
+
+def test_a_setup_is_made_once_and_every_check_finds_it_on_an_exact_tree(rigs: Rigs, shop: Shop) -> None:
+    look = "cat made/part $HOME/part file.txt"
+    for place in range(2):
+        with rigs.take(MAKES) as rig:
+            made = rig.set_up(tree(shop))
+            assert (made is None) == bool(place)
+            assert said(rig, shop, look) == "0: good\ngood\nas it is\n"
+
+
+def test_no_check_can_spoil_what_the_next_one_finds(
+    rigs: Rigs, shop: Shop, tmp_path: Path, level: Level
+) -> None:
+    kept = tmp_path / "state" / "setups" / "d1" / "0" / "kept"
+    evil = "echo evil > made/part; echo evil > made/more; echo evil > $HOME/part; rm -rf made; chmod 0 $HOME"
+    with rigs.take(MAKES) as rig:
+        rig.set_up(tree(shop))
+        if level == "bwrap":
+            evil += f"; echo evil > {kept}/checkout/made/part; rm -rf {kept}"
+        assert said(rig, shop, evil).startswith("0")
+        assert said(rig, shop, "cat made/part $HOME/part && ls made") == "0: good\ngood\npart\n"
+    with rigs.take(MAKES) as rig:
+        assert rig.set_up(tree(shop)) is None
+        assert said(rig, shop, "cat made/part") == "0: good\n"
+
+
+def test_a_setup_that_was_cut_off_counts_for_nothing(rigs: Rigs, shop: Shop, tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "setups" / "d1" / "0"
+    for half in ("making/checkout/half", "making/home", "checkout/made", "home/half"):
+        (folder / half).mkdir(parents=True)
+    with rigs.take(MAKES) as rig:
+        assert rig.set_up(tree(shop)) is not None
+        assert said(rig, shop, "ls -d half made; ls $HOME").splitlines()[1:] == ["made", "part"]
+
+
+def test_a_setup_that_fails_keeps_nothing_and_is_tried_again(rigs: Rigs, shop: Shop) -> None:
+    fails = Setup("mkdir made; echo broken; exit 3", "d2")
+    for _ in range(2):
+        with rigs.take(fails) as rig:
+            ran = rig.set_up(tree(shop))
+            assert ran is not None
+            assert (ran.ended.exit_code, ran.ended.output) == (3, b"broken\n")
+            assert said(rig, shop, "test -e made") == "1: "
+
+
+def test_two_at_once_have_a_rig_each_with_a_setup_of_its_own(rigs: Rigs, shop: Shop) -> None:
+    with rigs.take(MAKES) as one, rigs.take(MAKES) as other:
+        assert one.set_up(tree(shop)) is not None
+        assert other.set_up(tree(shop)) is not None
+        places = [said(rig, shop, "pwd && cat made/part") for rig in (one, other)]
+    assert len(set(places)) == 2
+    with rigs.take(MAKES) as again:
+        assert said(again, shop, "pwd && cat made/part") == places[0]
+
+
+def test_a_setup_that_is_forgotten_is_made_anew(rigs: Rigs, shop: Shop) -> None:
+    with rigs.take(MAKES) as rig:
+        rig.set_up(tree(shop))
+        rig.forget()
+        assert rig.set_up(tree(shop)) is not None
+
+
+def test_a_check_has_no_network_and_setup_has(rigs: Rigs, shop: Shop, level: Level) -> None:
+    if level == "none":
+        pytest.skip("without a ring nothing is held")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        connect = f'{sys.executable} -I -S -c "{CONNECTS}" {server.getsockname()[1]}'
+        with rigs.take(Setup(connect, "d3")) as rig:
+            ran = rig.set_up(tree(shop))
+            assert ran is not None
+            assert ran.ended.exit_code == 0, ran.ended.output
+            assert said(rig, shop, connect).startswith("1: ")
+
+
+def test_what_the_tree_has_is_never_covered_by_what_setup_made(
+    rigs: Rigs, shop: Shop, tmp_path: Path
+) -> None:
+    with rigs.take(MAKES) as rig:
+        rig.set_up(tree(shop))
+        shop.commit("mine now", {"made/part": "tracked\n"})
+        assert said(rig, shop, "cat made/part") == "0: tracked\n"
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        shop.git("rm", "-qr", "made")
+        (shop.root / "made").symlink_to(outside)
+        shop.commit("a trap")
+        assert said(rig, shop, "readlink made") == f"0: {outside}\n"
+    assert list(outside.iterdir()) == []
+
+
+def test_a_command_over_its_limit_is_ended(processes: RingProcesses, shop: Shop, tmp_path: Path) -> None:
+    hasty = Rigs(tmp_path / "hasty", shop.repository, processes, limit_s=1)
+    with hasty.take(NO_SETUP) as rig:
+        assert said(rig, shop, "echo begun; sleep 300") == "None: begun\n"
+
+
+@pytest.mark.crash  # a pytest of its own takes seconds to start on a busy machine
+def test_a_pytest_is_counted_by_its_report_and_leaves_nothing_in_the_checkout(rigs: Rigs, shop: Shop) -> None:
+    names = sorted({*shop.git("ls-tree", "--name-only", "main").splitlines(), "test_a.py"})
+    shop.commit("a test", {"test_a.py": f"import os\ndef test_a(): assert sorted(os.listdir()) == {names}\n"})
+    with rigs.take(NO_SETUP) as rig:
+        ran = rig.run(tree(shop), f"{sys.executable} -B -m pytest -q -p no:cacheprovider")
+    assert ran.ended.exit_code == 0, ran.ended.output
+    assert ran.report is not None
+    assert b'tests="1"' in ran.report
+
+
+@pytest.mark.parametrize("trick", ["mkfifo $F", "ln -s /etc/passwd $F", "mkdir $F"])
+def test_a_report_that_is_no_file_is_none(rigs: Rigs, shop: Shop, trick: str) -> None:
+    shop.commit("a pytest that is none", {"pytest": f"#!/bin/sh\nF=${{1#--junitxml=}}\n{trick}\n"})
+    (shop.root / "pytest").chmod(0o755)
+    shop.commit("executable")
+    with rigs.take(NO_SETUP) as rig:
+        ran = rig.run(tree(shop), "./pytest")
+    assert (ran.ended.exit_code, ran.report) == (0, None)
+
+
+def test_laying_keeps_modes_and_links_and_skips_what_is_no_content(tmp_path: Path) -> None:
+    kept, place = tmp_path / "kept", tmp_path / "place"
+    (kept / "deep").mkdir(parents=True)
+    place.mkdir()
+    (kept / "deep" / "tool").write_text("#!/bin/sh\n")
+    (kept / "deep" / "tool").chmod(0o755)
+    (kept / "deep").chmod(0o555)
+    (kept / "link").symlink_to("nowhere")
+    os.mkfifo(kept / "pipe")
+    lay(kept, place)
+    assert sorted(path.name for path in place.iterdir()) == ["deep", "link"]
+    assert (place / "deep").stat().st_mode & 0o777 == 0o555
+    assert (place / "deep" / "tool").stat().st_mode & 0o777 == 0o755
+    assert (place / "link").readlink() == Path("nowhere")

@@ -1,0 +1,128 @@
+"""What a run proves with: the command it found, the setup it made, and what it does not run twice."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.events import history
+from asbuilt.journal.ids import LOCAL
+from tests.journeys.test_runs import ALL, Shop, postgres, shop, where
+
+if TYPE_CHECKING:
+    from asbuilt.journal.approvals import Answer
+
+__all__ = ["postgres", "shop", "where"]
+
+pytestmark = pytest.mark.crash
+PYTEST = "python -m pytest -q"
+PROOFS = ("baseline.done", "checks.done", "together.done")
+COUNTED = "echo 'unit: 1 passed, 0 failed'"
+
+
+def add_tests(shop: Shop) -> None:
+    (shop.checkout / "tests").mkdir()
+    (shop.checkout / "tests" / "test_all.py").write_text("def test_one(): pass\ndef test_two(): pass\n")
+    shop.git("add", "tests")
+    shop.git("commit", "-qm", "start")
+
+
+def told(shop: Shop, run: str, kind: str) -> list[dict[str, Any]]:
+    with shop.store.read() as session:
+        events = history(session, shop.address)
+    return [event.data for event in events if event.kind == kind and event.data["run"] == run]
+
+
+def answer(shop: Shop, run: str, said: Answer) -> str:
+    """Answer the one question that waits, and give it."""
+    with shop.store.write() as session:
+        (waiting,) = approvals.waiting(session, LOCAL, "6f9c")
+        approvals.answer(session, LOCAL, "6f9c", waiting.number, said=said, actor="you")
+        runs.wake(session, LOCAL, "6f9c", run)
+    return waiting.question
+
+
+def test_a_detected_command_is_tried_and_asked_for_once_in_a_repository(shop: Shop) -> None:
+    add_tests(shop)
+    first = shop.request(mode="phase")
+    shop.start()
+    shop.until(lambda: shop.run(first).state == "waiting")
+    assert answer(shop, first, "yes") == f"prove with `{PYTEST}`? 2 ran, 0 failed on main"
+    shop.until(lambda: shop.run(first).state == "held")
+    found = {"source": "detected", "command": PYTEST, "found": ["tests/test_all.py"], "said": False}
+    assert told(shop, first, "tests.resolved") == [{"run": first, **found, "agreed": None}]
+    second = shop.request(mode="phase", auto=True)
+    shop.until(lambda: shop.run(second).is_over)
+    assert (shop.run(second).state, shop.reason()) == ("landed", "")
+    assert told(shop, second, "tests.resolved") == [{"run": second, **found, "agreed": "a1"}]
+    assert told(shop, second, "approval.asked") == []
+
+
+def test_a_no_to_the_detected_command_stops_the_run_before_any_work(shop: Shop) -> None:
+    add_tests(shop)
+    run = shop.request(mode="phase")
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    answer(shop, run, "no")
+    shop.until(lambda: shop.run(run).is_over)
+    assert (shop.run(run).state, shop.reason()) == ("stopped", "you said no to the tests")
+    assert "attempt.begun" not in shop.kinds()
+
+
+def test_unattended_with_tests_that_nobody_has_named_stops_and_says_how_to_name_them(shop: Shop) -> None:
+    add_tests(shop)
+    run = shop.request(mode="phase", auto=True)
+    shop.start()
+    shop.until(lambda: shop.run(run).is_over)
+    found = "no test command is set, and there is tests/test_all.py."
+    way_on = f'Next: asbuilt config set checks.tests "{PYTEST}"'
+    assert (shop.run(run).state, shop.reason()) == ("failed", f"{found} {way_on}")
+    assert "setup.done" not in shop.kinds()
+
+
+def test_setup_runs_once_for_all_phases_and_a_proven_tree_is_not_proven_again(shop: Shop) -> None:
+    stamp = "cat /proc/sys/kernel/random/uuid"
+    run = shop.request(
+        mode="finish",
+        auto=True,
+        setup=f"sleep 1; {stamp} > stamp; {stamp} > $HOME/stamp",
+        tests=f"cat stamp $HOME/stamp && {COUNTED}; echo evil > stamp; echo evil > $HOME/stamp",
+    )
+    shop.start()
+    shop.until(lambda: "workspace.made" in shop.kinds())
+    shop.kill()
+    shop.start()
+    shop.until(lambda: shop.run(run).is_over)
+    assert (shop.run(run).state, shop.reason()) == ("landed", "")
+    assert shop.git("log", "--format=%s", "main").splitlines() == ALL
+    blobs = Blobs(shop.home / "blobs")
+    digests = [data["evidence"] for kind in PROOFS for data in told(shop, run, kind)]
+    shown = [one for digest in digests for one in json.loads(blobs.get(digest))]
+    tests = [one for one in shown if one["name"] == "tests"]
+    assert len({blobs.get(one["output"]) for one in tests}) == 1
+    assert {one["setup"] for one in tests} == {data["digest"] for data in told(shop, run, "setup.done")}
+    assert [one["reused"] for one in tests] == [False] * 6 + [True]
+    assert [data["reused"] for data in told(shop, run, "together.done")] == [["tests"]]
+
+
+def test_a_setup_that_fails_ends_the_run_and_its_output_is_kept(shop: Shop) -> None:
+    run = shop.request(mode="phase", auto=True, setup="echo no such package; exit 4", tests=COUNTED)
+    shop.start()
+    shop.until(lambda: shop.run(run).is_over)
+    reason = "the setup failed, so nothing could be proven: `echo no such package; exit 4`: exit 4"
+    assert (shop.run(run).state, shop.reason()) == ("failed", reason)
+    (done,) = told(shop, run, "setup.done")
+    assert done["outcome"] == "INDETERMINATE"
+    assert Blobs(shop.home / "blobs").get(done["output"]) == b"no such package\n"
+
+
+def test_a_base_whose_tests_give_no_summary_stops_the_run(shop: Shop) -> None:
+    run = shop.request(mode="phase", auto=True, tests="echo broken; exit 1")
+    shop.start()
+    shop.until(lambda: shop.run(run).is_over)
+    assert shop.run(run).state == "failed"
+    assert shop.reason().startswith("the tests could not be run on the base")

@@ -1,0 +1,414 @@
+"""What a person types: the real command, a real worker that it starts, a real repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from asbuilt.journal.liveness import holder
+from tests.journeys.test_runs import PLAN, SCRIPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.crash
+_CHANGES = (
+    (r"\b\d\d:\d\d:\d\d\b", "[TIME]"),
+    (r"\b\d\d:\d\d\b", "[HH:MM]"),
+    (r"\b([0-9a-f]{7}|[0-9a-f]{40})\b", "[HASH]"),
+    (r"\bsha256:[0-9a-f]{8,}", "[INTENT]"),
+    (r" +\d+[sm]\b", " [AGE]"),
+    (r"\(pid \d+\)", "(pid [PID])"),
+)
+
+
+class Office:
+    """A person's repository and home, and everything typed there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.shop, self.state = folder / "shop", folder / "state"
+        self.script = folder / "script.toml"
+        self.script.write_text(SCRIPT, encoding="utf-8")
+        self.environ = {
+            "HOME": str(folder / "home"), "LOGNAME": "ann", "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8",
+            "ASBUILT_HOME": str(self.state), "ASBUILT_RING_REQUIRED": "false",
+            "ASBUILT_AGENTS_IMPLEMENT": "scripted",
+            "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
+        }  # fmt: skip
+        (self.shop / "plans").mkdir(parents=True)
+        (folder / "home").mkdir()
+        (self.shop / "plans" / "greet.md").write_text(PLAN, encoding="utf-8")
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "A Person")
+        self.git("config", "user.email", "a@example.com")
+        self.git("add", ".")
+        self.git("commit", "-qm", "start")
+
+    def git(self, *arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments],  # noqa: S607
+            cwd=self.shop,
+            env=self.environ,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
+    def typed(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "asbuilt", *arguments],
+            cwd=self.shop,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def asbuilt(self, *arguments: str) -> str:
+        """Type a command and give all that came out; what differs from run to run is named instead."""
+        with self.typed(*arguments) as process:
+            out, err = process.communicate(timeout=300)
+        shown = f"exit {process.returncode}\n"
+        for name, text in (("stdout", out), ("stderr", err)):
+            if text:
+                shown += f"--- {name}\n{text}"
+        for pattern, stable in _CHANGES:
+            shown = re.sub(pattern, stable, shown)
+        return shown
+
+    def run(self, *arguments: str) -> str:
+        return self.asbuilt("run", "greet", *arguments, "--script", str(self.script))
+
+    def close(self) -> None:
+        pid = holder(self.state / "worker.lock")
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    made = Office(tmp_path)
+    yield made
+    made.close()
+
+
+def _until(true: Callable[[], object], *, within_s: float = 120) -> None:
+    end = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_person_runs_a_plan_to_its_end_and_looks_at_it(office: Office) -> None:
+    assert office.run("--finish", "--auto") == snapshot("""\
+exit 0
+--- stdout
+greet.1 landed on main: 4 phases proven, [AGE].
+--- stderr
+[TIME] greet.1 -   START     on [HASH]
+[TIME] greet.1 -   TESTS     skipping test gate
+[TIME] greet.1 -   SETUP     PASS no setup is set
+[TIME] greet.1 -   BASELINE  PASS skipping test gate: there are no tests; whe…
+[TIME] greet.1 1   IMPLEMENT attempt 1, scripted
+[TIME] greet.1 1   SAYS DONE agent: "done"
+[TIME] greet.1 1   PASS      every check that asbuilt ran
+[TIME] greet.1 1   VERIFY    another agent judges attempt 1
+[TIME] greet.1 1   VERDICT   verifier says PASS
+[TIME] greet.1 1   PROVEN    [HASH]
+[TIME] greet.1 2a  IMPLEMENT attempt 1, scripted
+[TIME] greet.1 2a  SAYS DONE agent: "done"
+[TIME] greet.1 2a  FAIL      grep -q goodbye part.py: FAIL, exit 1
+[TIME] greet.1 2a  FIX       attempt 2, scripted
+[TIME] greet.1 2a  SAYS DONE agent: "done"
+[TIME] greet.1 2a  PASS      every check that asbuilt ran
+[TIME] greet.1 2a  VERIFY    another agent judges attempt 2
+[TIME] greet.1 2a  VERDICT   verifier says PASS
+[TIME] greet.1 2a  PROVEN    [HASH]
+[TIME] greet.1 2b  IMPLEMENT attempt 1, scripted
+[TIME] greet.1 2b  SAYS DONE agent: "done"
+[TIME] greet.1 2b  PASS      every check that asbuilt ran
+[TIME] greet.1 2b  VERIFY    another agent judges attempt 1
+[TIME] greet.1 2b  VERDICT   verifier says PASS
+[TIME] greet.1 2b  PROVEN    [HASH]
+[TIME] greet.1 3   IMPLEMENT attempt 1, scripted
+[TIME] greet.1 3   SAYS DONE agent: "done"
+[TIME] greet.1 3   PASS      every check that asbuilt ran
+[TIME] greet.1 3   VERIFY    another agent judges attempt 1
+[TIME] greet.1 3   VERDICT   verifier says PASS
+[TIME] greet.1 3   PROVEN    [HASH]
+[TIME] greet.1 -   TOGETHER  PASS
+[TIME] greet.1 -   LANDED    main [HASH]
+""")
+    assert office.asbuilt("status") == snapshot("""\
+exit 0
+--- stdout
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+✓ greet         landed                     4 of 4
+""")
+    assert office.asbuilt("status", "greet") == snapshot("""\
+exit 0
+--- stdout
+greet   landed, 4 of 4 phases proven (100%)
+✓ 1   Greet                      landed [HASH]             since [HH:MM]
+✓ 2a  Part                       landed [HASH]             since [HH:MM]
+✓ 2b  Shout                      landed [HASH]             since [HH:MM]
+✓ 3   Both                       landed [HASH]             since [HH:MM]
+Ended [HH:MM]: landed.
+""")
+    assert office.asbuilt("log", "greet", "--phase", "2a") == snapshot("""\
+exit 0
+--- stdout
+[TIME]  2a  begin      intent [INTENT]
+[TIME]  2a  implement  attempt 1, scripted
+[TIME]  2a  says done  agent: "done"
+[TIME]  2a  kept       tree [HASH]
+[TIME]  2a  fail       grep -q goodbye part.py: FAIL, exit 1
+[TIME]  2a  fix        attempt 2, scripted
+[TIME]  2a  says done  agent: "done"
+[TIME]  2a  kept       tree [HASH]
+[TIME]  2a  pass       every check that asbuilt ran
+[TIME]  2a  verify     another agent judges attempt 2
+[TIME]  2a  verdict    verifier says PASS
+[TIME]  2a  proven     [HASH]
+""")
+    assert office.git("status", "--short") == ""
+
+
+def test_looking_before_anything_ran_makes_nothing(office: Office) -> None:
+    assert office.asbuilt("status") == snapshot("""\
+exit 0
+--- stdout
+Nothing has been run here.
+--- stderr
+Next: asbuilt plan list
+""")
+    assert office.asbuilt("status", "greet") == snapshot("""\
+exit 3
+--- stderr
+error: greet has not been run here
+  Why:  There is nothing in the journal of this repository.
+  Next: asbuilt run greet
+""")
+    assert office.asbuilt("approve") == snapshot("""\
+exit 0
+--- stdout
+Nothing waits for you here.
+""")
+    assert office.asbuilt("claim", "list") == snapshot("""\
+exit 0
+--- stdout
+No plan is claimed here.
+""")
+    assert office.run("--dry-run", "--finish") == snapshot("""\
+exit 0
+--- stdout
+greet   plans/greet.md, by scripted
+○ 1   Greet
+○ 2a  Part
+○ 2b  Shout
+○ 3   Both
+Tests    detected when the run begins
+Lands    on main, when you say so
+--- stderr
+Nothing was written.
+""")
+    assert not office.state.exists()
+    assert "asbuilt" not in (office.shop / ".git" / "config").read_text(encoding="utf-8")
+
+
+def test_between_phases_it_waits_for_an_answer_and_lands_nothing(office: Office) -> None:
+    assert office.run("--finish").splitlines()[0] == "exit 5"
+    assert office.asbuilt("approve") == snapshot("""\
+exit 0
+--- stdout
+  ID   KIND      ABOUT                                     FROM              AGE
+  a1   continue  go on with phase 2a?                      greet.1 [AGE]
+--- stderr
+Next: asbuilt approve yes a1, or asbuilt approve no a1 -m "why"
+""")
+    assert office.asbuilt("approve", "show", "a1") == snapshot("""\
+exit 0
+--- stdout
+a1   continue   plans/greet.md
+  go on with phase 2a?
+  asked [AGE] ago; not answered
+""")
+    assert office.asbuilt("approve", "no", "a1", "-m", "not today") == snapshot("""\
+exit 0
+--- stdout
+a1: no. go on with phase 2a?
+""")
+    assert office.asbuilt("approve", "yes", "a1") == snapshot("""\
+exit 4
+--- stdout
+a1 was answered before: no, by ann.
+""")
+    _until(lambda: "stopped" in office.asbuilt("status", "greet"))
+    assert office.git("log", "--format=%s", "main") == "start"
+
+
+def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
+    office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n", encoding="utf-8")
+    first = office.typed("run", "greet", "--script", str(office.script))
+    _until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    assert office.run() == snapshot("""\
+exit 0
+--- stdout
+Declined: greet is held by greet.1 (since [AGE]). Nothing was started.
+--- stderr
+Next: asbuilt status greet, or asbuilt stop greet to end it first
+""")
+    assert office.asbuilt("claim", "acquire", "greet", "--owner", "me") == snapshot("""\
+exit 10
+--- stdout
+greet is held by greet.1.
+""")
+    first.send_signal(signal.SIGINT)
+    out, err = first.communicate(timeout=60)
+    assert (first.returncode, out, re.sub(r"pid \d+", "pid [PID]", err.splitlines()[-3])) == snapshot(
+        (0, "", "Left running: greet.1 goes on in the worker (pid [PID]).")
+    )
+    assert office.asbuilt("stop", "greet", "-m", "enough") == snapshot("""\
+exit 0
+--- stdout
+greet.1 was stopped: enough. Proven before: 0 phases.
+--- stderr
+Next: asbuilt resume greet, or asbuilt log greet to see how it came
+""")
+    assert office.asbuilt("stop", "greet") == snapshot("""\
+exit 0
+--- stdout
+greet.1 is over already: stopped.
+""")
+    assert office.asbuilt("claim", "list") == snapshot("""\
+exit 0
+--- stdout
+No plan is claimed here.
+""")
+
+
+def test_claims_keep_their_exit_codes(office: Office) -> None:
+    def code(*arguments: str) -> str:
+        return office.asbuilt("claim", *arguments).splitlines()[0]
+
+    assert code("acquire", "greet", "--owner", "me") == "exit 0"
+    assert code("acquire", "greet", "--owner", "me") == "exit 0"
+    assert code("acquire", "greet", "--owner", "you") == "exit 10"
+    assert code("release", "greet", "--owner", "you") == "exit 12"
+    assert office.run().splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "Declined: greet is held by me (since [AGE]). Nothing was started."]
+    )
+    assert code("break", "greet", "--reason", "gone") == "exit 0"
+    assert code("release", "greet", "--owner", "me") == "exit 0"
+    assert code("acquire", "greet") == "exit 2"
+    assert code("acquire", "nothing", "--owner", "me") == "exit 3"
+
+
+def test_every_answer_is_there_for_scripts_too(office: Office) -> None:
+    said = [
+        json.loads(office.asbuilt(*command, "--json").split("--- stdout\n")[1].split("--- stderr")[0])
+        for command in (
+            ("run", "greet", "--auto", "--script", str(office.script)),
+            ("status",),
+            ("log", "greet"),
+            ("approve",),
+            ("claim", "list"),
+            ("stop", "greet"),
+            ("worker",),
+        )
+    ]
+    assert [one["schema"] for one in said] == snapshot(
+        [
+            "asbuilt.run/1",
+            "asbuilt.status/1",
+            "asbuilt.log/1",
+            "asbuilt.approvals/1",
+            "asbuilt.claims/1",
+            "asbuilt.run/1",
+            "asbuilt.worker/1",
+        ]
+    )
+    assert said[0] | {"id": "", "at": "", "ended_at": ""} == snapshot(
+        {
+            "schema": "asbuilt.run/1",
+            "run": "greet.1",
+            "id": "",
+            "plan": "plans/greet.md",
+            "state": "landed",
+            "at": "",
+            "ended_at": "",
+            "phases": [
+                {
+                    "id": "1",
+                    "title": "Greet",
+                    "state": "landed",
+                    "commit": "[HASH]",
+                    "attempt": None,
+                    "needs": [],
+                },
+                {"id": "2a", "title": "Part", "state": "ready", "commit": None, "attempt": None, "needs": []},
+                {
+                    "id": "2b",
+                    "title": "Shout",
+                    "state": "ready",
+                    "commit": None,
+                    "attempt": None,
+                    "needs": [],
+                },
+                {
+                    "id": "3",
+                    "title": "Both",
+                    "state": "pending",
+                    "commit": None,
+                    "attempt": None,
+                    "needs": ["2a", "2b"],
+                },
+            ],
+            "waits_for": {"kind": "nobody", "phase": None, "since": None, "until": None, "why": ""},
+            "questions": [],
+            "cost": {"usd": 0.0},
+            "exit": 0,
+        }
+    )
+
+
+def test_a_copy_of_a_repository_has_a_journal_of_its_own(office: Office) -> None:
+    assert office.run("--auto").splitlines()[0] == "exit 0"
+    copy = office.shop.with_name("copy")
+    subprocess.run(["cp", "-a", office.shop, copy], check=True)  # noqa: S607
+    office.shop = copy
+    assert office.asbuilt("status") == snapshot("""\
+exit 0
+--- stdout
+Nothing has been run here.
+--- stderr
+Next: asbuilt plan list
+""")
+    assert office.run("--auto").splitlines()[0] == "exit 0"
+    assert office.asbuilt("status", "greet") == snapshot("""\
+exit 0
+--- stdout
+greet   landed, 2 of 4 phases proven (50%)
+✓ 1   Greet                      done
+✓ 2a  Part                       landed [HASH]             since [HH:MM]
+○ 2b  Shout                      ready
+○ 3   Both                       needs 2b
+Ended [HH:MM]: landed.
+""")
+
+
+def test_a_repository_that_moved_keeps_its_journal(office: Office) -> None:
+    assert office.run("--auto").splitlines()[0] == "exit 0"
+    office.shop = office.shop.rename(office.shop.with_name("moved"))
+    assert "landed" in office.asbuilt("status", "greet")
