@@ -1,4 +1,4 @@
-"""A checkout as it was before a run: what a person has there stays, to the byte, but for what is announced."""
+"""A checkout as it was before a run. The one rule: all but what is announced stays as it was, to the byte."""
 
 from __future__ import annotations
 
