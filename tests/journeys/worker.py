@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from pathlib import Path
@@ -25,7 +26,8 @@ def main() -> None:
     store = open_store(where)
     store.migrate(STEPS)
     blobs = Blobs(home.blobs)
-    attempts = FolderAttempts(home.path, home=home.path / "nobody", ring_required=False)
+    abandon_s = float(os.environ.get("ASBUILT_TEST_ABANDON_S", "60"))
+    attempts = FolderAttempts(home.path, home=home.path / "nobody", ring_required=False, abandon_s=abandon_s)
     processes = RingProcesses(scratch=home.path / "scratch", homes=(home.path / "nobody",))
     performer = Performer(home, store, blobs, attempts, processes)
     with only_worker(home.worker_lock) as mine:

@@ -60,7 +60,7 @@ class World:
                 self._say("phase.begun", phase=phase, intent="sha256:1")
             case phases.Attempt(phase=phase, number=number, role=role):
                 self._say("attempt.begun", phase=phase, number=number, role=role)
-                ending = self._draw("done", "done", "done", "stalled", "crashed", "limited")
+                ending = self._draw("done", "done", "done", "stalled", "crashed", "limited", "abandoned")
                 self._say("attempt.ended", phase=phase, number=number, ending=ending, resets_at=LATER)
             case phases.Keep(phase=phase, number=number):
                 changed = self._draw("yes", "yes", "yes", "no") == "yes"
@@ -70,6 +70,10 @@ class World:
                     "checks.done", phase=phase, number=number, outcome=self._draw(*outcome), failures=["x"]
                 )
             case phases.Verify(phase=phase, number=number):
+                ending = self._draw("done", "done", "done", "crashed", "limited", "abandoned")
+                if ending != "done":
+                    self._say("verifier.ended", phase=phase, number=number, ending=ending, resets_at=LATER)
+                    return
                 self._say(
                     "verdict.given", phase=phase, number=number, outcome=self._draw(*outcome), failures=["y"]
                 )
@@ -221,3 +225,33 @@ def test_events_of_another_run_change_nothing() -> None:
     assert fold(RUN, {}, [("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})]) == fold(
         RUN, {}, []
     )
+
+
+VERIFIED: list[tuple[str, dict[str, Any]]] = [
+    ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+    ("workspace.made", {"run": RUN}),
+    ("setup.done", {"run": RUN, "outcome": "PASS"}),
+    ("baseline.done", {"run": RUN, "outcome": "PASS"}),
+    ("phase.begun", {"run": RUN, "phase": "1"}),
+    ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+    ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "done"}),
+    ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True}),
+    ("checks.done", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
+]
+
+
+def test_a_verifier_that_crashed_is_followed_by_another_and_never_by_a_fix() -> None:
+    lost = ("verifier.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "crashed", "reason": "boom"})
+    told = [next_move(fold(RUN, {}, [*VERIFIED, *[lost] * times]), NOW) for times in range(4)]
+    verify = phases.Verify("1", 1)
+    assert told == [
+        verify, verify, verify, End("failed", "phase 1: the verifier crashed 3 times; last: boom"),
+    ]  # fmt: skip
+
+
+def test_an_attempt_that_nobody_waited_for_goes_on_however_often_that_happens() -> None:
+    once = [
+        ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+        ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "abandoned"}),
+    ]
+    assert next_move(fold(RUN, {}, [*VERIFIED[:5], *once * 9]), NOW) == phases.Attempt("1", 1, "implement")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.git.commits import Person
 from asbuilt.journal.events import append, keyed
+from asbuilt.lifecycle.timers import reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
     from asbuilt.plan.model import Phase
+    from asbuilt.ports import Result
 
 
 ACTOR: Final = "asbuilt"
@@ -56,6 +58,13 @@ class Record:
         plan = read(self.blobs.get(self.told(f"{phase_id}/begun")["text"]))
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
+
+    def reopens_at(self, ended: Result) -> str | None:
+        """Return when a usage limit opens again, by the journal's clock; None when there was none."""
+        if ended.ending != "limited":
+            return None
+        with self.store.read() as session:
+            return reopens_at(ended.resets_at, session.now)
 
     def author(self) -> Person:
         """Return who the outcome commits are by: git's own answer when the run began."""

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
+GOES_ON: Final = ("limited", "abandoned")
+"""Endings that are no fault of the agent: the same attempt goes on with another start."""
 
 
 @dataclass(slots=True)
@@ -22,20 +24,26 @@ class AttemptFacts:
     reason: str = ""
     resets_at: str | None = None
     starts: int = 0
+    ended_start: int = 0
+    """Which start of its host ended so; a later start goes on from there."""
     commit: str | None = None
     tree: str | None = None
     changed: bool = True
     checks: Outcome | None = None
     failures: tuple[str, ...] = ()
     verifier: str | None = None
-    """How the verifier of this attempt's tree ended; None while there was none."""
+    """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
+    verifier_reason: str = ""
     verifier_resets_at: str | None = None
+    verifier_ended_start: int = 0
+    lost_verifiers: int = 0
+    """Verifiers that ended without having judged: a stall, a crash, a time-out."""
     verdict: Outcome | None = None
 
     @property
     def is_judgeable(self) -> bool:
         """Tell whether it has, or may still get, a tree to judge."""
-        return self.ending in (None, "done", "limited")
+        return self.ending in (None, "done", *GOES_ON)
 
 
 @dataclass(slots=True)
@@ -166,15 +174,23 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.ending = None
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
-        attempt.resets_at = data.get("resets_at")
+        attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
     elif kind == "tree.kept":
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":
         attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
-    elif kind == "verifier.begun":
-        attempt.verifier = None
     elif kind == "verifier.ended":
-        attempt.verifier, attempt.verifier_resets_at = data["ending"], data.get("resets_at")
+        _hear_verifier(attempt, data)
     elif kind == "verdict.given":
         attempt.verdict = data["outcome"]
         attempt.failures = attempt.failures + tuple(data.get("failures", ()))
+
+
+def _hear_verifier(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:
+    attempt.verifier, attempt.verifier_reason = data["ending"], str(data.get("reason", ""))
+    attempt.verifier_resets_at = data.get("resets_at")
+    if attempt.verifier in GOES_ON:
+        attempt.verifier_ended_start = int(data.get("starts", 0))
+    else:
+        attempt.lost_verifiers += 1
+        attempt.verifier_ended_start = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.facts import PASS
+from asbuilt.lifecycle.facts import GOES_ON, PASS
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
@@ -184,8 +184,8 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
     last = phase.attempts[-1]
     if last.ending is None:
         return Attempt(phase.id, last.number, last.role, _failures(phase))
-    if last.ending == "limited":
-        return _limited(phase, last, now)
+    if last.ending in GOES_ON:
+        return _go_on(phase, last, now)
     if last.ending != "done":
         if phase.repeats > REPEAT_LIMIT:
             return End(
@@ -195,8 +195,8 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
     return _judge(phase, last, now)
 
 
-def _limited(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    """Park until the limit opens; then the same attempt goes on, with its tree and its session."""
+def _go_on(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+    """Park until a limit opens; then the same attempt goes on, with its tree and its session."""
     if last.resets_at is not None and last.resets_at > now:
         return Wait(f"usage limit of the agent in phase {phase.id}", last.resets_at)
     return Attempt(phase.id, last.number, last.role, _failures(phase))
@@ -212,10 +212,21 @@ def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks != PASS:
         return _fix(phase, last)
     if last.verdict is None:
-        if last.verifier == "limited" and last.verifier_resets_at and last.verifier_resets_at > now:
-            return Wait(f"usage limit of the verifier in phase {phase.id}", last.verifier_resets_at)
-        return Verify(phase.id, last.number)
+        return _verify(phase, last, now)
     return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
+
+
+def _verify(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+    """Let it be judged; a verifier that is lost has judged nothing, so another one does."""
+    if last.verifier_resets_at is not None and last.verifier_resets_at > now:
+        return Wait(f"usage limit of the verifier in phase {phase.id}", last.verifier_resets_at)
+    if last.lost_verifiers > REPEAT_LIMIT:
+        return End(
+            "failed",
+            f"phase {phase.id}: the verifier {last.verifier} {last.lost_verifiers} times;"
+            f" last: {last.verifier_reason}",
+        )
+    return Verify(phase.id, last.number)
 
 
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
