@@ -34,8 +34,9 @@ def main() -> None:
         if not mine:
             sys.exit(75)
         engine = Engine(folder=home.path, url=url, worker="laptop", slots=2)
-        engine.launch(Runs(store, blobs, performer).segment)
-        Worker(store, engine, org=LOCAL, lost=lambda *_: None).serve(threading.Event())
+        flow = Runs(store, blobs, performer)
+        engine.launch(flow.segment)
+        Worker(store, engine, org=LOCAL, lost=flow.lost).serve(threading.Event())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.timers import reopens_at
+from asbuilt.lifecycle.timers import again_at, reopens_at
 
 NOW = "2026-11-15T02:00:00.000Z"
 
@@ -29,3 +29,8 @@ def test_a_limit_is_tried_again_when_it_opens_or_after_a_while(said: str | None,
 @given(st.none() | st.text() | st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat))
 def test_a_limit_is_never_tried_again_at_once(said: str | None) -> None:
     assert reopens_at(said, NOW) > NOW
+
+
+@given(st.integers(min_value=0, max_value=100))
+def test_each_retry_comes_later_than_the_one_before(troubles: int) -> None:
+    assert NOW < again_at(troubles, NOW) <= again_at(troubles + 1, NOW) <= "2026-11-15T03:00:00.000Z"

@@ -79,6 +79,10 @@ class RunFacts:
     hold: bool = True
     wanted: str | None = None
     stop: str | None = None
+    troubles: int = 0
+    """How often in a row it was kept from going on: the store, the disk, or a segment that broke off."""
+    trouble: str = ""
+    retry_at: str | None = None
     started: bool = False
     base: str | None = None
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
@@ -110,8 +114,14 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         wanted=options.get("phase"),
     )
     for kind, data in events:
-        if data.get("run") == run:
-            _hear(facts, kind, data)
+        if data.get("run") != run or kind == "run.parked":
+            continue
+        if kind == "trouble.met":
+            facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, data["what"], data["retry_at"]
+            continue
+        # Anything else that was written down is progress.
+        facts.troubles, facts.retry_at = 0, None
+        _hear(facts, kind, data)
     return facts
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
 
 FIX_LIMIT: Final = 2
+TROUBLE_LIMIT: Final = 10
+"""A run that could not go on this often in a row, over some six hours, is given up."""
 REPEAT_LIMIT: Final = 2
 """Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
 
@@ -124,6 +126,11 @@ def next_move(facts: RunFacts, now: str) -> Move:
         return End(facts.ended, "")
     if facts.stop is not None:
         return End("stopped", facts.stop)
+    if facts.troubles:
+        if facts.troubles > TROUBLE_LIMIT:
+            return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
+        if facts.retry_at is not None and facts.retry_at > now:
+            return Wait(f"trouble: {facts.trouble}", facts.retry_at)
     if not facts.started:
         return Start()
     if not facts.workspace:

@@ -7,6 +7,7 @@ from typing import Final
 
 _UNKNOWN: Final = timedelta(minutes=15)
 _PASSED: Final = timedelta(minutes=1)
+_RETRIES_S: Final = (5, 30, 120, 600, 1800, 3600)
 
 
 def reopens_at(said: str | None, now: str) -> str:
@@ -21,6 +22,12 @@ def reopens_at(said: str | None, now: str) -> str:
     except (ValueError, OverflowError):
         return _text(here + _UNKNOWN)
     return _text(opens if opens > here else here + _PASSED)
+
+
+def again_at(troubles: int, now: str) -> str:
+    """Say when a move that met trouble is tried again: later each time, at most an hour."""
+    wait_s = _RETRIES_S[min(troubles, len(_RETRIES_S) - 1)]
+    return _text(_time(now) + timedelta(seconds=wait_s))
 
 
 def _time(text: str) -> datetime:
