@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.git.commits import Person
-from asbuilt.journal.events import append, keyed
+from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened
 from asbuilt.lifecycle.timers import reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
@@ -23,13 +23,22 @@ if TYPE_CHECKING:
 
 
 ACTOR: Final = "asbuilt"
+_WORDS: Final = 700
 
 
 def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
-    """Append an event of a run; its key is the run's and the step's."""
-    append(
-        session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data={"run": run.run, **data}
-    )
+    """Append an event of a run; its key is the run's and the step's. Words that are too long are cut."""
+    whole = {"run": run.run, **data}
+    if body_size(whole) > MAX_BODY:
+        whole = {name: _cut(value) for name, value in whole.items()}
+    append(session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data=whole)
+
+
+def _cut(value: object) -> object:
+    """Cut words to a size of which several fit; ids and digests are shorter than that."""
+    if isinstance(value, list):
+        return [shortened(one, _WORDS // len(value)) if isinstance(one, str) else one for one in value]
+    return shortened(value, _WORDS) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
