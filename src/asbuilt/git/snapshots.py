@@ -55,6 +55,23 @@ def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: 
     return Kept(commit=commit, tree=tree, ref=ref, ignored=ignored)
 
 
+def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str:
+    """Return a tree with one path as it is in another one: its file there, or nothing where there is none."""
+    name = os.fsencode(path)
+    with quiet(repository) as git:
+        wanted, found = entries(git, check_oid(base)).get(name), entries(git, check_oid(tree)).get(name)
+        if wanted == found:
+            return tree
+        git.said("read-tree", tree)
+        if wanted is None:
+            git.said("update-index", "--force-remove", "-z", "--stdin", stdin=_joined([name]))
+        else:
+            entry = wanted[0] + b"," + wanted[1].encode("ascii") + b"," + name
+            # A file or folder that an agent has put in its way gives way, too.
+            git.said("update-index", "--add", "--replace", "--cacheinfo", entry)
+        return git.line("write-tree")
+
+
 def kept(repository: Repository, attempt: str) -> str | None:
     """Return the commit that keeps an attempt, or None."""
     return tip(repository, ATTEMPTS + attempt)
