@@ -59,16 +59,20 @@ def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str
     """Return a tree with one path as it is in another one: its file there, or nothing where there is none."""
     name = os.fsencode(path)
     with quiet(repository) as git:
-        wanted, found = entries(git, check_oid(base)).get(name), entries(git, check_oid(tree)).get(name)
-        if wanted == found:
+        wanted = entries(git, check_oid(base)).get(name)
+        found = {
+            one: entry
+            for one, entry in entries(git, check_oid(tree)).items()
+            if one == name or one.startswith(name + b"/")
+        }
+        if found == ({} if wanted is None else {name: wanted}):
             return tree
         git.said("read-tree", tree)
-        if wanted is None:
-            git.said("update-index", "--force-remove", "-z", "--stdin", stdin=_joined([name]))
-        else:
-            entry = wanted[0] + b"," + wanted[1].encode("ascii") + b"," + name
-            # A file or folder that an agent has put in its way gives way, too.
-            git.said("update-index", "--add", "--replace", "--cacheinfo", entry)
+        lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + one for one in found]
+        if wanted is not None:
+            lines.append(wanted[0] + b" " + wanted[1].encode("ascii") + b"\t" + name)
+        # A file that was put in the place of a folder above gives way, too.
+        git.said("update-index", "--add", "--replace", "-z", "--index-info", stdin=_joined(lines))
         return git.line("write-tree")
 
 
