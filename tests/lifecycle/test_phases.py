@@ -45,6 +45,12 @@ class World:
     def _draw(self, *choices: str) -> str:
         return self.answers.draw(st.sampled_from(choices))
 
+    def _compare(self, point: str) -> None:
+        for phase in self.facts().phases.values():
+            if phase.proven and self._draw("same", "same", "same", "same", "changed") == "changed":
+                self._say("plan.differs", phase=phase.id, point=point, intent="sha256:2")
+        self._say("plan.compared", point=point)
+
     def _perform(self, move: Move) -> None:
         outcome = ("PASS", "PASS", "PASS", "FAIL", "NOT_RUN", "INDETERMINATE")
         match move:
@@ -79,6 +85,8 @@ class World:
                 )
             case phases.Commit(phase=phase):
                 self._say("phase.proven", phase=phase, commit=f"c-{phase}")
+            case phases.Compare(point=point):
+                self._compare(point)
             case phases.Ask(key=key):
                 self._say("approval.asked", key=key)
             case phases.Wait(until=until):
@@ -123,6 +131,9 @@ def test_a_run_always_ends_and_proves_before_it_commits(
             assert (last.ending, last.checks, last.verdict, last.changed) == ("done", "PASS", "PASS", True)
     landed = any(isinstance(move, phases.Land) for move in world.moves)
     if landed:
+        accepted = {key.split("/")[2] for key, answer in facts.approvals.items() if answer == "yes"}
+        assert set(facts.differs) <= accepted
+        assert facts.compared == "landing"
         assert facts.together == "PASS"
         assert not facts.hold
     if end.state == "landed":
@@ -161,7 +172,7 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
     world = World({"mode": "finish"}, answers)
     world.live()
     begun = [data["phase"] for kind, data in world.events if kind == "phase.begun"]
-    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask)]
+    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask) and "/between/" in move.key]
     assert asked[: len(begun) - 1] == begun[1:]
     assert not any(isinstance(move, phases.Land) for move in world.moves)
 
@@ -179,8 +190,10 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
         ("checks.done", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
         ("verdict.given", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
         ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
+        ("plan.compared", {"run": RUN, "point": "1"}),
         ("together.done", {"run": RUN, "outcome": "PASS"}),
         ("report.written", {"run": RUN}),
+        ("plan.compared", {"run": RUN, "point": "landing"}),
         ("landing.done", {"run": RUN}),
         ("plan.marked", {"run": RUN}),
     ]
@@ -198,8 +211,10 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
         phases.Check("1", 1),
         phases.Verify("1", 1),
         phases.Commit("1", 1),
+        phases.Compare("1"),
         phases.ProveTogether(),
         phases.Report(),
+        phases.Compare("landing"),
         phases.Land(),
         phases.Mark(),
         End("landed", ""),
@@ -255,3 +270,61 @@ def test_an_attempt_that_nobody_waited_for_goes_on_however_often_that_happens() 
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "abandoned"}),
     ]
     assert next_move(fold(RUN, {}, [*VERIFIED[:5], *once * 9]), NOW) == phases.Attempt("1", 1, "implement")
+
+
+PROVEN = [
+    *VERIFIED,
+    ("verdict.given", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
+    ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
+]
+
+
+def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
+    differs = [("plan.differs", {"run": RUN, "phase": "1", "point": point, "intent": to}) for to in changed]
+    return [*differs, ("plan.compared", {"run": RUN, "point": point})]
+
+
+def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None:
+    told = next_move(fold(RUN, {"auto": True}, [*PROVEN, *_compared("1", "sha256:2")]), NOW)
+    assert told == End(
+        "failed",
+        "the text of phase 1 was changed in the plan after it was frozen:"
+        " nothing was landed, the plan's branch keeps what is proven",
+    )
+
+
+def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_again() -> None:
+    key = f"{RUN}/differs/1/sha256:2"
+    what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
+    ask = phases.Ask(key, "continue", what, "1")
+    events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
+    assert next_move(fold(RUN, {}, events), NOW) == ask
+    events += [
+        ("approval.asked", {"run": RUN, "key": key}),
+        ("approval.answered", {"run": RUN, "key": key, "answer": "yes"}),
+    ]
+    assert next_move(fold(RUN, {}, events), NOW) == phases.ProveTogether()
+    events += [("together.done", {"run": RUN, "outcome": "PASS"}), ("report.written", {"run": RUN})]
+    same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
+    assert next_move(fold(RUN, {}, [*events, *same]), NOW) == End(
+        "held", "everything is proven; landing was not asked for"
+    )
+    assert next_move(fold(RUN, {}, [*events, *other]), NOW) == ask._replace(key=f"{RUN}/differs/1/sha256:3")
+    assert next_move(fold(RUN, {}, [*events, *_compared("landing")]), NOW) == End(
+        "held", "everything is proven; landing was not asked for"
+    )
+
+
+def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> None:
+    refused = ("tree.refused", {"run": RUN, "phase": "1", "number": 1, "reason": "big.bin is too large."})
+    key = f"{RUN}/keep/1/1/1"
+    events = [*VERIFIED[:7], refused]
+    assert next_move(fold(RUN, {"auto": True}, events), NOW) == phases.Ask(
+        key, "continue", "big.bin is too large. Try again?", "1"
+    )
+    for answer, move in (
+        ("yes", phases.Keep("1", 1)),
+        ("no", End("stopped", "phase 1: big.bin is too large.")),
+    ):
+        told = [*events, ("approval.answered", {"run": RUN, "key": key, "answer": answer})]
+        assert next_move(fold(RUN, {"auto": True}, told), NOW) == move

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from asbuilt.errors import GateStopped
+from asbuilt.errors import GateStopped, TreeTooLarge
+from asbuilt.flows.comparing import compare, plan_of
 from asbuilt.flows.outcomes import Outcomes, attempt_of, base_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
@@ -73,6 +74,8 @@ class Performer:
             case phases.Commit(phase=phase, number=number):
                 workspace = self._workspace(run, repository, base_of(facts))
                 outcomes.commit(facts, workspace, phase, number)
+            case phases.Compare(point=point):
+                compare(record, facts, point)
             case phases.ProveTogether():
                 self._together(record, proving, tree_of(repository, base_of(facts)))
             case phases.Report():
@@ -111,7 +114,7 @@ class Performer:
                 why="Nothing to build on.",
                 next_step="Name another.",
             )
-        data = (Path(run.options["checkout"]) / run.plan).read_bytes()
+        data = plan_of(run)
         plan = read(data)
         author = commits.author_of(repository)
         outline = {
@@ -160,7 +163,7 @@ class Performer:
         record.say("baseline.done", "baseline", outcome=outcome, why=shown.why, counts=kept)
 
     def _begin(self, record: Record, phase_id: str) -> None:
-        data = (Path(record.run.options["checkout"]) / record.run.plan).read_bytes()
+        data = plan_of(record.run)
         phase = the_phase(read(data), phase_id)
         record.say(
             "phase.begun",
@@ -176,7 +179,20 @@ class Performer:
         base = base_of(facts)
         workspace = self._workspace(record.run, repository, base)
         attempt = f"{record.run.run}.{phase_id}.{number}"
-        kept = snapshots.keep(repository, workspace, attempt, parent=base, at=record.author().at)
+        author = record.author()
+        try:
+            kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
+        except TreeTooLarge as error:
+            again = attempt_of(facts.phases[phase_id], number).refusals + 1
+            key = f"{phase_id}/{number}/refused/{again}"
+            record.say(
+                "tree.refused", key, phase=phase_id, number=number, reason=f"{error.what}. {error.next_step}"
+            )
+            return
+        # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
+        kept = workspaces.put_back(
+            repository, workspace, record.run.plan, kept=kept, base=base, author=author
+        )
         record.say(
             "tree.kept",
             f"{phase_id}/{number}/kept",

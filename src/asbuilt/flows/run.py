@@ -171,8 +171,8 @@ _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
     kind.__name__: kind
     for kind in (
         phases.Start, phases.MakeWorkspace, phases.SetUp, phases.Baseline, phases.Begin, phases.Attempt,
-        phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask, phases.ProveTogether,
-        phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
+        phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Compare, phases.Ask,
+        phases.ProveTogether, phases.Report, phases.Land, phases.Mark, phases.Wait, phases.End,
     )
 }  # fmt: skip
 

@@ -6,7 +6,10 @@ import errno
 from typing import Final
 
 from asbuilt.errors import AsbuiltError, GitFailed, HostFailed, StoreFailed
+from asbuilt.journal.events import shortened
 
+_PART: Final = 400
+"""Bytes of what and of why: names in them can be long, and what to do next must not be cut off."""
 _PASSING: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 )
@@ -28,4 +31,5 @@ def trouble_in(error: AsbuiltError | OSError) -> str | None:
 
 def words_of(error: AsbuiltError) -> str:
     """Say an error in one line."""
-    return f"{error.what} Why: {error.why} Next: {error.next_step}"
+    what, why = shortened(error.what, _PART), shortened(error.why, _PART)
+    return f"{what} Why: {why} Next: {error.next_step}"

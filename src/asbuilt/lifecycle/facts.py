@@ -26,6 +26,9 @@ class AttemptFacts:
     starts: int = 0
     ended_start: int = 0
     """Which start of its host ended so; a later start goes on from there."""
+    refusals: int = 0
+    """How often its tree could not be kept as it is, and why."""
+    refusal: str = ""
     commit: str | None = None
     tree: str | None = None
     changed: bool = True
@@ -90,6 +93,10 @@ class RunFacts:
     """Phases that were done when the run began, by the journal or the plan's own marks."""
     commits: list[str] = field(default_factory=list)
     """What is proven, in the order in which it was: each commit builds on the one before."""
+    compared: str | None = None
+    """The last point at which the plan's file was compared with what is proven."""
+    differs: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    """Proven phases whose text the plan has changed meanwhile: at which point, and what it wants now."""
     workspace: bool = False
     setup: Outcome | None = None
     baseline: Outcome | None = None
@@ -144,6 +151,11 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.approvals.setdefault(str(data["key"]), None)
         case "approval.answered":
             facts.approvals[str(data["key"])] = data["answer"]
+        case "plan.compared":
+            facts.compared = str(data["point"])
+            facts.differs = {
+                phase: found for phase, found in facts.differs.items() if found[0] == facts.compared
+            }
         case "together.done":
             facts.together = data["outcome"]
         case "report.written":
@@ -173,6 +185,9 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         phase.proven = data["commit"]
         facts.commits.append(data["commit"])
         return
+    if kind == "plan.differs":
+        facts.differs[phase.id] = (str(data["point"]), data.get("intent"))
+        return
     number = int(data.get("number", 0))
     attempt = next((known for known in phase.attempts if known.number == number), None)
     if kind == "attempt.begun" and attempt is None:
@@ -185,6 +200,8 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
+    elif kind == "tree.refused":
+        attempt.refusals, attempt.refusal = attempt.refusals + 1, str(data["reason"])
     elif kind == "tree.kept":
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":

@@ -68,6 +68,12 @@ class Verify(NamedTuple):
     number: int
 
 
+class Compare(NamedTuple):
+    """Compare the plan's file with the text that the proven phases were frozen from."""
+
+    point: str
+
+
 class Commit(NamedTuple):
     """Make the outcome commit and advance the plan's branch."""
 
@@ -115,8 +121,8 @@ class End(NamedTuple):
 
 
 Move = (
-    Start | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit | Ask
-    | ProveTogether | Report | Land | Mark | Wait | End
+    Start | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit | Compare
+    | Ask | ProveTogether | Report | Land | Mark | Wait | End
 )  # fmt: skip
 
 
@@ -147,9 +153,12 @@ def next_move(facts: RunFacts, now: str) -> Move:
         return End(
             "failed", "the tests could not be run on the base: new failures could not be told from old"
         )
+    differs = _promised(facts)
+    if differs is not None:
+        return differs
     phase = current(facts)
     if phase is not None:
-        return _between(facts, phase) or _in_phase(phase, now)
+        return _between(facts, phase) or _too_large(facts, phase) or _in_phase(phase, now)
     return _after_phases(facts)
 
 
@@ -170,17 +179,55 @@ def current(facts: RunFacts) -> PhaseFacts | None:
     return next(begun, None) or next(ready, None)
 
 
+def _promised(facts: RunFacts) -> Move | None:
+    """See at each phase's end and before the landing that what is proven is still what the plan wants.
+
+    The frozen text is what was built and judged. If the plan says something else by now, a person decides;
+    where nobody does, nothing lands against a promise that has changed.
+    """
+    point = "landing" if facts.reported else str(len(facts.commits))
+    if not facts.commits or facts.landing is not None:
+        return None
+    if facts.compared != point:
+        return Compare(point)
+    for phase, (_, intent) in sorted(facts.differs.items()):
+        what = f"the text of phase {phase} was changed in the plan after it was frozen"
+        if facts.auto:
+            return End("failed", f"{what}: nothing was landed, the plan's branch keeps what is proven")
+        key = f"{facts.run}/differs/{phase}/{intent or 'gone'}"
+        question = f"{what}; go on with what was built?"
+        answer = _answered(facts, Ask(key, "continue", question, phase), no=f"you said no: {what}")
+        if answer is not None:
+            return answer
+    return None
+
+
+def _answered(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
+    """Ask, wait for the answer, and end with a no; None means yes."""
+    if ask.key not in facts.approvals:
+        return ask
+    answer = facts.approvals[ask.key]
+    if answer is None:
+        return Wait(f"approval {ask.key}", None)
+    return None if answer == "yes" else End("stopped", no)
+
+
 def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     """Ask between two phases of a finish that somebody watches."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
-    key = f"{facts.run}/between/{phase.id}"
-    if key not in facts.approvals:
-        return Ask(key, "continue", f"go on with phase {phase.id}?", phase.id)
-    answer = facts.approvals[key]
-    if answer is None:
-        return Wait(f"approval {key}", None)
-    return None if answer == "yes" else End("stopped", f"you said no to phase {phase.id}")
+    ask = Ask(f"{facts.run}/between/{phase.id}", "continue", f"go on with phase {phase.id}?", phase.id)
+    return _answered(facts, ask, no=f"you said no to phase {phase.id}")
+
+
+def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+    """Ask a person to make room for a tree that cannot be kept as it is; its workspace stays as it is."""
+    last = phase.attempts[-1] if phase.attempts else None
+    if last is None or not last.refusals or last.commit is not None:
+        return None
+    key = f"{facts.run}/keep/{phase.id}/{last.number}/{last.refusals}"
+    ask = Ask(key, "continue", f"{last.refusal} Try again?", phase.id)
+    return _answered(facts, ask, no=f"phase {phase.id}: {last.refusal}")
 
 
 def _in_phase(phase: PhaseFacts, now: str) -> Move:
