@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import history
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 LONG = int(os.environ.get("ASBUILT_CRASH_ROUNDS", "12")) > 12
 """The whole matrix; else the slice of it that CI has time for."""
+BOTH = ("sqlite", "postgres")
+one_store = pytest.mark.parametrize("where", BOTH if LONG else BOTH[:1], indirect=True)
+"""For journeys that no store can tell apart: the slice tries them on one."""
 REPO = "6f9c"
 PLAN = """\
 # Greetings
@@ -91,6 +97,11 @@ LANDED = ("greet.py", "part.py", "shout.py", "both.py", "plan.md")
 """The paths that ALL brings into the checkout."""
 
 
+def killed_at(*points: str) -> pytest.MarkDecorator:
+    """Try a journey undisturbed, and with its worker killed at each of some events; the slice tries one."""
+    return pytest.mark.parametrize("point", ["", *(points if LONG else points[:1])])
+
+
 class Shop:
     """A repository with a plan, and everything that a run of it needs.
 
@@ -132,6 +143,13 @@ class Shop:
         if self.before is not None:
             self.before.announce(path)
 
+    def rename_plan(self, path: str) -> None:
+        """Give the plan another place, before any run."""
+        (self.checkout / path).parent.mkdir(exist_ok=True)
+        self.git("mv", "--", self.plan, path)
+        self.git("commit", "-q", "--amend", "--no-edit")
+        self.plan = path
+
     def lands(self, *paths: str, on: str = "main") -> None:
         """Announce what the run brings into the checkout, and the branch that it moves."""
         self._landing += paths
@@ -161,6 +179,14 @@ class Shop:
             cwd=ROOT,
             env={**os.environ, **environment},
         )
+
+    def start_killed(self, point: str) -> None:
+        """Start a worker, and another one after it was killed when an event was there."""
+        self.start()
+        if point:
+            self.until(lambda: point in self.kinds())
+            self.kill()
+            self.start()
 
     def kill(self) -> None:
         if self.worker is not None:
@@ -194,12 +220,26 @@ class Shop:
             runs.wake(session, LOCAL, REPO, run)
         return [approval.question for approval in waiting]
 
+    def turn(self, head: str, *acts: str) -> None:
+        """Put a turn before those of the script; the first that fits is played."""
+        turn = f"[[turn]]\n{head}\nacts = [{', '.join(acts)}]\n"
+        self.script.write_text(turn + self.script.read_text(encoding="utf-8"), encoding="utf-8")
+
     def reason(self) -> str:
         ends = self.events("run.ended")
         return str(ends[-1].get("reason", "")) if ends else ""
 
     def log(self, branch: str = "main") -> list[str]:
         return self.git("log", "--format=%s", branch).splitlines()
+
+    def kill_of_attempt(self, run: str, name: str, victim: str, *, script: str) -> None:
+        """Kill the host or the agent of an attempt that hangs; whoever comes next plays another script."""
+        folder = self.attempt(run, name)
+        events = folder / "events.jsonl"
+        self.until(lambda: events.exists() and b'"said"' in events.read_bytes())
+        host = json.loads((folder / "host.json").read_bytes())
+        self.script.write_text(script, encoding="utf-8")
+        os.kill(host["pid"] if victim == "host" else host["children"][0][0], signal.SIGKILL)
 
     def attempt(self, run: str, name: str) -> Path:
         """Say where the files of an attempt are: `2a.1`, its verifier `2a.1v`."""

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
@@ -19,6 +20,9 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 
+if TYPE_CHECKING:
+    from asbuilt.policy.ring import Level
+
 
 def main() -> None:
     home, where = open_home(Path(sys.argv[1])), sys.argv[2]
@@ -26,8 +30,11 @@ def main() -> None:
     store = open_store(where)
     store.migrate(STEPS)
     blobs = Blobs(home.blobs)
+    level: Level | None = "none" if "ASBUILT_TEST_NO_RING" in os.environ else None
     abandon_s = float(os.environ.get("ASBUILT_TEST_ABANDON_S", "60"))
-    attempts = FolderAttempts(home.path, home=home.path / "nobody", ring_required=False, abandon_s=abandon_s)
+    attempts = FolderAttempts(
+        home.path, home=home.path / "nobody", ring_required=False, level=level, abandon_s=abandon_s
+    )
     processes = RingProcesses(scratch=home.path / "scratch", homes=(home.path / "nobody",))
     performer = Performer(home, store, blobs, attempts, processes)
     with only_worker(home.worker_lock) as mine:
