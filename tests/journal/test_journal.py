@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.cli.doctor.state import look_at_store
 from asbuilt.errors import StoreFailed
 from asbuilt.journal import approvals, claims, inventory, runs
 from asbuilt.journal.events import MAX_BODY, append, body_size, history, open_plan, shortened
+from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schema import STEPS
+from asbuilt.settings import load
 from tests.journal.conftest import PLAN, open_store
 
 if TYPE_CHECKING:
@@ -34,12 +37,15 @@ def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
     again.close()
 
 
-def test_the_schema_is_told_without_changing_it(where: str) -> None:
+def test_the_schema_is_told_without_changing_it(where: str, tmp_path: Path) -> None:
     opened = open_store(where)
     assert (opened.version(), opened.version()) == (0, 0)
     opened.migrate(STEPS)
     assert opened.version() == STEPS[-1].number
     opened.close()
+    url = where if where.startswith("postgresql:") else ""
+    settings = load(repository=None, environ={"HOME": str(tmp_path), "ASBUILT_STORE_URL": url})
+    assert look_at_store(Home(tmp_path), settings).schema == STEPS[-1].number
 
 
 def test_the_inventory_counts_every_kind_and_quotes_the_last_events_of_a_repository(store: Store) -> None:

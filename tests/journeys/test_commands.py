@@ -149,6 +149,7 @@ greet.1 landed on main: 4 phases proven, [AGE].
 [TIME] greet.1 3   PROVEN    [HASH]
 [TIME] greet.1 -   TOGETHER  PASS
 [TIME] greet.1 -   LANDED    main [HASH]
+[TIME] greet.1 -   COMPLETE  every phase of the plan is done
 """)
     assert office.asbuilt("status") == snapshot("""\
 exit 0

@@ -20,7 +20,7 @@ Run     run         --finish all phases, --auto unattended
 Look    status      how far every plan is
         log         everything that happened to a plan
 Set up  doctor      is this machine ready to be left alone?
-        worker      install uninstall
+        worker      the process that does the work; install uninstall
         claim       list acquire release break
         config      show set
         bug-report  pack what a bug report needs, redacted

@@ -14,9 +14,7 @@ from asbuilt.cli.plan.desk import complete_plan, next_command
 from asbuilt.cli.run import look_on
 from asbuilt.cli.site import asker, site_of
 from asbuilt.errors import DONE
-from asbuilt.flows import environment
 from asbuilt.flows.requests import Declined, go_on, request
-from asbuilt.journal.ids import new_id
 
 if TYPE_CHECKING:
     from asbuilt.cli.site import Site
@@ -55,15 +53,13 @@ def command(door: Door, plan: str, *, agent: str | None, script: str | None) -> 
         return DONE
     chosen = {name: value for name, value in (("agent", agent), ("script", script)) if value}
     options = {**run.options, **chosen, "continues": run.run}
-    fresh = new_id()
-    environment.keep(site.journal.home.runs / fresh, door.environ)
     asked = request(
         site.journal.store,
+        site.journal.home.runs,
         run.address,
         slug=run.options["slug"],
         options=options,
-        asker=asker(),
-        run=fresh,
+        asker=asker(door),
     )
     if isinstance(asked, Declined):
         return outcome.declined(door, run.options["slug"], asked)
@@ -72,6 +68,6 @@ def command(door: Door, plan: str, *, agent: str | None, script: str | None) -> 
 
 def _wake(door: Door, site: Site, run: Run) -> int:
     """Let a run that waits go on now; one that was cut off goes on by itself once a worker is there."""
-    go_on(site.journal.store, run, asker=asker())
+    go_on(site.journal.store, run, asker=asker(door))
     pid = wiring.ensure_worker(site.journal.home, door.environ)
     return look_on(door, site, run, pid)

@@ -18,11 +18,10 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
-from asbuilt.flows import environment
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
-from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 
@@ -98,9 +97,14 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
 
 def _ask(site: Site, opened: Opened, options: dict[str, Any], door: Door) -> Run | Declined:
     address = Address(LOCAL, site.repo, opened.at.shown)
-    run = new_id()
-    environment.keep(site.journal.home.runs / run, door.environ)
-    return request(site.journal.store, address, slug=opened.at.slug, options=options, asker=asker(), run=run)
+    return request(
+        site.journal.store,
+        site.journal.home.runs,
+        address,
+        slug=opened.at.slug,
+        options=options,
+        asker=asker(door),
+    )
 
 
 def look_on(door: Door, site: Site, run: Run, pid: int) -> int:
@@ -175,10 +179,16 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "hold": wish.hold or not wish.auto,
         "landing": landing,
         "sign": settings.text("landing.sign"),
-        "tests": settings.text("checks.tests") or None,
-        "setup": settings.text("checks.setup") or None,
+        "tests": _command(settings, "checks.tests"),
+        "setup": _command(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
     }
+
+
+def _command(settings: Settings, key: str) -> str | None:
+    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
+    chosen = settings.text(key).strip()
+    return "" if chosen == "none" else chosen or None
 
 
 def _agent(settings: Settings, wish: Wish) -> dict[str, str | None]:

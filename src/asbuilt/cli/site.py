@@ -106,6 +106,6 @@ def open_site(door: Door) -> Site:
     return Site(desk, repository, journal, enrol(journal.store, repository))
 
 
-def asker() -> Asker:
+def asker(door: Door) -> Asker:
     """Say who asks."""
-    return Asker(getpass.getuser(), machine())
+    return Asker(getpass.getuser(), machine(), door.environ)

@@ -41,7 +41,7 @@ def command(door: Door, plan: str, *, message: str) -> int:
     """End a run: its agent ends, its files are kept under a ref, its claim is released."""
     site = site_of(door, plan)
     run = site.run(plan)
-    if not stop(site.journal.store, run, reason=message, asker=asker()):
+    if not stop(site.journal.store, run, reason=message, asker=asker(door)):
         view = _view(site, run)
         if door.json:
             door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(view), "exit": DONE})

@@ -9,6 +9,7 @@ from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
+from asbuilt.flows.environment import kept
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
@@ -102,7 +103,13 @@ class Performer:
 
     def _rigs(self, run: Run, repository: Repository) -> Rigs:
         limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
-        return Rigs(self._home.path / "setups" / run.repo, repository, self._processes, limit_s=limit_s)
+        return Rigs(
+            self._home.path / "setups" / run.repo,
+            repository,
+            self._processes,
+            limit_s=limit_s,
+            environment=kept(self._home.runs / run.run),
+        )
 
     def _begin(self, record: Record, repository: Repository, phase_id: str) -> None:
         data = Document(record, repository).read()

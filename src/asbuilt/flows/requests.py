@@ -8,11 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.errors import NotFound
+from asbuilt.flows import environment
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import new_id
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.ids import Address
@@ -21,10 +25,11 @@ if TYPE_CHECKING:
 
 
 class Asker(NamedTuple):
-    """Who asks, and from which machine."""
+    """Who asks, on which machine, and from which environment."""
 
     actor: str
     host: str
+    environ: Mapping[str, str]
 
 
 class Declined(NamedTuple):
@@ -35,10 +40,14 @@ class Declined(NamedTuple):
 
 
 def request(
-    store: Store, address: Address, *, slug: str, options: dict[str, Any], asker: Asker, run: str = ""
+    store: Store, rooms: Path, address: Address, *, slug: str, options: dict[str, Any], asker: Asker
 ) -> Run | Declined:
-    """Ask for a run. The plan is claimed in the same breath, so of two that ask at once one is told."""
-    run = run or new_id()
+    """Ask for a run. The plan is claimed in the same breath, so of two that ask at once one is told.
+
+    `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
+    """
+    run = new_id()
+    environment.keep(rooms / run, asker.environ)
     with store.write() as session:
         open_plan(session, address, slug)
         taken = claims.acquire(
