@@ -68,7 +68,7 @@ def test_a_host_or_agent_killed_in_any_attempt_costs_a_start_and_nothing_else(
     assert crashes + lost == (["crashed"] if victim == "agent" else [])
 
 
-@pytest.mark.parametrize("point", EVENTS if LONG else ("attempt.begun", "verdict.given", "landing.intended"))
+@pytest.mark.parametrize("point", EVENTS if LONG else ("attempt.begun", "landing.intended"))
 def test_an_engine_that_lost_its_database_is_told_everything_again(shop: Shop, point: str) -> None:
     shop.lands(*LANDED)
     run = shop.request(mode="finish")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journeys.shop import ALL, LANDED, PLAN, SCRIPT
+from tests.journeys.shop import ALL, LANDED, PLAN, SCRIPT, killed_at
 
 if TYPE_CHECKING:
     from tests.journeys.shop import Shop
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.crash
 
 
-def test_one_phase_is_proven_and_lands(shop: Shop) -> None:
+@killed_at("report.written", "plan.compared", "plan.marked")
+def test_one_phase_is_proven_and_lands(shop: Shop, point: str) -> None:
     shop.lands("greet.py", "plan.md")
     run = shop.request(mode="phase")
-    shop.start()
+    shop.start_killed(point)
     assert shop.over(run) == ("landed", "")
     assert shop.git("log", "--format=%s|%an", "main").splitlines() == [
         "Mark plan.md|A Person",
@@ -27,12 +28,13 @@ def test_one_phase_is_proven_and_lands(shop: Shop) -> None:
     assert shop.git("status", "--short") == "?? mine.txt"
 
 
-def test_an_untracked_plan_is_marked_where_it_lies_and_never_committed(shop: Shop) -> None:
+@killed_at("landing.done", "plan.marked", "phase.begun")
+def test_an_untracked_plan_is_marked_where_it_lies_and_never_committed(shop: Shop, point: str) -> None:
     shop.git("rm", "-q", "--cached", "plan.md")
     shop.git("commit", "-qm", "the plan is mine")
     shop.lands("greet.py", "plan.md")
     run = shop.request(mode="phase")
-    shop.start()
+    shop.start_killed(point)
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Greet", "the plan is mine", "start"]
     landed = shop.git("log", "-1", "--format=%H", "main")
@@ -41,10 +43,11 @@ def test_an_untracked_plan_is_marked_where_it_lies_and_never_committed(shop: Sho
     assert shop.git("status", "--short").splitlines() == ["?? mine.txt", "?? plan.md"]
 
 
-def test_a_file_of_yours_in_the_way_is_kept_and_nothing_lands(shop: Shop) -> None:
+@killed_at("landing.refused", "phase.proven", "run.ended")
+def test_a_file_of_yours_in_the_way_is_kept_and_nothing_lands(shop: Shop, point: str) -> None:
     shop.write("greet.py", "mine too")
     run = shop.request(mode="phase")
-    shop.start()
+    shop.start_killed(point)
     state, reason = shop.over(run)
     assert state == "failed"
     assert "greet.py" in reason
@@ -62,10 +65,13 @@ def test_a_finish_goes_through_its_waves_fixes_what_fails_and_lands_once(shop: S
     assert counted == [1, 4, 5]
 
 
-def test_a_phase_that_stays_wrong_after_two_fixes_ends_the_run_and_lands_nothing(shop: Shop) -> None:
+@killed_at("checks.done", "attempt.ended", "run.ended")
+def test_a_phase_that_stays_wrong_after_two_fixes_ends_the_run_and_lands_nothing(
+    shop: Shop, point: str
+) -> None:
     shop.script.write_text(SCRIPT.replace("goodbye", "still wrong"), encoding="utf-8")
     run = shop.request(mode="finish")
-    shop.start()
+    shop.start_killed(point)
     state, reason = shop.over(run)
     assert state == "failed"
     assert reason.startswith("phase 2a is not proven after 2 fixes: grep -q goodbye part.py: FAIL, exit 1")

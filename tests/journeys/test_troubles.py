@@ -42,3 +42,14 @@ def test_a_store_that_is_gone_for_a_while_breaks_a_segment_off_and_loses_nothing
     away.rename(blobs)
     assert shop.over(run) == ("landed", "")
     assert len(shop.events("attempt.begun")) == 1
+
+
+def test_a_host_that_dies_every_time_is_given_up_with_words(shop: Shop) -> None:
+    shop.turn('phase = "1"\nrole = "implement"', "{ kill_host = true }")
+    run = shop.request(mode="phase")
+    shop.start()
+    assert shop.over(run) == (
+        "failed",
+        "phase 1: crashed 3 times; last: Its host was lost 5 times before the agent came to an end.",
+    )
+    assert [event["starts"] for event in shop.events("attempt.ended")] == [5, 5, 5]

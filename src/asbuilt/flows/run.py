@@ -67,7 +67,10 @@ class Runs:
         with self._store.read() as session:
             found = _found(session, org, repo, run)
             move = phases.next_move(facts_of(session, self._blobs, found), session.now)
-        return {"move": type(move).__name__, **move._asdict()}
+        return {
+            "move": type(move).__name__,
+            **{name: _plain(value) for name, value in move._asdict().items()},
+        }
 
     def lost(self, segment: Segment, why: str) -> None:
         """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
@@ -157,6 +160,13 @@ def _found(session: Session, org: str, repo: str, run: str) -> Run:
     if found is None:
         raise LookupError(run)
     return found
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
+    """Escape what the engine's database does not take as text: a name that is not UTF-8."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _unanswered(facts: RunFacts) -> bool:

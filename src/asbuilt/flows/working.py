@@ -11,16 +11,18 @@ from asbuilt.flows.outcomes import attempt_of
 from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import GOES_ON
-from asbuilt.ports import Brief
+from asbuilt.ports import Brief, Result
 from asbuilt.proof.verdict import judge_items
 
 if TYPE_CHECKING:
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.plan.model import Phase
-    from asbuilt.ports import Attempts, Result, Workspace
+    from asbuilt.ports import Attempts, Workspace
 
 _LOOK_S: Final = 0.1
+_STARTS: Final = 5
+"""Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
 
 class Working:
@@ -117,6 +119,13 @@ class Working:
             if now is not None and now.stop is not None:
                 self._attempts.cancel(brief.attempt)
             if not self._attempts.alive(brief.attempt):
+                starts = self._attempts.starts(brief.attempt)
+                if starts - after >= _STARTS and self._attempts.result(brief.attempt) is None:
+                    return Result(
+                        ending="crashed",
+                        reason=f"Its host was lost {starts - after} times before the agent came to an end.",
+                        starts=starts,
+                    )
                 self._attempts.start(brief, after=after)
             time.sleep(_LOOK_S)
         return result
