@@ -236,6 +236,12 @@ def test_what_means_nothing_in_a_repository_is_named_with_its_line(
     assert world.problems() == problems
 
 
+def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protects_you() -> None:
+    assert {key for key, setting in SETTINGS.items() if setting.repository_may_set} == {
+        "plans.folder", "ui.patterns", "checks.tests", "checks.setup", "landing.mode",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [

@@ -98,8 +98,9 @@ def serve(
         if not mine:
             return False
         engine = Engine(folder=home.path, url=engine_url, worker="laptop", slots=2)
-        engine.launch(Runs(store, blobs, performer).segment)
-        worker = Worker(store, engine, org=LOCAL, lost=lambda *_: None)
+        runs = Runs(store, blobs, performer)
+        engine.launch(runs.segment)
+        worker = Worker(store, engine, org=LOCAL, lost=runs.lost)
         worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True

@@ -15,7 +15,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.journal.liveness import holder
-from tests.journeys.test_runs import PLAN, SCRIPT
+from tests.journeys.shop import PLAN, SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

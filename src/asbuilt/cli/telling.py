@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.lifecycle.phases import TROUBLE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -70,7 +72,9 @@ def _answer(data: Mapping[str, Any]) -> Words:
 
 
 def _parked(data: Mapping[str, Any]) -> Words:
-    return "PARKED", data["why"] + (f", until {data['until']}" if data.get("until") else ""), True
+    # Trouble has told of itself.
+    is_news = not data["why"].startswith(TROUBLE)
+    return "PARKED", data["why"] + (f", until {data['until']}" if data.get("until") else ""), is_news
 
 
 def _outcome(word: str) -> Callable[[Mapping[str, Any]], Words]:
@@ -104,14 +108,20 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         True,
     ),
     "attempt.ended": _attempt_ended,
+    "tree.refused": lambda data: ("TOO LARGE", str(data["reason"]), True),
     "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),
     "checks.done": _checks,
     "verifier.begun": lambda data: ("VERIFY", f"another agent judges attempt {data['number']}", True),
-    "verifier.ended": lambda data: ("VERIFIER", str(data["ending"]), True),
+    "verifier.ended": lambda data: (
+        "VERIFIER",
+        f"{data['ending']}: {data.get('reason') or ''}".rstrip(": "),
+        True,
+    ),
     "verdict.given": _verdict,
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "trouble.met": lambda data: ("TROUBLE", f"{data['what']}, tried again {data['retry_at']}", True),
     "run.parked": _parked,
     "together.done": _outcome("TOGETHER"),
     "report.written": lambda _: ("REPORT", "written", False),
@@ -133,7 +143,8 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         "by hand" if data.get("by") == "hand" else "every phase of the plan is done",
         True,
     ),
-    "plan.differs": lambda _: ("DIFFERS", "the plan's text was changed during the run", True),
+    "plan.compared": lambda _: ("COMPARED", "the plan's text with what is proven", False),
+    "plan.differs": lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True),
     # A landing has told of itself.
     "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),
 }

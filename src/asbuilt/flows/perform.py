@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
+from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept
 from asbuilt.flows.outcomes import Outcomes, attempt_of
@@ -75,12 +77,12 @@ class Performer:
             case phases.Check(phase=phase, number=number):
                 self._check(record, proving, facts.phases[phase], number)
             case phases.Verify(phase=phase, number=number):
-                tree = attempt_of(facts.phases[phase], number).commit or ""
-                workspace = self._workspace(run, repository, tree, f"verify-{phase}-{number}")
-                self._working.verify(record, workspace, facts.phases[phase], number)
+                self._verify(record, repository, facts.phases[phase], number)
             case phases.Commit(phase=phase, number=number):
                 workspace = self._workspace(run, repository, facts.base_now)
                 outcomes.commit(facts, workspace, phase, number)
+            case phases.Compare(point=point):
+                compare(record, Document(record, repository), facts, point)
             case phases.ProveTogether():
                 self._together(record, proving, tree_of(repository, facts.base_now))
             case phases.Report():
@@ -126,7 +128,20 @@ class Performer:
         base = facts.base_now
         workspace = self._workspace(record.run, repository, base)
         attempt = f"{record.run.run}.{phase_id}.{number}"
-        kept = snapshots.keep(repository, workspace, attempt, parent=base, at=record.author().at)
+        author = record.author()
+        try:
+            kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
+        except TreeTooLarge as error:
+            again = attempt_of(facts.phases[phase_id], number).refusals + 1
+            key = f"{phase_id}/{number}/refused/{again}"
+            record.say(
+                "tree.refused", key, phase=phase_id, number=number, reason=f"{error.what}. {error.next_step}"
+            )
+            return
+        # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
+        kept = workspaces.put_back(
+            repository, workspace, record.run.plan, kept=kept, base=base, author=author
+        )
         record.say(
             "tree.kept",
             f"{phase_id}/{number}/kept",
@@ -151,6 +166,11 @@ class Performer:
             evidence=proving.keep(shown),
             reused=[one.name for one in shown if one.reused],
         )
+
+    def _verify(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
+        commit = attempt_of(phase, number).commit or ""
+        workspace = self._workspace(record.run, repository, commit, f"verify-{phase.id}-{number}")
+        self._working.verify(record, workspace, phase, number)
 
     def _together(self, record: Record, proving: Proving, tree: str) -> None:
         shown = proving.prove(tree)

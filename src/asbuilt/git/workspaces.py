@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
 from asbuilt.git.checkouts import fill
 from asbuilt.git.command import Git, check_oid
-from asbuilt.git.commits import read_commit
-from asbuilt.git.locks import guarded, is_still
+from asbuilt.git.commits import commit_tree, read_commit
+from asbuilt.git.locks import guarded, is_still, set_ref
 from asbuilt.git.repository import registered
-from asbuilt.git.snapshots import read_tree_of
+from asbuilt.git.snapshots import read_tree_of, with_path_of
 from asbuilt.ports import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.git.commits import Person
     from asbuilt.git.repository import Repository
     from asbuilt.ports import Kept
 
@@ -104,6 +105,23 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
         )
     with guarded(workspace.git_dir) as held:
         _finish(repository, workspace, commit, held)
+
+
+def put_back(
+    repository: Repository, workspace: Workspace, path: str, *, kept: Kept, base: str, author: Person
+) -> Kept:
+    """Put one path of a workspace back to what it is in `base`, on top of what was kept; often a no-op.
+
+    What the agent had there stays under the attempt's ref, as a parent of what is returned.
+    """
+    tree = with_path_of(repository, kept.tree, base, path)
+    if tree == kept.tree:
+        return kept
+    message = f"Put {path} back\n".encode("utf-8", "surrogateescape")
+    commit = commit_tree(repository, tree, parents=(base, kept.commit), author=author, message=message)
+    set_ref(repository, kept.ref, new=commit, old=kept.commit)
+    reset_to(repository, workspace, commit, kept=kept)
+    return replace(kept, commit=commit, tree=tree)
 
 
 def remove(repository: Repository, workspace: Workspace) -> None:

@@ -110,9 +110,9 @@ def plan_segment(session: Session, segment: Segment) -> None:
     )
 
 
-def close_segment(session: Session, segment: Segment) -> None:
-    """Write down that a segment has done its part."""
-    session.run(
+def close_segment(session: Session, segment: Segment) -> bool:
+    """Write down that a segment has done its part; False when it was closed before."""
+    closed = session.run(
         "UPDATE segments SET closed_at = :now WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
         " AND closed_at IS NULL",
         org=segment.org,
@@ -121,6 +121,7 @@ def close_segment(session: Session, segment: Segment) -> None:
         n=segment.n,
         now=session.now,
     )
+    return bool(closed)
 
 
 def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:

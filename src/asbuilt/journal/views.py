@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import history
+from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.facts import RunFacts, fold
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
@@ -51,15 +51,12 @@ class PlanView(NamedTuple):
 def events_of(session: Session, blobs: Blobs, address: Address) -> list[tuple[str, dict[str, Any]]]:
     """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
     told: list[tuple[str, dict[str, Any]]] = []
-    seen = 0
-    while page := history(session, address, after=seen):
-        for event in page:
-            data = {**event.data, "at": event.at}
-            for name in _ELSEWHERE:
-                if name in event.data:
-                    data |= json.loads(blobs.get(event.data[name]))
-            told.append((event.kind, data))
-        seen = page[-1].seq
+    for event in whole_history(session, address):
+        data = {**event.data, "at": event.at}
+        for name in _ELSEWHERE:
+            if name in event.data:
+                data |= json.loads(blobs.get(event.data[name]))
+        told.append((event.kind, data))
     return told
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
+GOES_ON: Final = ("limited", "abandoned")
+"""Endings that are no fault of the agent: the same attempt goes on with another start."""
 
 
 class Work(NamedTuple):
@@ -33,6 +35,19 @@ class Landed(NamedTuple):
     stands: str
 
 
+class Difference(NamedTuple):
+    """A proven phase whose text the plan has changed since: seen when, of which commit, and what it wants."""
+
+    point: str
+    commit: str
+    intent: str | None
+
+    @property
+    def key(self) -> str:
+        """What a person says to it holds for this commit and this change, in whatever run."""
+        return f"differs/{self.commit}/{self.intent or 'gone'}"
+
+
 @dataclass(slots=True)
 class AttemptFacts:
     """One frozen brief and what became of it."""
@@ -43,14 +58,23 @@ class AttemptFacts:
     reason: str = ""
     resets_at: str | None = None
     starts: int = 0
+    ended_start: int = 0
+    """Which start of its host ended so; a later start goes on from there."""
+    refusals: int = 0
+    """How often its tree could not be kept as it is, and why."""
+    refusal: str = ""
     commit: str | None = None
     tree: str | None = None
     changed: bool = True
     checks: Outcome | None = None
     failures: tuple[str, ...] = ()
     verifier: str | None = None
-    """How the verifier of this attempt's tree ended; None while there was none."""
+    """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
+    verifier_reason: str = ""
     verifier_resets_at: str | None = None
+    verifier_ended_start: int = 0
+    lost_verifiers: int = 0
+    """Verifiers that ended without having judged: a stall, a crash, a time-out."""
     verdict: Outcome | None = None
     began_at: str = ""
     ended_at: str = ""
@@ -64,7 +88,7 @@ class AttemptFacts:
     @property
     def is_judgeable(self) -> bool:
         """Tell whether it has, or may still get, a tree to judge."""
-        return self.ending in (None, "done", "limited")
+        return self.ending in (None, "done", *GOES_ON)
 
 
 @dataclass(slots=True)
@@ -109,6 +133,10 @@ class RunFacts:
     """Nobody may push to the target directly."""
     wanted: str | None = None
     stop: str | None = None
+    troubles: int = 0
+    """How often in a row it was kept from going on: the store, the disk, or a segment that broke off."""
+    trouble: str = ""
+    retry_at: str | None = None
     started: bool = False
     base: str | None = None
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
@@ -125,6 +153,10 @@ class RunFacts:
     """For an undo: what that run has proven and nobody has landed."""
     works: list[Work] = field(default_factory=list)
     """What this run has proven, in order: each commit builds on the one before."""
+    compared: str | None = None
+    """The last point at which the plan's file was compared with what waits to be landed."""
+    differs: dict[str, Difference] = field(default_factory=dict)
+    """Phases that wait to be landed and whose text the plan has changed since."""
     branch: str = ""
     """Where it began, and where it lands."""
     tests: Resolved | None = None
@@ -157,10 +189,8 @@ class RunFacts:
     reason: str = ""
     code: int | None = None
     """What the command that looks on is to exit with, when a gate ended the run."""
-    parked: str | None = None
-    """What a run that waits is waiting for."""
     parked_at: str = ""
-    parked_until: str | None = None
+    """When it began to wait for what it waits for."""
     cost_usd: float = 0.0
 
     @property
@@ -199,9 +229,15 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         branch=str(options.get("branch", "")),
     )
     for kind, data in events:
-        if data.get("run") == run:
-            facts.cost_usd += float(data.get("cost_usd") or 0.0)
-            _hear(facts, kind, data)
+        if data.get("run") != run:
+            continue
+        facts.cost_usd += float(data.get("cost_usd") or 0.0)
+        if kind in ("trouble.met", "run.parked"):
+            _hear_wait(facts, kind, data)
+            continue
+        # Anything else that was written down is progress.
+        facts.troubles, facts.retry_at = 0, None
+        _hear(facts, kind, data)
     return facts
 
 
@@ -223,6 +259,14 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.approvals.setdefault(str(data["key"]), None)
         case "approval.answered":
             facts.approvals[str(data["key"])] = data["answer"]
+        case "plan.differs":
+            found = Difference(data["point"], data["commit"], data["intent"])
+            facts.differs[str(data["phase"])] = found
+        case "plan.compared":
+            facts.compared = str(data["point"])
+            facts.differs = {
+                phase: found for phase, found in facts.differs.items() if found.point == facts.compared
+            }
         case "together.done":
             facts.together = data["outcome"]
         case "report.written":
@@ -231,9 +275,6 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.marked = True
         case "landing.tidied":
             facts.tidied = True
-        case "run.parked":
-            facts.parked, facts.parked_until = data["why"], data.get("until")
-            facts.parked_at = str(data.get("at", ""))
         case "run.ended":
             facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
             facts.code = data.get("code")
@@ -241,6 +282,13 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             _hear_landing(facts, kind, data)
         case _:
             _hear_phase(facts, kind, data)
+
+
+def _hear_wait(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    """Hear that it waits; that is no progress."""
+    facts.parked_at = str(data.get("at", ""))
+    if kind == "trouble.met":
+        facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, data["what"], data["retry_at"]
 
 
 def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
@@ -295,17 +343,27 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.ending = None
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
-        attempt.resets_at, attempt.says = data.get("resets_at"), str(data.get("says", ""))
-        attempt.ended_at = str(data.get("at", ""))
+        attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
+        attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
+    elif kind == "tree.refused":
+        attempt.refusals, attempt.refusal = attempt.refusals + 1, str(data["reason"])
     elif kind == "tree.kept":
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":
         attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
         attempt.evidence = data.get("evidence")
-    elif kind == "verifier.begun":
-        attempt.verifier = None
     elif kind == "verifier.ended":
-        attempt.verifier, attempt.verifier_resets_at = data["ending"], data.get("resets_at")
+        _hear_verifier(attempt, data)
     elif kind == "verdict.given":
         attempt.verdict, attempt.items = data["outcome"], data.get("items")
         attempt.failures = attempt.failures + tuple(data.get("failures", ()))
+
+
+def _hear_verifier(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:
+    attempt.verifier, attempt.verifier_reason = data["ending"], str(data.get("reason", ""))
+    attempt.verifier_resets_at = data.get("resets_at")
+    if attempt.verifier in GOES_ON:
+        attempt.verifier_ended_start = int(data.get("starts", 0))
+    else:
+        attempt.lost_verifiers += 1
+        attempt.verifier_ended_start = 0

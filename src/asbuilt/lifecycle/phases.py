@@ -2,130 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.lifecycle.facts import PASS
+from asbuilt.lifecycle.facts import GOES_ON, PASS
+from asbuilt.lifecycle.moves import (
+    Ask,
+    Attempt,
+    Baseline,
+    Begin,
+    Check,
+    Commit,
+    Compare,
+    End,
+    Keep,
+    Land,
+    MakeWorkspace,
+    Mark,
+    Move,
+    ProveTogether,
+    Report,
+    ResolveTests,
+    SetUp,
+    Start,
+    Tidy,
+    Verify,
+    Wait,
+)
 from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.proof.resolving import Resolved
 
+__all__ = [
+    "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
+    "MakeWorkspace", "Mark", "Move", "ProveTogether", "Report", "ResolveTests", "SetUp", "Start", "Tidy",
+    "Verify", "Wait", "current", "next_move",
+]  # fmt: skip
+USAGE_LIMIT: Final = "usage limit"
+TROUBLE: Final = "trouble"
 FIX_LIMIT: Final = 2
+TROUBLE_LIMIT: Final = 10
+"""A run that could not go on this often in a row, over some six hours, is given up."""
 REPEAT_LIMIT: Final = 2
 """Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
-
-
-class Start(NamedTuple):
-    """Look at the repository, and write down what this run is."""
-
-
-class ResolveTests(NamedTuple):
-    """Find out how the project is tested, once for the whole run."""
-
-
-class MakeWorkspace(NamedTuple):
-    """Give the run a checkout of its own."""
-
-
-class SetUp(NamedTuple):
-    """Prepare a checkout for checks, before any agent's code is there."""
-
-
-class Baseline(NamedTuple):
-    """Run the tests on the base, so that old failures can be told from new ones."""
-
-
-class Begin(NamedTuple):
-    """Freeze a phase's text and intent."""
-
-    phase: str
-
-
-class Attempt(NamedTuple):
-    """Let an agent work; going on with one that was begun is the same move."""
-
-    phase: str
-    number: int
-    role: str
-    failures: tuple[str, ...] = ()
-
-
-class Keep(NamedTuple):
-    """Put the attempt's tree under a ref before anything else touches it."""
-
-    phase: str
-    number: int
-
-
-class Check(NamedTuple):
-    """Run the tests and the phase's own checks on a clean checkout of the tree."""
-
-    phase: str
-    number: int
-
-
-class Verify(NamedTuple):
-    """Let another agent judge every item, in a read-only workspace."""
-
-    phase: str
-    number: int
-
-
-class Commit(NamedTuple):
-    """Make the outcome commit and advance the plan's branch."""
-
-    phase: str
-    number: int
-
-
-class Ask(NamedTuple):
-    """Put a question to a person, and wait."""
-
-    key: str
-    kind: str
-    question: str
-    phase: str | None = None
-
-
-class ProveTogether(NamedTuple):
-    """Run every check on the result as a whole."""
-
-
-class Report(NamedTuple):
-    """Write the account of the run."""
-
-
-class Land(NamedTuple):
-    """Move what is proven to the target branch; for an undo, what takes it back."""
-
-
-class Mark(NamedTuple):
-    """Write outcomes into the plan, with the landed hashes."""
-
-
-class Tidy(NamedTuple):
-    """Remove what a landed run no longer needs, where nothing is lost with it."""
-
-
-class Wait(NamedTuple):
-    """Nothing can be done before a time, or before somebody answers."""
-
-    why: str
-    until: str | None
-
-
-class End(NamedTuple):
-    """The run is over."""
-
-    state: str
-    reason: str
-
-
-Move = (
-    Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
-    | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
-)  # fmt: skip
 
 
 def next_move(facts: RunFacts, now: str) -> Move:
@@ -135,6 +55,11 @@ def next_move(facts: RunFacts, now: str) -> Move:
     # A landing that was begun is brought to its end first: the target and the plan would be left apart.
     if facts.stop is not None and facts.landing != "intended" and facts.marked:
         return End("stopped", facts.stop)
+    if facts.troubles:
+        if facts.troubles > TROUBLE_LIMIT:
+            return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
+        if facts.retry_at is not None and facts.retry_at > now:
+            return Wait(f"{TROUBLE}: {facts.trouble}", facts.retry_at)
     if not facts.started:
         return _refusal(facts) or Start()
     ready = _nothing_to_do(facts) or _preparation(facts)
@@ -223,14 +148,15 @@ def _way_on(tests: Resolved) -> str:
 
 
 def _work(facts: RunFacts, now: str) -> Move:
-    if facts.kind != "run":
-        return _delivery(facts)
+    changed = _promised(facts) if facts.kind != "undo" else None
+    if changed is not None:
+        return changed
     is_direct = facts.way == "direct" and not facts.hold
-    if is_direct and (facts.pending or not facts.marked):
+    if facts.kind != "run" or (is_direct and (facts.pending or not facts.marked)):
         return _delivery(facts)
     phase = current(facts)
     if phase is not None:
-        return _between(facts, phase) or _in_phase(phase, now)
+        return _between(facts, phase) or _too_large(facts, phase) or _in_phase(phase, now)
     return _after_phases(facts, is_direct=is_direct)
 
 
@@ -251,12 +177,45 @@ def current(facts: RunFacts) -> PhaseFacts | None:
     return next(begun, None) or next(ready, None)
 
 
+def _promised(facts: RunFacts) -> Move | None:
+    """See at each phase's end and before each landing that what is proven is still what the plan wants.
+
+    The frozen text is what was built and judged. If the plan says something else by now, a person decides;
+    where nobody does, nothing lands against a promise that has changed.
+    """
+    if not facts.pending or facts.landing == "intended":
+        return None
+    point = "landing" if facts.reported else str(len(facts.works))
+    if facts.compared != point:
+        return Compare(point)
+    for phase, difference in sorted(facts.differs.items()):
+        what = f"the text of phase {phase} was changed in the plan after it was frozen"
+        # Whoever asks for a landing is there to answer.
+        if facts.auto and facts.kind == "run":
+            return End("failed", f"{what}: it was not landed, the plan's branch keeps what is proven")
+        ask = Ask(f"{difference.key}/{facts.run}", "continue", f"{what}; go on with what was built?", phase)
+        answer = _asked(facts, ask, no=f"you said no: {what}")
+        if answer is not None:
+            return answer
+    return None
+
+
 def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     """Ask between two phases of a finish that somebody watches."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
     ask = Ask(f"{facts.run}/between/{phase.id}", "continue", f"go on with phase {phase.id}?", phase.id)
     return _asked(facts, ask, no=f"you said no to phase {phase.id}")
+
+
+def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+    """Ask a person to make room for a tree that cannot be kept as it is; its workspace stays as it is."""
+    last = phase.attempts[-1] if phase.attempts else None
+    if last is None or not last.refusals or last.commit is not None:
+        return None
+    key = f"{facts.run}/keep/{phase.id}/{last.number}/{last.refusals}"
+    ask = Ask(key, "continue", f"{last.refusal} Try again?", phase.id)
+    return _asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
 
 
 def _asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
@@ -277,8 +236,8 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
     last = phase.attempts[-1]
     if last.ending is None:
         return Attempt(phase.id, last.number, last.role, _failures(phase))
-    if last.ending == "limited":
-        return _limited(phase, last, now)
+    if last.ending in GOES_ON:
+        return _go_on(phase, last, now)
     if last.ending != "done":
         if phase.repeats > REPEAT_LIMIT:
             return End(
@@ -288,10 +247,10 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
     return _judge(phase, last, now)
 
 
-def _limited(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    """Park until the limit opens; then the same attempt goes on, with its tree and its session."""
+def _go_on(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+    """Park until a limit opens; then the same attempt goes on, with its tree and its session."""
     if last.resets_at is not None and last.resets_at > now:
-        return Wait(f"usage limit of the agent in phase {phase.id}", last.resets_at)
+        return Wait(f"{USAGE_LIMIT} of the agent in phase {phase.id}", last.resets_at)
     return Attempt(phase.id, last.number, last.role, _failures(phase))
 
 
@@ -305,10 +264,21 @@ def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks != PASS:
         return _fix(phase, last)
     if last.verdict is None:
-        if last.verifier == "limited" and last.verifier_resets_at and last.verifier_resets_at > now:
-            return Wait(f"usage limit of the verifier in phase {phase.id}", last.verifier_resets_at)
-        return Verify(phase.id, last.number)
+        return _verify(phase, last, now)
     return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
+
+
+def _verify(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+    """Let it be judged; a verifier that is lost has judged nothing, so another one does."""
+    if last.verifier_resets_at is not None and last.verifier_resets_at > now:
+        return Wait(f"{USAGE_LIMIT} of the verifier in phase {phase.id}", last.verifier_resets_at)
+    if last.lost_verifiers > REPEAT_LIMIT:
+        return End(
+            "failed",
+            f"phase {phase.id}: the verifier {last.verifier} {last.lost_verifiers} times;"
+            f" last: {last.verifier_reason}",
+        )
+    return Verify(phase.id, last.number)
 
 
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:

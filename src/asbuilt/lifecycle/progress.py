@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.phases import next_move
+from asbuilt.lifecycle.phases import USAGE_LIMIT, next_move
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
@@ -64,7 +64,7 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
         case phases.End():
             return WaitsFor("nobody", why=facts.reason or move.reason)
         case phases.Wait(why=why, until=until):
-            kind: Waiting = "person" if until is None else "limit" if "limit" in why else "time"
+            kind: Waiting = "person" if until is None else "limit" if why.startswith(USAGE_LIMIT) else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
         case phases.Attempt(phase=name):
             return WaitsFor("agent", name, last.began_at if last else "")
@@ -110,8 +110,8 @@ def _state(move: Move) -> State:
             return "stopped" if state == "stopped" else "failed"
         case (
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
-            | phases.Baseline() | phases.Begin() | phases.ProveTogether() | phases.Report() | phases.Land()
-            | phases.Mark() | phases.Tidy()
+            | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether() | phases.Report()
+            | phases.Land() | phases.Mark() | phases.Tidy()
         ):  # fmt: skip
             return "ready"
         case _:
