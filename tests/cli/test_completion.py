@@ -110,6 +110,7 @@ plain,resume
 plain,land
 plain,status
 plain,log
+plain,verify
 plain,doctor
 plain,worker
 plain,claim

@@ -176,7 +176,8 @@ class Shop:
                 actor="you",
                 options={
                     "checkout": str(self.checkout), "branch": "main", "slug": "plan", "host": "here",
-                    "agent": "scripted", "script": str(self.script), "auto": True, **options,
+                    "ring_required": False, "agent": "scripted", "script": str(self.script), "auto": True,
+                    **options,
                 },
             )  # fmt: skip
         return run

@@ -454,3 +454,50 @@ def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> Non
     ):
         told = [*events, ("approval.answered", {"run": RUN, "key": key, "answer": answer})]
         assert next_move(fold(RUN, {"auto": True}, told), NOW) == move
+
+
+def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_starts_unattended() -> None:
+    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "ring": "none"}
+    unheld = [("run.started", started)]
+    ask = phases.Ask(
+        f"ring/none/{RUN}",
+        "ring",
+        "work without a ring? Agents and checks could write to anything that you can write to",
+    )
+    assert next_move(fold(RUN, {}, unheld), NOW) == ask
+    assert next_move(fold(RUN, {"auto": True}, unheld), NOW) == End(
+        "failed",
+        "no ring holds agents and checks on this machine."
+        " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
+    )
+    for options, more in (
+        ({}, {"ring_agreed": True}),
+        ({"ring_required": False}, {}),
+        ({}, {"ring": "bwrap"}),
+    ):
+        held = [("run.started", {**started, **more})]
+        assert isinstance(next_move(fold(RUN, options, held), NOW), phases.ResolveTests)
+
+
+def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> None:
+    def after(*events: tuple[str, dict[str, Any]]) -> Move:
+        facts = fold(RUN, {}, [*VERIFIED[:6], *events])
+        facts.stop = "enough"
+        return next_move(facts, NOW)
+
+    begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
+    ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "cancelled"})
+    kept = ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True})
+    over = End("stopped", "enough")
+    assert [after(), after(begun), after(begun, ended), after(begun, ended, kept)] == [
+        over, phases.Attempt("1", 1, "implement"), phases.Keep("1", 1), over,
+    ]  # fmt: skip
+
+
+def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
+    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
+    facts = fold(RUN, {}, [("run.started", started), *VERIFIED[1:6]])
+    assert (facts.carried, next_move(facts, NOW)) == (
+        "c9",
+        phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
+    )

@@ -19,6 +19,7 @@ Run     run         --finish all phases, --auto unattended
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is
         log         everything that happened to a plan
+Prove   verify      prove again that what is done is done
 Set up  doctor      is this machine ready to be left alone?
         worker      the process that does the work; install uninstall
         claim       list acquire release break

@@ -150,13 +150,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
             why="A run would work, and prove, against a text that contradicts itself.",
             next_step=f"`asbuilt plan check {slug}`",
         )
-    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
-    if not branch:
-        raise GateStopped(
-            "no branch is checked out here",
-            why="What is proven lands on the branch that you work on.",
-            next_step="`git switch` to the branch it is to land on, then run again.",
-        )
+    branch = target_of(checkout)
     if wish.phase is not None:
         the_phase(plan, wish.phase)
     landing = wish.landing or settings.text("landing.mode")
@@ -179,13 +173,25 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "hold": wish.hold or not wish.auto,
         "landing": landing,
         "sign": settings.text("landing.sign"),
-        "tests": _command(settings, "checks.tests"),
-        "setup": _command(settings, "checks.setup"),
+        "tests": command_in(settings, "checks.tests"),
+        "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
     }
 
 
-def _command(settings: Settings, key: str) -> str | None:
+def target_of(checkout: Path) -> str:
+    """Name the branch that is checked out: what is proven lands there."""
+    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
+    if not branch:
+        raise GateStopped(
+            "no branch is checked out here",
+            why="What is proven lands on the branch that you work on.",
+            next_step="`git switch` to the branch it is to land on, then run again.",
+        )
+    return branch
+
+
+def command_in(settings: Settings, key: str) -> str | None:
     """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
     chosen = settings.text(key).strip()
     return "" if chosen == "none" else chosen or None

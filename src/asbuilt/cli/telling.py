@@ -118,6 +118,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         True,
     ),
     "verdict.given": _verdict,
+    "phase.rechecked": _checks,
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,

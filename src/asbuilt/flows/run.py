@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.engine import step
@@ -173,15 +173,7 @@ def _unanswered(facts: RunFacts) -> bool:
     return any(answer is None for answer in facts.approvals.values())
 
 
-_MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
-    kind.__name__: kind
-    for kind in (
-        phases.Start, phases.ResolveTests, phases.MakeWorkspace, phases.SetUp, phases.Baseline,
-        phases.Begin, phases.Attempt, phases.Keep, phases.Check, phases.Verify, phases.Commit,
-        phases.Compare, phases.Ask, phases.ProveTogether, phases.Report, phases.Land, phases.Mark,
-        phases.Tidy, phases.Wait, phases.End,
-    )
-}  # fmt: skip
+_MOVES: Final[dict[str, Callable[..., phases.Move]]] = {kind.__name__: kind for kind in get_args(phases.Move)}
 
 
 def _move(told: Plain) -> phases.Move:

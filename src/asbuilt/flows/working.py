@@ -104,19 +104,25 @@ class Working:
             tests=record.tests(),
             failures=move.failures,
             script=Path(script) if script else None,
-            protected=(Path(run.plan),),
-            ring_required=bool(run.options.get("ring_required", True)),
+            protected=(Path(run.plan),) if run.is_in_repository else (),
+            # A run that began in a ring is held to the end; one that began without was agreed to.
+            ring_required=record.told("started").get("ring") != "none",
         )
+
+    def _is_there(self, attempt: str, after: int) -> bool:
+        """Tell whether an agent works on it, or has come to an end that nobody has heard of."""
+        result = self._attempts.result(attempt)
+        return self._attempts.alive(attempt) or (result is not None and result.starts > after)
 
     def _await(self, record: Record, brief: Brief, *, after: int) -> Result:
         """Start or re-attach an attempt and wait for its end; a stop that was asked for ends it."""
+        if _is_stopped(record) and not self._is_there(brief.attempt, after):
+            starts = self._attempts.starts(brief.attempt)
+            return Result(ending="cancelled", reason="Stopped before an agent was there.", starts=starts)
         self._attempts.start(brief, after=after)
         while (result := self._attempts.result(brief.attempt)) is None:
             self._attempts.beat(brief.attempt)
-            run = record.run
-            with record.store.read() as session:
-                now = runs.find(session, run.org, run.repo, run.run)
-            if now is not None and now.stop is not None:
+            if _is_stopped(record):
                 self._attempts.cancel(brief.attempt)
             if not self._attempts.alive(brief.attempt):
                 starts = self._attempts.starts(brief.attempt)
@@ -129,6 +135,13 @@ class Working:
                 self._attempts.start(brief, after=after)
             time.sleep(_LOOK_S)
         return result
+
+
+def _is_stopped(record: Record) -> bool:
+    run = record.run
+    with record.store.read() as session:
+        now = runs.find(session, run.org, run.repo, run.run)
+    return now is not None and now.stop is not None
 
 
 def items_of(phase: Phase) -> tuple[str, ...]:

@@ -42,11 +42,14 @@ class Leftover:
     """Its folder exists."""
 
 
-def make(repository: Repository, root: Path, run: str, lane: str, commit: str) -> Workspace:
+def make(
+    repository: Repository, root: Path, run: str, lane: str, commit: str, *, files_of: str | None = None
+) -> Workspace:
     """Make a linked worktree `root/run/lane` of a commit, detached and locked, unless it is there.
 
-    One that is ready is returned as it is, whatever an agent has done in it. One that was left half made is
-    finished: until the mark is set, nobody but us has written there.
+    `files_of` names another commit whose files it begins with: work that goes on, seen as changes. One that
+    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished:
+    until the mark is set, nobody but us has written there.
     """
     path = root.resolve() / _name(run) / _name(lane)
     check_oid(commit)
@@ -61,7 +64,7 @@ def make(repository: Repository, root: Path, run: str, lane: str, commit: str) -
         if (git_dir / _READY).is_file() and path.is_dir():
             relink(workspace)
         else:
-            _finish(repository, workspace, commit, held)
+            _finish(repository, workspace, commit, held, files_of=files_of)
     return workspace
 
 
@@ -182,7 +185,9 @@ def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str)
     return git_dir
 
 
-def _finish(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
+def _finish(
+    repository: Repository, workspace: Workspace, commit: str, held: int, *, files_of: str | None = None
+) -> None:
     ready = workspace.git_dir / _READY
     ready.unlink(missing_ok=True)
     workspace.path.mkdir(parents=True, exist_ok=True)
@@ -194,7 +199,7 @@ def _finish(repository: Repository, workspace: Workspace, commit: str, held: int
             (workspace.git_dir / name).write_text(text + "\n", encoding="ascii")
     relink(workspace)
     replace(_own(workspace), descriptors=(held,)).said("update-ref", "--no-deref", "HEAD", check_oid(commit))
-    fill(repository, workspace.path, commit, index=workspace.git_dir / "index", held=held)
+    fill(repository, workspace.path, files_of or commit, index=workspace.git_dir / "index", held=held)
     with ready.open("w", encoding="ascii") as file:
         file.write(commit + "\n")
         file.flush()

@@ -39,6 +39,11 @@ class Run(NamedTuple):
         return Address(self.org, self.repo, self.plan)
 
     @property
+    def is_in_repository(self) -> bool:
+        """Tell whether its plan is a file of the repository; else it is in a folder of its user's."""
+        return not self.plan.startswith(("~/", "/"))
+
+    @property
     def is_over(self) -> bool:
         """Tell whether nothing more will happen."""
         return self.ended_at is not None

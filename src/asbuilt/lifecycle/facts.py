@@ -98,6 +98,8 @@ class PhaseFacts:
     id: str
     needs: tuple[str, ...] = ()
     title: str = ""
+    carried: tuple[str, ...] = ()
+    """What was wrong with it when an earlier run ended; this one goes on from the tree of that time."""
     begun: bool = False
     begun_at: str = ""
     intent: str | None = None
@@ -132,6 +134,7 @@ class RunFacts:
     protected: bool = False
     """Nobody may push to the target directly."""
     wanted: str | None = None
+    ring_required: bool = True
     stop: str | None = None
     troubles: int = 0
     """How often in a row it was kept from going on: the store, the disk, or a segment that broke off."""
@@ -162,6 +165,15 @@ class RunFacts:
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""
+    carried: str | None = None
+    """The commit that keeps the files of an earlier run, with which its workspace begins."""
+    ring: str = ""
+    """What holds agents and checks on this machine, as it was when the run began."""
+    ring_agreed: bool = False
+    """A person has said before that work may go on here without a ring."""
+    rechecked: dict[str, Outcome] = field(default_factory=dict)
+    """For a run of the kind verify: what the checks of each phase have shown."""
+    failures: tuple[str, ...] = ()
     workspace: bool = False
     setup: Outcome | None = None
     setup_reason: str = ""
@@ -226,6 +238,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         way=str(options.get("landing", "cherry-pick")),
         protected=bool(options.get("protected", False)),
         wanted=options.get("phase"),
+        ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
     )
     for kind, data in events:
@@ -305,6 +318,10 @@ def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
     facts.unlanded = tuple(Work(*work) for work in data.get("unlanded", ()))
     facts.undoes = tuple(Landed(*one) for one in data.get("undoes", ()))
     facts.drops = tuple(Work(*work) for work in data.get("drops", ()))
+    facts.ring, facts.ring_agreed = str(data.get("ring", "")), bool(data.get("ring_agreed"))
+    if "carried" in data:
+        phase, facts.carried, failures = data["carried"]
+        facts.phases[phase].carried = tuple(failures)
 
 
 def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
@@ -327,6 +344,10 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         return
     if kind == "phase.begun":
         phase.begun, phase.intent, phase.begun_at = True, data.get("intent"), str(data.get("at", ""))
+        return
+    if kind == "phase.rechecked":
+        facts.rechecked[phase.id] = data["outcome"]
+        facts.failures += tuple(f"phase {phase.id}: {one}" for one in data.get("failures", ()))
         return
     if kind == "phase.proven":
         phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))

@@ -74,6 +74,12 @@ class Commit(NamedTuple):
     number: int
 
 
+class Recheck(NamedTuple):
+    """Run the tests and the checks of a phase again, on what stands now."""
+
+    phase: str
+
+
 class Ask(NamedTuple):
     """Put a question to a person, and wait."""
 
@@ -119,5 +125,5 @@ class End(NamedTuple):
 
 Move = (
     Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
-    | Compare | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
+    | Compare | Recheck | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
 )  # fmt: skip

@@ -20,6 +20,7 @@ from asbuilt.lifecycle.moves import (
     Mark,
     Move,
     ProveTogether,
+    Recheck,
     Report,
     ResolveTests,
     SetUp,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
-    "MakeWorkspace", "Mark", "Move", "ProveTogether", "Report", "ResolveTests", "SetUp", "Start", "Tidy",
-    "Verify", "Wait", "current", "next_move",
+    "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
+    "Tidy", "Verify", "Wait", "current", "next_move",
 ]  # fmt: skip
 USAGE_LIMIT: Final = "usage limit"
 TROUBLE: Final = "trouble"
@@ -54,7 +55,7 @@ def next_move(facts: RunFacts, now: str) -> Move:
         return End(facts.ended, "")
     # A landing that was begun is brought to its end first: the target and the plan would be left apart.
     if facts.stop is not None and facts.landing != "intended" and facts.marked:
-        return End("stopped", facts.stop)
+        return _brought_to_safety(facts) or End("stopped", facts.stop)
     if facts.troubles:
         if facts.troubles > TROUBLE_LIMIT:
             return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
@@ -66,9 +67,20 @@ def next_move(facts: RunFacts, now: str) -> Move:
     return _work(facts, now) if ready is None else ready
 
 
+def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
+    """End the agent under way and keep its files, before a run that was stopped ends."""
+    phase = current(facts) if facts.kind == "run" else None
+    last = phase.attempts[-1] if phase is not None and phase.attempts else None
+    if phase is None or last is None or last.refusals:
+        return None
+    if last.ending is None:
+        return Attempt(phase.id, last.number, last.role, _failures(phase))
+    return Keep(phase.id, last.number) if last.commit is None else None
+
+
 def _refusal(facts: RunFacts) -> End | None:
     """Refuse what this version cannot do, before anything is touched."""
-    if facts.kind not in ("run", "land", "undo"):
+    if facts.kind not in ("run", "land", "undo", "verify"):
         return End("failed", f"there is no kind of run that is called {facts.kind}")
     if facts.way == "pr":
         return End("failed", "landing by pull request is not built yet. Next: use cherry-pick or direct")
@@ -81,6 +93,8 @@ def _refusal(facts: RunFacts) -> End | None:
 
 def _nothing_to_do(facts: RunFacts) -> End | None:
     """End a run that finds everything done, before it makes anything."""
+    if facts.kind == "verify":
+        return None if _to_check(facts) else End("done", "nothing to verify: no phase is done")
     if facts.kind == "undo":
         if facts.undoes or facts.drops:
             return None
@@ -98,6 +112,9 @@ def _nothing_to_do(facts: RunFacts) -> End | None:
 
 def _preparation(facts: RunFacts) -> Move | None:
     """See to it that something can be proven before anything is built; None when it can."""
+    unheld = _held(facts)
+    if unheld is not None:
+        return unheld
     if facts.tests is None:
         return ResolveTests()
     unsettled = _agreement(facts, facts.tests)
@@ -124,6 +141,22 @@ def _preparation(facts: RunFacts) -> Move | None:
     return None
 
 
+def _held(facts: RunFacts) -> Move | None:
+    """Let a person agree, once in a repository, to work where the kernel holds neither agents nor checks."""
+    if facts.ring != "none" or not facts.ring_required or facts.ring_agreed:
+        return None
+    if facts.auto:
+        return End(
+            "failed",
+            "no ring holds agents and checks on this machine."
+            " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
+        )
+    question = "work without a ring? Agents and checks could write to anything that you can write to"
+    return _asked(
+        facts, Ask(f"ring/none/{facts.run}", "ring", question), no="you said no to work without a ring"
+    )
+
+
 def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
     """Let a person agree to what nobody has set; where nobody is there to ask, stop and say how to set it."""
     key = proposal(tests)
@@ -148,6 +181,8 @@ def _way_on(tests: Resolved) -> str:
 
 
 def _work(facts: RunFacts, now: str) -> Move:
+    if facts.kind == "verify":
+        return _verification(facts)
     changed = _promised(facts) if facts.kind != "undo" else None
     if changed is not None:
         return changed
@@ -158,6 +193,24 @@ def _work(facts: RunFacts, now: str) -> Move:
     if phase is not None:
         return _between(facts, phase) or _too_large(facts, phase) or _in_phase(phase, now)
     return _after_phases(facts, is_direct=is_direct)
+
+
+def _to_check(facts: RunFacts) -> list[str]:
+    """List the phases that a verification is about: the one that was named, else all that are done."""
+    if facts.wanted is not None:
+        return [facts.wanted] if facts.wanted in facts.phases else []
+    return [phase for phase in facts.phases if phase in facts.done_before]
+
+
+def _verification(facts: RunFacts) -> Move:
+    """Check one phase after the other again, then say how it came out."""
+    to_check = _to_check(facts)
+    for phase in to_check:
+        if phase not in facts.rechecked:
+            return Recheck(phase)
+    if all(facts.rechecked[phase] == PASS for phase in to_check):
+        return End("done", f"what was proven holds: phase {', '.join(to_check)}")
+    return End("failed", "; ".join(facts.failures) or "not every check could be run")
 
 
 def current(facts: RunFacts) -> PhaseFacts | None:
@@ -232,12 +285,14 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
     if not phase.begun:
         return Begin(phase.id)
     if not phase.attempts:
-        return Attempt(phase.id, 1, "implement")
+        return Attempt(phase.id, 1, "implement", phase.carried)
     last = phase.attempts[-1]
     if last.ending is None:
         return Attempt(phase.id, last.number, last.role, _failures(phase))
     if last.ending in GOES_ON:
         return _go_on(phase, last, now)
+    if last.commit is None:
+        return Keep(phase.id, last.number)
     if last.ending != "done":
         if phase.repeats > REPEAT_LIMIT:
             return End(
@@ -255,8 +310,6 @@ def _go_on(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
 
 
 def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    if last.commit is None:
-        return Keep(phase.id, last.number)
     if not last.changed:
         return End("failed", f"phase {phase.id}: no change was made; the agent's tree is its base")
     if last.checks is None:
@@ -289,9 +342,10 @@ def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
 
 
 def _failures(phase: PhaseFacts) -> tuple[str, ...]:
-    """Return what the attempt under way has to mend: what the one before it was told, when it is a fix."""
-    judged = [attempt for attempt in phase.attempts if attempt.failures]
-    return judged[-1].failures if judged and phase.attempts[-1].role == "fix" else ()
+    """Return what the attempt under way has to mend: what was found last, in this run or the one before."""
+    if phase.attempts[-1].role != "fix":
+        return phase.carried
+    return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
 
 
 def _after_phases(facts: RunFacts, *, is_direct: bool) -> Move:

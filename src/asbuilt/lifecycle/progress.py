@@ -111,7 +111,7 @@ def _state(move: Move) -> State:
         case (
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
             | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether() | phases.Report()
-            | phases.Land() | phases.Mark() | phases.Tidy()
+            | phases.Land() | phases.Mark() | phases.Tidy() | phases.Recheck()
         ):  # fmt: skip
             return "ready"
         case _:
