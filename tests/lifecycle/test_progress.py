@@ -48,3 +48,17 @@ def test_a_phase_whose_run_met_trouble_is_parked() -> None:
 def test_whoever_asks_a_run_to_go_on_ends_its_wait_after_trouble() -> None:
     hastened = ("run.hastened", {"run": RUN})
     assert waits_for(fold(RUN, {}, [*WORKING, TROUBLE, hastened]), NOW) == WaitsFor("agent", "1")
+
+
+def test_what_an_attempt_cost_is_counted_once_however_often_it_was_started() -> None:
+    told = [
+        ("attempt.ended", "1.1", "limited", 0.25),
+        ("attempt.ended", "1.1", "done", 0.75),
+        ("verifier.ended", "1.1v", "crashed", 0.5),
+        ("verdict.given", "1.1v2", "done", 1.0),
+    ]
+    events: Events = [
+        (kind, {"run": RUN, "attempt": attempt, "ending": ending, "cost_usd": cost})
+        for kind, attempt, ending, cost in told
+    ]
+    assert fold(RUN, {}, events).cost_usd == 2.25
