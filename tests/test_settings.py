@@ -187,7 +187,10 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
             '\n[landing]\nmod = "pr"\n',
             snapshot(['asbuilt.toml:3: no setting "landing.mod". Did you mean landing.mode?']),
         ),
-        ('[agents.claude]\ncommand = "rm"\n', snapshot(['asbuilt.toml:1: no setting "agents"'])),
+        (
+            '[agents.claude]\ncommand = "rm"\n',
+            snapshot(['asbuilt.toml:1: no setting "agents.claude". Did you mean agents.implement?']),
+        ),
         ("ring.required = false\n", snapshot(["asbuilt.toml:1: a repository may not set ring.required"])),
         (
             '[plans]\nfolder = "/etc"\n',
