@@ -77,3 +77,45 @@ def test_somebody_who_watches_is_asked_whether_the_changed_promise_lands(shop: S
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Greet", "start"]
     assert "says hello twice (" in (shop.checkout / "plan.md").read_text(encoding="utf-8")
+
+
+def test_direct_lands_no_phase_whose_promise_was_changed(shop: Shop) -> None:
+    run = _edited_while_phase_1_is_built(shop, ANOTHER_PHASE_1, mode="finish", landing="direct")
+    assert shop.over(run) == (
+        "failed",
+        f"{CHANGED}: it was not landed, the plan's branch keeps what is proven",
+    )
+    assert (shop.log(), shop.log("cp-plan")) == (["start"], ["Greet", "start"])
+
+
+@killed_at("plan.differs", "plan.compared", "run.parked")
+def test_a_promise_that_changed_since_it_was_held_is_asked_about_when_it_lands(
+    shop: Shop, point: str
+) -> None:
+    held = shop.request(mode="phase", hold=True)
+    shop.start()
+    assert shop.over(held)[0] == "held"
+    shop.kill()
+    shop.write("plan.md", ANOTHER_PHASE_1)
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(kind="land")
+    seen = shop.kinds().count(point)
+    shop.start()
+    if point:
+        shop.until(lambda: shop.kinds().count(point) > seen)
+        shop.kill()
+        shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    assert shop.answer(run, "yes") == [f"{CHANGED}; go on with what was built?"]
+    assert shop.over(run) == ("landed", "")
+    assert shop.log() == ["Greet", "start"]
+
+
+def test_a_changed_promise_that_somebody_said_yes_to_is_asked_about_once(shop: Shop) -> None:
+    held = _edited_while_phase_1_is_built(shop, ANOTHER_PHASE_1, mode="phase", auto=False)
+    shop.until(lambda: shop.run(held).state == "waiting")
+    shop.answer(held, "yes")
+    assert shop.over(held)[0] == "held"
+    shop.lands("greet.py", "plan.md")
+    assert shop.over(shop.request(kind="land")) == ("landed", "")
+    assert len(shop.events("approval.asked")) == 1

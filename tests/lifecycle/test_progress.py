@@ -1,59 +1,64 @@
-"""What people are told of a run is what the run will do: both come from the same next move."""
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.phases import current, next_move
-from asbuilt.lifecycle.progress import progress, waits_for
-from tests.lifecycle.test_phases import World, options, whole_runs
+from asbuilt.lifecycle.facts import fold
+from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
 
-if TYPE_CHECKING:
-    from typing import Any
-
-_WORKING = {"implementing", "fixing", "checking", "verifying", "parked"}
-
-
-@whole_runs
-@given(options, st.data())
-def test_at_every_moment_at_most_one_phase_is_worked_on_and_it_is_the_right_one(
-    chosen: dict[str, Any], answers: st.DataObject
-) -> None:
-    world = World(chosen, answers)
-    world.live()
-    events, world.events = world.events, []
-    for event in [None, *events]:
-        if event is not None:
-            world.events.append(event)
-        facts = world.facts()
-        told = progress(facts, world.now)
-        working = [phase.id for phase in told if phase.state in _WORKING]
-        now = current(facts)
-        assert working in ([], [now.id] if now else [])
-        assert [phase.id for phase in told] == list(facts.phases)
-        for phase in told:
-            is_proven = facts.phases[phase.id].proven is not None
-            assert (phase.state in ("proven", "landed")) == is_proven == (phase.commit is not None)
+RUN = "r1"
+AT = "2026-11-15T01:00:00.000Z"
+NOW = "2026-11-15T02:00:00.000Z"
+LATER = "2026-11-15T05:00:00.000Z"
+Events = list[tuple[str, dict[str, Any]]]
+WORKING: Events = [
+    ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+    ("tests.resolved", {"run": RUN, "source": "given", "command": "true", "found": []}),
+    ("workspace.made", {"run": RUN}),
+    ("setup.done", {"run": RUN, "outcome": "PASS"}),
+    ("baseline.done", {"run": RUN, "outcome": "PASS"}),
+    ("phase.begun", {"run": RUN, "phase": "1", "at": AT}),
+]
+TROUBLE = ("trouble.met", {"run": RUN, "what": "over the limit of the disk", "retry_at": LATER, "at": AT})
+LIMITED: Events = [
+    ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+    ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
+    ("run.parked", {"run": RUN, "why": "a limit", "until": LATER, "at": AT}),
+]
 
 
-@whole_runs
-@given(options, st.data())
-def test_a_run_waits_for_a_person_exactly_when_its_next_move_does(
-    chosen: dict[str, Any], answers: st.DataObject
-) -> None:
-    world = World(chosen, answers)
-    world.live()
-    events, world.events = world.events, []
-    for event in events:
-        world.events.append(event)
-        facts = world.facts()
-        move, told = next_move(facts, world.now), waits_for(facts, world.now)
-        asks = isinstance(move, phases.Wait) and move.until is None
-        assert (told.kind == "person") == asks
-        assert (told.kind == "nobody") == isinstance(move, phases.End)
-        assert (told.kind == "agent") == isinstance(move, phases.Attempt)
-        assert told.until == (move.until if isinstance(move, phases.Wait) else None)
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ([TROUBLE], WaitsFor("time", "1", AT, LATER, "trouble: over the limit of the disk")),
+        (LIMITED, WaitsFor("limit", "1", AT, LATER, "usage limit of the agent in phase 1")),
+    ],
+)
+def test_what_goes_on_by_itself_is_told_with_its_reason_and_when(events: Events, told: WaitsFor) -> None:
+    facts = fold(RUN, {"auto": True}, [*WORKING, *events])
+    assert waits_for(facts, NOW) == told
+    assert waits_for(facts, LATER) == WaitsFor("agent", "1")
+
+
+def test_a_phase_whose_run_met_trouble_is_parked() -> None:
+    assert progress(fold(RUN, {}, [*WORKING, TROUBLE]), NOW) == [PhaseProgress("1", "", "parked", AT)]
+
+
+def test_whoever_asks_a_run_to_go_on_ends_its_wait_after_trouble() -> None:
+    hastened = ("run.hastened", {"run": RUN})
+    assert waits_for(fold(RUN, {}, [*WORKING, TROUBLE, hastened]), NOW) == WaitsFor("agent", "1")
+
+
+def test_what_an_attempt_cost_is_counted_once_however_often_it_was_started() -> None:
+    told = [
+        ("attempt.ended", "1.1", "limited", 0.25),
+        ("attempt.ended", "1.1", "done", 0.75),
+        ("verifier.ended", "1.1v", "crashed", 0.5),
+        ("verdict.given", "1.1v2", "done", 1.0),
+    ]
+    events: Events = [
+        (kind, {"run": RUN, "attempt": attempt, "ending": ending, "cost_usd": cost})
+        for kind, attempt, ending, cost in told
+    ]
+    assert fold(RUN, {}, events).cost_usd == 2.25

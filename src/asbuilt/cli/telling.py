@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.events import Event
 
 _HASH: Final = 7
+_ENDING: Final = ("ending", "reason")
 
 
 class Line(NamedTuple):
@@ -112,11 +113,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),
     "checks.done": _checks,
     "verifier.begun": lambda data: ("VERIFY", f"another agent judges attempt {data['number']}", True),
-    "verifier.ended": lambda data: (
-        "VERIFIER",
-        f"{data['ending']}: {data.get('reason') or ''}".rstrip(": "),
-        True,
-    ),
+    "verifier.ended": lambda data: ("VERIFIER", ": ".join(filter(None, map(data.get, _ENDING))), True),
     "verdict.given": _verdict,
     "phase.rechecked": _checks,
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),

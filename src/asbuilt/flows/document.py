@@ -13,7 +13,7 @@ from asbuilt.git import commits
 from asbuilt.git.candidates import Edit
 from asbuilt.git.repository import checkouts, path_state
 from asbuilt.library.reading import read_bytes
-from asbuilt.library.writing import replace
+from asbuilt.library.writing import clear_away, replace
 from asbuilt.plan.source import digest
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class Document:
         after = change(before)
         if after != before:
             replace(self._file, after, expected=digest(before))
+        # A worker killed in here leaves a hidden file: part of what stands here now, or the text before it.
+        clear_away(self._file, is_known=lambda left: after.startswith(left) or change(left) == after)
 
     def _state(self) -> str:
         if not self._run.is_in_repository:

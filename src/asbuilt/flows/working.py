@@ -53,6 +53,7 @@ class Working:
             resets_at=record.reopens_at(ended),
             starts=ended.starts,
             says=ended.says[:300],
+            attempt=f"{move.phase}.{move.number}",
             cost_usd=ended.cost_usd,
             ring=ended.ring,
         )
@@ -71,7 +72,7 @@ class Working:
             record.say(
                 "verifier.ended", f"{phase.id}/{name}/ended/{ended.starts}", phase=phase.id, number=number,
                 ending=ended.ending, reason=ended.reason[:500], resets_at=record.reopens_at(ended),
-                starts=ended.starts,
+                starts=ended.starts, attempt=f"{phase.id}.{name}", cost_usd=ended.cost_usd,
             )  # fmt: skip
             return
         key = f"{phase.id}/{number}"
@@ -80,7 +81,8 @@ class Working:
         failures = [failure[:300] for failure in verdict.failures][:4]
         record.say(
             "verdict.given", f"{key}/verdict", phase=phase.id, number=number,
-            outcome=verdict.outcome, failures=failures, says=ended.says[:200], cost_usd=ended.cost_usd,
+            outcome=verdict.outcome, failures=failures, says=ended.says[:200],
+            attempt=f"{phase.id}.{name}", cost_usd=ended.cost_usd,
             items=record.blobs.put(json.dumps(verdict.items).encode()),
         )  # fmt: skip
 

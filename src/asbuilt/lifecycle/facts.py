@@ -203,7 +203,13 @@ class RunFacts:
     """What the command that looks on is to exit with, when a gate ended the run."""
     parked_at: str = ""
     """When it began to wait for what it waits for."""
-    cost_usd: float = 0.0
+    costs: dict[str, float] = field(default_factory=dict)
+    """What each attempt and verifier has cost so far, in dollars; a start adds to those before it."""
+
+    @property
+    def cost_usd(self) -> float:
+        """What the run has cost so far."""
+        return sum(self.costs.values())
 
     @property
     def pending(self) -> tuple[Work, ...]:
@@ -244,7 +250,8 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
     for kind, data in events:
         if data.get("run") != run:
             continue
-        facts.cost_usd += float(data.get("cost_usd") or 0.0)
+        if "attempt" in data:
+            facts.costs[data["attempt"]] = float(data["cost_usd"])
         if kind in ("trouble.met", "run.parked"):
             _hear_wait(facts, kind, data)
             continue
