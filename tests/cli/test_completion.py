@@ -105,6 +105,7 @@ exit 0
 plain,plan
 plain,approve
 plain,run
+plain,pause
 plain,stop
 plain,resume
 plain,land

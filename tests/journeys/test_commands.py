@@ -103,7 +103,7 @@ def office(tmp_path: Path) -> Iterator[Office]:
     made.close()
 
 
-def _until(true: Callable[[], object], *, within_s: float = 120) -> None:
+def until(true: Callable[[], object], *, within_s: float = 120) -> None:
     end = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < end
@@ -254,14 +254,14 @@ exit 4
 --- stdout
 a1 was answered before: no, by ann.
 """)
-    _until(lambda: "stopped" in office.asbuilt("status", "greet"))
+    until(lambda: "stopped" in office.asbuilt("status", "greet"))
     assert office.git("log", "--format=%s", "main") == "start"
 
 
 def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
     office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n", encoding="utf-8")
     first = office.typed("run", "greet", "--script", str(office.script))
-    _until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
     assert office.run() == snapshot("""\
 exit 0
 --- stdout

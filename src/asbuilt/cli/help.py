@@ -14,7 +14,8 @@ Examples
 Plan    plan        list show check new mark open import export
         approve     everything that waits for a person
 Run     run         --finish all phases, --auto unattended
-        stop        end a run; all work is kept
+        pause       let a run wait at its next safe point
+        stop        end a run; all work is kept; --all
         resume      go on after a stop, a limit, a failure, a crash
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
-    from asbuilt.lifecycle.facts import RunFacts
 
 _MAX_REASON: Final = 900
 
@@ -93,10 +92,10 @@ class Runs:
             next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
             runs.plan_segment(session, next_one)
             runs.close_segment(session, next_one._replace(n=n))
-            runs.set_state(session, found, "waiting")
+            runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
             say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
-            # An answer that came between the decision and this moment would otherwise wait for ever.
-            if told["until"] is None and not _unanswered(facts_of(session, self._blobs, found)):
+            # What somebody said between the decision and this moment would otherwise wait for ever.
+            if not _still_waits(phases.next_move(facts_of(session, self._blobs, found), session.now), told):
                 runs.wake(session, org, repo, run)
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
@@ -123,8 +122,8 @@ def _found(session: Session, org: str, repo: str, run: str) -> Run:
     return found
 
 
-def _unanswered(facts: RunFacts) -> bool:
-    return any(answer is None for answer in facts.approvals.values())
+def _still_waits(move: phases.Move, told: Plain) -> bool:
+    return isinstance(move, phases.Wait) and (move.why == phases.PAUSED) == (told["why"] == phases.PAUSED)
 
 
 _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {

@@ -36,6 +36,16 @@ class RunView(NamedTuple):
     exit_code: int | None
     """What a gate that ended it asks the command to say; None for every other end."""
 
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether it has come to its safe point and stays there until somebody resumes it."""
+        return self.run.state == "paused" and self.waits_for.kind == "resume"
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Tell whether nothing happens to it before somebody acts."""
+        return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
+
 
 class PlanView(NamedTuple):
     """One plan that has a journal."""

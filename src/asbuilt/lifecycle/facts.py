@@ -109,6 +109,9 @@ class RunFacts:
     """Nobody may push to the target directly."""
     wanted: str | None = None
     stop: str | None = None
+    pause: str | None = None
+    """Why a person wants it to wait; None when nobody does."""
+    pause_at: str = ""
     started: bool = False
     base: str | None = None
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
@@ -231,6 +234,10 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.marked = True
         case "landing.tidied":
             facts.tidied = True
+        case "run.pause_asked":
+            facts.pause, facts.pause_at = str(data["reason"]), str(data.get("at", ""))
+        case "run.resume_asked":
+            facts.pause = None
         case "run.parked":
             facts.parked, facts.parked_until = data["why"], data.get("until")
             facts.parked_at = str(data.get("at", ""))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 FIX_LIMIT: Final = 2
 REPEAT_LIMIT: Final = 2
 """Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
+PAUSED: Final = "paused"
+"""Why a run waits that a person has paused."""
 
 
 class Start(NamedTuple):
@@ -129,16 +131,45 @@ Move = (
 
 
 def next_move(facts: RunFacts, now: str) -> Move:
+    """Choose what a run does next; one that is to pause waits before the next move that can wait."""
+    move = _unpaused(facts, now)
+    return Wait(PAUSED, None) if facts.pause is not None and _can_wait(facts, move) else move
+
+
+def _can_wait(facts: RunFacts, move: Move) -> bool:
+    """Tell whether a move leaves nothing half done when it is made another day."""
+    match move:
+        case Attempt(phase=phase, number=number):
+            begun = (one for one in facts.phases[phase].attempts if one.number == number)
+            return all(one.ending is not None for one in begun)
+        case Land():
+            return facts.landing != "intended"
+        case Keep() | Mark() | Tidy() | End():
+            return False
+        case _:
+            return True
+
+
+def _unpaused(facts: RunFacts, now: str) -> Move:
     """Choose what a run does next. First match wins."""
     if facts.ended is not None:
         return End(facts.ended, "")
     # A landing that was begun is brought to its end first: the target and the plan would be left apart.
     if facts.stop is not None and facts.landing != "intended" and facts.marked:
-        return End("stopped", facts.stop)
+        return _unkept(facts) or End("stopped", facts.stop)
     if not facts.started:
         return _refusal(facts) or Start()
     ready = _nothing_to_do(facts) or _preparation(facts)
     return _work(facts, now) if ready is None else ready
+
+
+def _unkept(facts: RunFacts) -> Keep | None:
+    """Keep the files of an attempt that was ended before they could be judged."""
+    phase = current(facts)
+    last = phase.attempts[-1] if phase is not None and phase.attempts else None
+    if phase is None or last is None or last.ending is None or last.commit is not None:
+        return None
+    return Keep(phase.id, last.number)
 
 
 def _refusal(facts: RunFacts) -> End | None:
@@ -279,6 +310,8 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
         return Attempt(phase.id, last.number, last.role, _failures(phase))
     if last.ending == "limited":
         return _limited(phase, last, now)
+    if last.commit is None:
+        return Keep(phase.id, last.number)
     if last.ending != "done":
         if phase.repeats > REPEAT_LIMIT:
             return End(
@@ -296,8 +329,6 @@ def _limited(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
 
 
 def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    if last.commit is None:
-        return Keep(phase.id, last.number)
     if not last.changed:
         return End("failed", f"phase {phase.id}: no change was made; the agent's tree is its base")
     if last.checks is None:
