@@ -111,6 +111,7 @@ plain,resume
 plain,land
 plain,status
 plain,log
+plain,attempts
 plain,doctor
 plain,worker
 plain,claim

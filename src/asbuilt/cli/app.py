@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "land": Lazy("asbuilt.cli.land:command", "move proven commits to the target branch"),
     "status": Lazy("asbuilt.cli.status:command", "how far every plan is, and what it waits for"),
     "log": Lazy("asbuilt.cli.log:command", "everything that happened to a plan"),
+    "attempts": Lazy("asbuilt.cli.attempts:group", "what agents have written, judged or not"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),

@@ -20,6 +20,7 @@ Run     run         --finish all phases, --auto unattended
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is
         log         everything that happened to a plan
+        attempts    list diff restore: what agents have written
 Set up  doctor      is this machine ready to be left alone?
         worker      install uninstall
         claim       list acquire release break
