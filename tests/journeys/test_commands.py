@@ -103,7 +103,7 @@ def office(tmp_path: Path) -> Iterator[Office]:
     made.close()
 
 
-def _until(true: Callable[[], object], *, within_s: float = 120) -> None:
+def until(true: Callable[[], object], *, within_s: float = 120) -> None:
     end = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < end
@@ -255,14 +255,14 @@ exit 4
 --- stdout
 a1 was answered before: no, by ann.
 """)
-    _until(lambda: "stopped" in office.asbuilt("status", "greet"))
+    until(lambda: "stopped" in office.asbuilt("status", "greet"))
     assert office.git("log", "--format=%s", "main") == "start"
 
 
 def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
     office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n", encoding="utf-8")
     first = office.typed("run", "greet", "--script", str(office.script))
-    _until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
     assert office.run() == snapshot("""\
 exit 0
 --- stdout
@@ -419,8 +419,8 @@ def test_what_was_stopped_is_kept_and_goes_on_from_its_files(office: Office) -> 
     half = '[[turn]]\nacts = [{ write = "half.txt", text = "half" }, { sleep = 60 }]\n'
     office.script.write_text(half, encoding="utf-8")
     first = office.typed("run", "greet", "--script", str(office.script))
-    _until(lambda: "implementing" in office.asbuilt("status", "greet"))
-    _until(lambda: list(office.state.glob("workspaces/*/*/main/half.txt")))
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    until(lambda: list(office.state.glob("workspaces/*/*/main/half.txt")))
     assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
     first.communicate(timeout=60)
     kept = office.git("for-each-ref", "--format=%(refname)", "refs/asbuilt/attempts").splitlines()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.facts import fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, next_move
 
 RUN = "r2"

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.facts import RunFacts, fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
 from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, proposal, written
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.facts import RunFacts
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
@@ -45,7 +48,7 @@ class World:
             self.moves.append(move)
             if isinstance(move, End):
                 return move
-            self._perform(move)
+            self.perform(move)
         raise AssertionError(self.moves)
 
     def _say(self, kind: str, **data: object) -> None:
@@ -62,7 +65,7 @@ class World:
                 )
         self._say("plan.compared", point=point)
 
-    def _perform(self, move: Move) -> None:
+    def perform(self, move: Move) -> None:
         match move:
             case phases.Start():
                 self._say("run.started", base="b0", phases=self.plan, done=[])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from asbuilt.lifecycle.facts import fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
 
 RUN = "r1"

@@ -14,11 +14,13 @@ Examples
 Plan    plan        list show check new mark open import export
         approve     everything that waits for a person
 Run     run         --finish all phases, --auto unattended
-        stop        end a run; all work is kept
+        pause       let a run wait at its next safe point
+        stop        end a run; all work is kept; --all
         resume      go on after a stop, a limit, a failure, a crash
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is
         log         everything that happened to a plan
+        attempts    list diff restore: what agents have written
 Prove   verify      prove again that what is done is done
 Set up  doctor      is this machine ready to be left alone?
         worker      the process that does the work; install uninstall

@@ -97,6 +97,8 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "claim.broken": lambda data: ("CLAIM", f"broken: {data['reason']}", True),
     "run.started": lambda data: ("START", f"on {data['base'][:_HASH]}", True),
     "run.stop_asked": lambda data: ("STOP", f"asked: {data['reason']}", True),
+    "run.pause_asked": lambda data: ("PAUSE", f"asked: {data['reason']}", True),
+    "run.resume_asked": lambda _: ("RESUME", "asked to go on", True),
     "run.hastened": lambda _: ("RESUME", "asked to go on now", True),
     "tests.resolved": _tests,
     "workspace.made": lambda _: ("WORKSPACE", "made", False),

@@ -75,11 +75,40 @@ def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
     return asked
 
 
-def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
-    """Make what a run waits for due now; False when it waits for nothing."""
+def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
+    """Ask a run to wait at its next safe point; False when it is over, or was asked before."""
     with store.write() as session:
+        found = runs.find(session, run.org, run.repo, run.run)
+        pauses = runs.pauses(session, run)
+        if found is None or found.is_over or pauses.is_open:
+            return False
+        append(
+            session,
+            run.address,
+            key=f"{run.run}/pause/{pauses.asked + 1}",
+            kind=runs.PAUSE,
+            actor=asker.actor,
+            data={"run": run.run, "reason": reason[:500]},
+        )
+        runs.wake(session, run.org, run.repo, run.run)
+    return True
+
+
+def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
+    """End a run's pause, and make what it waits for due now; False when it waits for nothing."""
+    with store.write() as session:
+        pauses = runs.pauses(session, run)
         moved = runs.wake(session, run.org, run.repo, run.run)
-        if moved:
+        if pauses.is_open:
+            append(
+                session,
+                run.address,
+                key=f"{run.run}/resume/{pauses.asked}",
+                kind=runs.RESUME,
+                actor=asker.actor,
+                data={"run": run.run},
+            )
+        elif moved:
             append(
                 session,
                 run.address,
@@ -88,7 +117,7 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
                 actor=asker.actor,
                 data={"run": run.run},
             )
-    return bool(moved)
+    return bool(moved) or pauses.is_open
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts

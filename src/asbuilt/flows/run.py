@@ -13,7 +13,7 @@ from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.views import facts_of
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.facts import fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
-    from asbuilt.lifecycle.facts import RunFacts
 
 _MAX_REASON: Final = 900
 
@@ -127,10 +126,10 @@ class Runs:
             next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
             runs.plan_segment(session, next_one)
             runs.close_segment(session, next_one._replace(n=n))
-            runs.set_state(session, found, "waiting")
+            runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
             say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
-            # An answer that came between the decision and this moment would otherwise wait for ever.
-            if told["until"] is None and not _unanswered(facts_of(session, self._blobs, found)):
+            # What somebody said between the decision and this moment would otherwise wait for ever.
+            if not _still_waits(phases.next_move(facts_of(session, self._blobs, found), session.now), told):
                 runs.wake(session, org, repo, run)
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
@@ -169,8 +168,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _unanswered(facts: RunFacts) -> bool:
-    return any(answer is None for answer in facts.approvals.values())
+def _still_waits(move: phases.Move, told: Plain) -> bool:
+    return isinstance(move, phases.Wait) and (move.why == phases.PAUSED) == (told["why"] == phases.PAUSED)
 
 
 _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {kind.__name__: kind for kind in get_args(phases.Move)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
-from asbuilt.lifecycle.facts import RunFacts, fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
+    from asbuilt.lifecycle.facts import RunFacts
 
 _ELSEWHERE: Final = ("outline", "details")
 """Names under which an event holds the digest of what was too long for it."""
@@ -35,6 +36,16 @@ class RunView(NamedTuple):
     cost_usd: float
     exit_code: int | None
     """What a gate that ended it asks the command to say; None for every other end."""
+
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether it has come to its safe point and stays there until somebody resumes it."""
+        return self.run.state == "paused" and self.waits_for.kind == "resume"
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Tell whether nothing happens to it before somebody acts."""
+        return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
 
 
 class PlanView(NamedTuple):

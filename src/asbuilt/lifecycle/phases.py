@@ -29,11 +29,10 @@ from asbuilt.lifecycle.moves import (
     Verify,
     Wait,
 )
-from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
+from asbuilt.lifecycle.preparation import asked, preparation
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
-    from asbuilt.proof.resolving import Resolved
 
 __all__ = [
     "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
@@ -47,9 +46,31 @@ TROUBLE_LIMIT: Final = 10
 """A run that could not go on this often in a row, over some six hours, is given up."""
 REPEAT_LIMIT: Final = 2
 """Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
+PAUSED: Final = "paused"
+"""Why a run waits that a person has paused."""
 
 
 def next_move(facts: RunFacts, now: str) -> Move:
+    """Choose what a run does next; one that is to pause waits before the next move that can wait."""
+    move = _unpaused(facts, now)
+    return Wait(PAUSED, None) if facts.pause is not None and _can_wait(facts, move) else move
+
+
+def _can_wait(facts: RunFacts, move: Move) -> bool:
+    """Tell whether a move leaves nothing half done when it is made another day."""
+    match move:
+        case Attempt(phase=phase, number=number):
+            begun = (one for one in facts.phases[phase].attempts if one.number == number)
+            return all(one.ending is not None for one in begun)
+        case Land():
+            return facts.landing != "intended"
+        case Keep() | Mark() | Tidy() | End():
+            return False
+        case _:
+            return True
+
+
+def _unpaused(facts: RunFacts, now: str) -> Move:
     """Choose what a run does next. First match wins."""
     if facts.ended is not None:
         return End(facts.ended, "")
@@ -63,7 +84,7 @@ def next_move(facts: RunFacts, now: str) -> Move:
             return Wait(f"{TROUBLE}: {facts.trouble}", facts.retry_at)
     if not facts.started:
         return _refusal(facts) or Start()
-    ready = _nothing_to_do(facts) or _preparation(facts)
+    ready = _nothing_to_do(facts) or preparation(facts)
     return _work(facts, now) if ready is None else ready
 
 
@@ -108,76 +129,6 @@ def _nothing_to_do(facts: RunFacts) -> End | None:
     if facts.phases and facts.done_before >= facts.phases.keys():
         return End("done", "the plan is complete already: every phase is done")
     return None
-
-
-def _preparation(facts: RunFacts) -> Move | None:
-    """See to it that something can be proven before anything is built; None when it can."""
-    unheld = _held(facts)
-    if unheld is not None:
-        return unheld
-    if facts.tests is None:
-        return ResolveTests()
-    unsettled = _agreement(facts, facts.tests)
-    if unsettled is not None:
-        return unsettled
-    if facts.kind == "run" and not facts.workspace:
-        return MakeWorkspace()
-    if facts.setup is None:
-        return SetUp()
-    if facts.setup != PASS:
-        return End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
-    if facts.baseline is None:
-        return Baseline()
-    if facts.baseline == "NOT_RUN":
-        return End(
-            "failed", f"no test ran on the base, so no test can prove anything. {_way_on(facts.tests)}"
-        )
-    if facts.baseline != PASS:
-        why = "so new failures could not be told from old"
-        return End(
-            "failed",
-            f"the tests could not be run on the base, {why}: {facts.baseline_shown}. {_way_on(facts.tests)}",
-        )
-    return None
-
-
-def _held(facts: RunFacts) -> Move | None:
-    """Let a person agree, once in a repository, to work where the kernel holds neither agents nor checks."""
-    if facts.ring != "none" or not facts.ring_required or facts.ring_agreed:
-        return None
-    if facts.auto:
-        return End(
-            "failed",
-            "no ring holds agents and checks on this machine."
-            " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
-        )
-    question = "work without a ring? Agents and checks could write to anything that you can write to"
-    return _asked(
-        facts, Ask(f"ring/none/{facts.run}", "ring", question), no="you said no to work without a ring"
-    )
-
-
-def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
-    """Let a person agree to what nobody has set; where nobody is there to ask, stop and say how to set it."""
-    key = proposal(tests)
-    if key is None or facts.tests_agreed:
-        return None
-    found = ", ".join(getattr(tests, "found", ()))
-    if facts.auto:
-        return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
-    if isinstance(tests, Unknown):
-        question = f"go on without tests? There is {found}, and no command that runs it is known"
-    elif facts.baseline is None:
-        # It is tried first, so that the question can say what came of it.
-        return None
-    else:
-        question = f"prove with `{command_of(tests)}`? {facts.baseline_shown} on {facts.branch}"
-    return _asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
-
-
-def _way_on(tests: Resolved) -> str:
-    command = tests.command if isinstance(tests, Detected) else "<command>"
-    return f'Next: asbuilt config set checks.tests "{command}"'
 
 
 def _work(facts: RunFacts, now: str) -> Move:
@@ -247,7 +198,7 @@ def _promised(facts: RunFacts) -> Move | None:
         if facts.auto and facts.kind == "run":
             return End("failed", f"{what}: it was not landed, the plan's branch keeps what is proven")
         ask = Ask(f"{difference.key}/{facts.run}", "continue", f"{what}; go on with what was built?", phase)
-        answer = _asked(facts, ask, no=f"you said no: {what}")
+        answer = asked(facts, ask, no=f"you said no: {what}")
         if answer is not None:
             return answer
     return None
@@ -258,7 +209,7 @@ def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
     ask = Ask(f"{facts.run}/between/{phase.id}", "continue", f"go on with phase {phase.id}?", phase.id)
-    return _asked(facts, ask, no=f"you said no to phase {phase.id}")
+    return asked(facts, ask, no=f"you said no to phase {phase.id}")
 
 
 def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
@@ -268,17 +219,7 @@ def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
         return None
     key = f"{facts.run}/keep/{phase.id}/{last.number}/{last.refusals}"
     ask = Ask(key, "continue", f"{last.refusal} Try again?", phase.id)
-    return _asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
-
-
-def _asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
-    """Ask, and wait for the answer; None once it is yes."""
-    if ask.key not in facts.approvals:
-        return ask
-    answer = facts.approvals[ask.key]
-    if answer is None:
-        return Wait(f"approval {ask.key}", None)
-    return None if answer == "yes" else End("stopped", no)
+    return asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
 
 
 def _in_phase(phase: PhaseFacts, now: str) -> Move:
