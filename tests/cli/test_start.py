@@ -69,6 +69,7 @@ No plans here yet. Nothing has been written to this repository.
 
   asbuilt plan new "what you want"   write a plan to fill in
   asbuilt plan show PATH             read a plan you already have
+  asbuilt demo                       see a small plan run: 30 s, no model
   asbuilt -h                         everything this version can do
 """)
     assert sorted(shop.rglob("*")) == before

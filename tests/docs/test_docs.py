@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
@@ -9,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from asbuilt import errors
+from asbuilt.cli import app
 from asbuilt.plan.model import Rule
 from asbuilt.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md"]
+NOT_RUN = 3
+PLAYED_FROM_A_WHEEL = "first-plan.md"
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -46,10 +51,27 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _transcripts(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if _transcripts(page) and page.name != PLAYED_FROM_A_WHEEL],
+    ids=lambda page: page.name,
+)
 def test_every_transcript_in_the_docs_is_what_the_commands_print(page: Path, shop: Path) -> None:
     for transcript in _transcripts(page):
         assert _played(transcript, shop) == transcript
+
+
+@pytest.mark.crash
+def test_the_first_five_minutes_are_as_told_from_a_built_wheel_in_an_empty_home() -> None:
+    ended = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/first_plan.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode == NOT_RUN:
+        pytest.skip(ended.stdout)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def _played(transcript: str, repository: Path) -> str:
@@ -93,6 +115,30 @@ def test_every_setting_has_a_heading() -> None:
         r"^## (\S+)$", (ROOT / "docs/settings.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert headings == list(SETTINGS)
+
+
+def test_every_kind_of_error_is_explained() -> None:
+    headings = re.findall(
+        r"^## (\S+)$", (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    kinds = [kind for kind in vars(errors).values() if inspect.isclass(kind)]
+    named = [kind.__name__ for kind in kinds if issubclass(kind, errors.AsbuiltError)]
+    assert headings == [name for name in named if name != "AsbuiltError"]
+
+
+def test_every_command_has_a_man_page_that_a_reader_takes_without_warnings() -> None:
+    pages = sorted((ROOT / "share/man/man1").glob("*.1"))
+    assert {page.stem for page in pages} == {"asbuilt", *(f"asbuilt-{name}" for name in app.COMMANDS)}
+    if shutil.which("groff") is None:
+        pytest.skip("groff is not here to read them")
+    for page in pages:
+        read = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww", page],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert (page.name, read.stderr) == (page.name, "")
 
 
 def test_the_advice_for_agents_fits_on_a_page() -> None:

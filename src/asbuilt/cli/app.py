@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "log": Lazy("asbuilt.cli.log:command", "everything that happened to a plan"),
     "attempts": Lazy("asbuilt.cli.attempts:group", "what agents have written, judged or not"),
     "verify": Lazy("asbuilt.cli.verify:command", "prove again that what is done is done"),
+    "demo": Lazy("asbuilt.cli.demo.command:command", "see a small plan run: 30 s, no model"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),

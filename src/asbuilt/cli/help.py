@@ -22,6 +22,7 @@ Look    status      how far every plan is
         log         everything that happened to a plan
         attempts    list diff restore: what agents have written
 Prove   verify      prove again that what is done is done
+        demo        see a small plan run: 30 s, no model
 Set up  doctor      is this machine ready to be left alone?
         worker      the process that does the work; install uninstall
         claim       list acquire release break

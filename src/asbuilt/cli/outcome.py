@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.requests import Declined
     from asbuilt.journal.views import RunView
 
-_CODES = {
+CODES = {
     "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "paused": DONE,
     "failed": FAILED,
 }  # fmt: skip
@@ -25,7 +25,7 @@ _CODES = {
 def shown(door: Door, view: RunView) -> int:
     """Say how a run ended, or what it waits for, and what to type next."""
     asks = bool(view.questions) and not view.is_paused
-    code = WAITS_FOR_APPROVAL if asks else view.exit_code or _CODES.get(view.run.state, FAILED)
+    code = WAITS_FOR_APPROVAL if asks else view.exit_code or CODES.get(view.run.state, FAILED)
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
         return code

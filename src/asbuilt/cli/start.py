@@ -53,5 +53,6 @@ def _next_commands(plans: int) -> list[tuple[str, str]]:
         *look,
         ('asbuilt plan new "what you want"', "write a plan to fill in"),
         ("asbuilt plan show PATH", "read a plan you already have"),
+        ("asbuilt demo", "see a small plan run: 30 s, no model"),
         ("asbuilt -h", "everything this version can do"),
     ]

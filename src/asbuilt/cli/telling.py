@@ -148,3 +148,5 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     # A landing has told of itself.
     "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),
 }
+KINDS: Final = tuple(_WORDS)
+"""Every kind of event that has words."""
