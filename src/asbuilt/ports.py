@@ -80,8 +80,11 @@ class Result:
 class Attempts(Protocol):
     """Work given to someone outside this process, who goes on when we die."""
 
-    def start(self, brief: Brief) -> None:
-        """Start the attempt; a no-op when it runs or has ended."""
+    def start(self, brief: Brief, *, after: int = 0) -> None:
+        """Start the attempt; a no-op when it runs or has ended.
+
+        How start `after` or an earlier one ended is over and done with: a new start goes on from there.
+        """
 
     def result(self, attempt: str) -> Result | None:
         """Return how it ended, or None while it has not."""

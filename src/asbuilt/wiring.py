@@ -54,12 +54,14 @@ def find_journal(settings: Settings, environ: Mapping[str, str]) -> Journal | No
 def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     """Open the journal, making the state folder and the tables that are missing."""
     home = open_home(state_folder(environ))
-    store = _store(home, settings.text("store.url"))
+    store = open_store(home, settings)
     store.migrate(STEPS)
     return Journal(home, store, Blobs(home.blobs))
 
 
-def _store(home: Home, url: str) -> Store:
+def open_store(home: Home, settings: Settings) -> Store:
+    """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
+    url = settings.text("store.url")
     if url:
         from asbuilt.journal.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
 
@@ -96,8 +98,9 @@ def serve(
         if not mine:
             return False
         engine = Engine(folder=home.path, url=engine_url, worker="laptop", slots=2)
-        engine.launch(Runs(store, blobs, performer).segment)
-        worker = Worker(store, engine, org=LOCAL, lost=lambda *_: None)
+        runs = Runs(store, blobs, performer)
+        engine.launch(runs.segment)
+        worker = Worker(store, engine, org=LOCAL, lost=runs.lost)
         worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True

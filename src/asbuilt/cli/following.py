@@ -39,7 +39,7 @@ def follow(screen: Screen, journal: Journal, run: Run, *, alive: Callable[[], bo
             seen = event.seq
             if event.data.get("run") == run.run:
                 show(screen, view.name, event)
-        if view.run.is_over or (view.run.state == "waiting" and view.questions):
+        if view.run.is_over or view.waits_for_a_person:
             return view
         alive()
         time.sleep(_LOOK_S)

@@ -49,7 +49,14 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
     options.pop("of", None)
     if undo:
         options["of"] = _newest(site, address, plan)
-    asked = request(site.journal.store, address, slug=last.options["slug"], options=options, asker=asker())
+    asked = request(
+        site.journal.store,
+        site.journal.home.runs,
+        address,
+        slug=last.options["slug"],
+        options=options,
+        asker=asker(door),
+    )
     if isinstance(asked, Declined):
         return outcome.declined(door, last.options["slug"], asked)
     pid = wiring.ensure_worker(site.journal.home, door.environ)

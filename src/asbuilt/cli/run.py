@@ -18,11 +18,10 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
-from asbuilt.flows import environment
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
-from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 
@@ -98,9 +97,14 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
 
 def _ask(site: Site, opened: Opened, options: dict[str, Any], door: Door) -> Run | Declined:
     address = Address(LOCAL, site.repo, opened.at.shown)
-    run = new_id()
-    environment.keep(site.journal.home.runs / run, door.environ)
-    return request(site.journal.store, address, slug=opened.at.slug, options=options, asker=asker(), run=run)
+    return request(
+        site.journal.store,
+        site.journal.home.runs,
+        address,
+        slug=opened.at.slug,
+        options=options,
+        asker=asker(door),
+    )
 
 
 def look_on(door: Door, site: Site, run: Run, pid: int) -> int:
@@ -146,13 +150,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
             why="A run would work, and prove, against a text that contradicts itself.",
             next_step=f"`asbuilt plan check {slug}`",
         )
-    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
-    if not branch:
-        raise GateStopped(
-            "no branch is checked out here",
-            why="What is proven lands on the branch that you work on.",
-            next_step="`git switch` to the branch it is to land on, then run again.",
-        )
+    branch = target_of(checkout)
     if wish.phase is not None:
         the_phase(plan, wish.phase)
     landing = wish.landing or settings.text("landing.mode")
@@ -175,10 +173,28 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "hold": wish.hold or not wish.auto,
         "landing": landing,
         "sign": settings.text("landing.sign"),
-        "tests": settings.text("checks.tests") or None,
-        "setup": settings.text("checks.setup") or None,
+        "tests": command_in(settings, "checks.tests"),
+        "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
     }
+
+
+def target_of(checkout: Path) -> str:
+    """Name the branch that is checked out: what is proven lands there."""
+    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
+    if not branch:
+        raise GateStopped(
+            "no branch is checked out here",
+            why="What is proven lands on the branch that you work on.",
+            next_step="`git switch` to the branch it is to land on, then run again.",
+        )
+    return branch
+
+
+def command_in(settings: Settings, key: str) -> str | None:
+    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
+    chosen = settings.text(key).strip()
+    return "" if chosen == "none" else chosen or None
 
 
 def _agent(settings: Settings, wish: Wish) -> dict[str, str | None]:

@@ -113,7 +113,7 @@ def _symbol(pen: Pen, state: str) -> str:
         return symbols.proven
     if state in ("failed", "stopped"):
         return symbols.failed
-    if state in ("parked", "waiting", "held"):
+    if state in ("parked", "paused", "waiting", "held"):
         return symbols.waits
     return symbols.not_started if state in ("pending", "ready") else symbols.working
 
@@ -122,6 +122,11 @@ def sentence(view: RunView, now: datetime) -> str:
     """Say for whom a run waits, since when, until when, and what happens if nobody acts."""
     waits = view.waits_for
     slug = view.run.options["slug"]
+    if view.is_paused:
+        return (
+            f"Paused {ago(waits.since, now)} ago: {waits.why}. Claim and workspace are kept;"
+            f" nothing happens until you resume it. `asbuilt resume {slug}`"
+        )
     if view.questions:
         asked = view.questions[0]
         return (
@@ -138,7 +143,10 @@ def _waiting(waits: WaitsFor, now: datetime) -> str:
     since = f", {ago(waits.since, now)}" if waits.since else ""
     match waits.kind:
         case "agent" | "verifier":
-            return f"Waits for the {waits.kind} in phase {waits.phase}{since}."
+            then = f"; {waits.why}" if waits.why else ""
+            return f"Waits for the {waits.kind} in phase {waits.phase}{since}{then}."
+        case "resume":
+            return f"Pauses at the next safe point: {waits.why}."
         case "limit" | "time":
             due = until(waits.until, now) if waits.until else "nobody knows when"
             return f"Parked: {waits.why}; it goes on by itself {due}."
@@ -165,6 +173,7 @@ def _row(pen: Pen, view: PlanView, now: datetime) -> str:
         "verifier": "verifier",
         "limit": at(waits.until, now) if waits.until else "",
         "time": at(waits.until, now) if waits.until else "",
+        "resume": f"you, {ago(waits.since, now)}" if waits.since else "you",
         "asbuilt": "asbuilt",
     }.get(waits.kind, "")
     if run.questions:

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import history
+from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
-from asbuilt.lifecycle.facts import RunFacts, fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
+    from asbuilt.lifecycle.facts import RunFacts
 
 _ELSEWHERE: Final = ("outline", "details")
 """Names under which an event holds the digest of what was too long for it."""
@@ -36,6 +37,16 @@ class RunView(NamedTuple):
     exit_code: int | None
     """What a gate that ended it asks the command to say; None for every other end."""
 
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether it has come to its safe point and stays there until somebody resumes it."""
+        return self.run.state == "paused" and self.waits_for.kind == "resume"
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Tell whether nothing happens to it before somebody acts."""
+        return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
+
 
 class PlanView(NamedTuple):
     """One plan that has a journal."""
@@ -51,15 +62,12 @@ class PlanView(NamedTuple):
 def events_of(session: Session, blobs: Blobs, address: Address) -> list[tuple[str, dict[str, Any]]]:
     """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
     told: list[tuple[str, dict[str, Any]]] = []
-    seen = 0
-    while page := history(session, address, after=seen):
-        for event in page:
-            data = {**event.data, "at": event.at}
-            for name in _ELSEWHERE:
-                if name in event.data:
-                    data |= json.loads(blobs.get(event.data[name]))
-            told.append((event.kind, data))
-        seen = page[-1].seq
+    for event in whole_history(session, address):
+        data = {**event.data, "at": event.at}
+        for name in _ELSEWHERE:
+            if name in event.data:
+                data |= json.loads(blobs.get(event.data[name]))
+        told.append((event.kind, data))
     return told
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.phases import next_move
+from asbuilt.lifecycle.phases import USAGE_LIMIT, next_move
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.lifecycle.phases import Move
 
 State = Literal[
-    "pending", "ready", "implementing", "fixing", "checking", "verifying", "parked", "proven", "landed",
-    "done", "failed", "stopped",
+    "pending", "ready", "implementing", "fixing", "checking", "verifying", "parked", "paused",
+    "proven", "landed", "done", "failed", "stopped",
 ]  # fmt: skip
-Waiting = Literal["agent", "verifier", "asbuilt", "person", "limit", "time", "nobody"]
+Waiting = Literal["agent", "verifier", "asbuilt", "person", "resume", "limit", "time", "nobody"]
 
 
 class PhaseProgress(NamedTuple):
@@ -63,11 +63,14 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     match move:
         case phases.End():
             return WaitsFor("nobody", why=facts.reason or move.reason)
+        case phases.Wait(why=phases.PAUSED):
+            return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
         case phases.Wait(why=why, until=until):
-            kind: Waiting = "person" if until is None else "limit" if "limit" in why else "time"
+            kind: Waiting = "person" if until is None else "limit" if why.startswith(USAGE_LIMIT) else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
         case phases.Attempt(phase=name):
-            return WaitsFor("agent", name, last.began_at if last else "")
+            then = "then it pauses" if facts.pause is not None else ""
+            return WaitsFor("agent", name, last.began_at if last else "", why=then)
         case phases.Verify(phase=name):
             return WaitsFor("verifier", name, last.ended_at if last else "")
         case _:
@@ -104,14 +107,16 @@ def _state(move: Move) -> State:
             return "checking"
         case phases.Verify():
             return "verifying"
+        case phases.Wait(why=phases.PAUSED):
+            return "paused"
         case phases.Wait() | phases.Ask():
             return "parked"
         case phases.End(state=state):
             return "stopped" if state == "stopped" else "failed"
         case (
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
-            | phases.Baseline() | phases.Begin() | phases.ProveTogether() | phases.Report() | phases.Land()
-            | phases.Mark() | phases.Tidy()
+            | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether() | phases.Report()
+            | phases.Land() | phases.Mark() | phases.Tidy() | phases.Recheck()
         ):  # fmt: skip
             return "ready"
         case _:
