@@ -13,6 +13,9 @@ from asbuilt.ports import Brief
 from asbuilt.proof.verdict import judge_items
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.plan.model import Phase
@@ -24,8 +27,9 @@ _LOOK_S: Final = 0.1
 class Working:
     """The agents of a worker."""
 
-    def __init__(self, attempts: Attempts) -> None:
+    def __init__(self, attempts: Attempts, awake: Callable[[], AbstractContextManager[object]]) -> None:
         self._attempts = attempts
+        self._awake = awake
 
     def attempt(self, record: Record, workspace: Workspace, facts: RunFacts, move: phases.Attempt) -> None:
         """Let an agent work, or go on waiting for one that does."""
@@ -100,7 +104,12 @@ class Working:
         )
 
     def _await(self, record: Record, brief: Brief) -> Result:
-        """Start or re-attach an attempt and wait for its end; a stop that was asked for ends it."""
+        """Start or re-attach an attempt and wait for its end, with the machine kept awake meanwhile."""
+        with self._awake():
+            return self._ended(record, brief)
+
+    def _ended(self, record: Record, brief: Brief) -> Result:
+        """Wait for an attempt's end; a stop that was asked for ends it."""
         self._attempts.start(brief)
         while (result := self._attempts.result(brief.attempt)) is None:
             self._attempts.beat(brief.attempt)
