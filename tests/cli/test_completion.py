@@ -113,6 +113,7 @@ plain,status
 plain,log
 plain,attempts
 plain,doctor
+plain,clean
 plain,worker
 plain,claim
 plain,config

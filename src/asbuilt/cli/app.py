@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "log": Lazy("asbuilt.cli.log:command", "everything that happened to a plan"),
     "attempts": Lazy("asbuilt.cli.attempts:group", "what agents have written, judged or not"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
+    "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),
     "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),

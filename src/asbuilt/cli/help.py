@@ -22,6 +22,7 @@ Look    status      how far every plan is
         log         everything that happened to a plan
         attempts    list diff restore: what agents have written
 Set up  doctor      is this machine ready to be left alone?
+        clean       remove what nobody needs any more; shows it first
         worker      install uninstall
         claim       list acquire release break
         config      show set
