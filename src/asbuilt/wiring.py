@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import WorkerFailed
@@ -32,6 +33,7 @@ _LOG_CAP: Final = 1_000_000
 _PASSED: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE", "ASBUILT_STORE_URL",
+    "ASBUILT_POWER_INHIBIT",
 )  # fmt: skip
 
 
@@ -76,6 +78,7 @@ def serve(
 ) -> bool:
     """Be the worker until told to end, or until nothing is due; False when another process is."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
+    from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
     from asbuilt.flows.engine import Engine  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
@@ -91,6 +94,7 @@ def serve(
         blobs,
         FolderAttempts(home.path),
         RingProcesses(scratch=home.path / "scratch", hidden=(home.path,), environment=passed(os.environ)),
+        awake=awake if settings.flag("power.inhibit") else nullcontext,
     )
     url = settings.text("store.url")
     engine_url = url.replace("postgresql:", "postgresql+psycopg:", 1) if url else None

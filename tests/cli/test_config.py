@@ -31,6 +31,7 @@ landing.sign      auto
 ring.required     true
 store.url         ""
 agents.implement  ""
+power.inhibit     true
 
 Kept for later; no command reads these yet:
 time.zone         ""
@@ -55,6 +56,7 @@ landing.sign      auto           default
 ring.required     true           ../organisation.toml:3 (locked)
 store.url         ""             default
 agents.implement  ""             default
+power.inhibit     true           default
 
 Kept for later; no command reads these yet:
 time.zone         Europe/Prague  ../organisation.toml:5
@@ -128,6 +130,7 @@ landing.sign      auto         default
 ring.required     true         default
 store.url         ""           default
 agents.implement  ""           default
+power.inhibit     true         default
 
 Kept for later; no command reads these yet:
 time.zone         ""           default

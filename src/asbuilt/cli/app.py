@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "verify": Lazy("asbuilt.cli.verify:command", "prove again that what is done is done"),
     "demo": Lazy("asbuilt.cli.demo.command:command", "see a small plan run: 30 s, no model"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
+    "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),
     "config": Lazy("asbuilt.cli.config:group", "show and set what you have chosen"),

@@ -24,6 +24,7 @@ Look    status      how far every plan is
 Prove   verify      prove again that what is done is done
         demo        see a small plan run: 30 s, no model
 Set up  doctor      is this machine ready to be left alone?
+        clean       remove what nobody needs any more; shows it first
         worker      the process that does the work; install uninstall
         claim       list acquire release break
         config      show set

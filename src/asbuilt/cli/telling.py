@@ -113,6 +113,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "attempt.ended": _attempt_ended,
     "tree.refused": lambda data: ("TOO LARGE", str(data["reason"]), True),
     "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),
+    "attempt.let_go": lambda data: ("LET GO", f"attempt {data['number']}, {data['commit'][:_HASH]}", True),
     "checks.done": _checks,
     "verifier.begun": lambda data: ("VERIFY", f"another agent judges attempt {data['number']}", True),
     "verifier.ended": lambda data: ("VERIFIER", ": ".join(filter(None, map(data.get, _ENDING))), True),

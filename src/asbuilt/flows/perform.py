@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -26,6 +27,9 @@ from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.home import Home
@@ -39,12 +43,20 @@ class Performer:
     """Everything that a run does to the world outside."""
 
     def __init__(
-        self, home: Home, store: Store, blobs: Blobs, attempts: Attempts, processes: Processes
+        self,
+        home: Home,
+        store: Store,
+        blobs: Blobs,
+        attempts: Attempts,
+        processes: Processes,
+        *,
+        awake: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
+        """Take what it works with; `awake` keeps the machine from sleeping while an agent works."""
         self._home = home
         self._store = store
         self._blobs = blobs
-        self._working = Working(attempts)
+        self._working = Working(attempts, awake)
         self._processes = processes
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move) -> None:

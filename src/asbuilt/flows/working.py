@@ -15,6 +15,9 @@ from asbuilt.ports import Brief, Result
 from asbuilt.proof.verdict import judge_items
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.plan.model import Phase
@@ -28,8 +31,9 @@ _STARTS: Final = 5
 class Working:
     """The agents of a worker."""
 
-    def __init__(self, attempts: Attempts) -> None:
+    def __init__(self, attempts: Attempts, awake: Callable[[], AbstractContextManager[object]]) -> None:
         self._attempts = attempts
+        self._awake = awake
 
     def attempt(self, record: Record, workspace: Workspace, facts: RunFacts, move: phases.Attempt) -> None:
         """Let an agent work, or go on waiting for one that does."""
@@ -117,10 +121,15 @@ class Working:
         return self._attempts.alive(attempt) or (result is not None and result.starts > after)
 
     def _await(self, record: Record, brief: Brief, *, after: int) -> Result:
-        """Start or re-attach an attempt and wait for its end; a stop that was asked for ends it."""
+        """Start or re-attach an attempt and wait for its end, with the machine kept awake meanwhile."""
         if _is_stopped(record) and not self._is_there(brief.attempt, after):
             starts = self._attempts.starts(brief.attempt)
             return Result(ending="cancelled", reason="Stopped before an agent was there.", starts=starts)
+        with self._awake():
+            return self._ended(record, brief, after=after)
+
+    def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
+        """Wait for an attempt's end; a stop that was asked for ends it."""
         self._attempts.start(brief, after=after)
         while (result := self._attempts.result(brief.attempt)) is None:
             self._attempts.beat(brief.attempt)

@@ -127,6 +127,11 @@ def put_back(
     return replace(kept, commit=commit, tree=tree)
 
 
+def head_of(workspace: Workspace) -> str:
+    """Return the commit that a workspace is at."""
+    return _own(workspace).line("rev-parse", "--verify", "HEAD")
+
+
 def remove(repository: Repository, workspace: Workspace) -> None:
     """Remove a workspace whose commits are reachable and whose tree is clean; a second time is fine.
 
@@ -135,7 +140,7 @@ def remove(repository: Repository, workspace: Workspace) -> None:
     """
     doomed = workspace.path.with_name(f".removing-{workspace.path.name}")
     if workspace.path.is_dir():
-        _refuse_unreachable(repository, workspace)
+        refuse_unreachable(repository, workspace)
         head = _own(workspace).line("rev-parse", "--verify", "HEAD^{tree}")
         _must_be(repository, workspace, head, "A workspace is removed only when nothing in it would be lost.")
         _delete(doomed)
@@ -244,7 +249,8 @@ def _is_unborn(repository: Repository, entry: Path) -> bool:
     return entry not in {folder for folder, _ in registered(repository)}
 
 
-def _refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
+def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
+    """Refuse to let go of a workspace that holds a commit which no ref has."""
     named = {_own(workspace).line("rev-parse", "--verify", "HEAD")}
     log = workspace.git_dir / "logs" / "HEAD"
     if log.is_file():

@@ -216,10 +216,11 @@ def pauses(session: Session, run: Run) -> Pauses:
     return Pauses(times.get(PAUSE, 0), times.get(RESUME, 0))
 
 
-def open_of(session: Session, org: str, repo: str) -> list[Run]:
-    """List the runs of a repository that are not over, the oldest first."""
+def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:
+    """List the runs of a repository, or of all, that are not over, the oldest first."""
     rows = session.rows(
-        f"SELECT {_COLUMNS} FROM runs WHERE org = :org AND repo = :repo AND ended_at IS NULL ORDER BY at",
+        f"SELECT {_COLUMNS} FROM runs WHERE org = :org AND (CAST(:repo AS text) IS NULL OR repo = :repo)"
+        " AND ended_at IS NULL ORDER BY at",
         org=org,
         repo=repo,
     )

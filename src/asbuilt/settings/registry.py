@@ -129,6 +129,14 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
+                key="power.inhibit",
+                kind=Kind.FLAG,
+                default=True,
+                meaning="keep the machine awake while an agent works",
+                stakes="A machine could sleep through the night that you gave it.",
+                read_by="worker",
+            ),
+            Setting(
                 key="time.zone",
                 kind=Kind.TEXT,
                 default="",

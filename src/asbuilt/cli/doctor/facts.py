@@ -116,6 +116,8 @@ class PowerFacts:
 
     sleeps: bool
     told_by: str
+    held_by: str | None = None
+    """The program that keeps it awake while an agent works, tried just now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,6 @@ def look(door: Door, *, tests: bool) -> Facts:
         tests=suite,
         store=look_at_store(home, settings),
         worker=look_at_worker(home),
-        power=look_at_power(),
+        power=look_at_power(inhibit=settings.flag("power.inhibit")),
         clock=look_at_clock(began),
     )

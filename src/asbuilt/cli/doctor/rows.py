@@ -260,7 +260,10 @@ def _worker(worker: WorkerFacts) -> Row:
 
 
 def _power(power: PowerFacts) -> Row:
-    said = "this laptop sleeps when idle; a run pauses then, and goes on after"
+    then = "a run pauses then, and goes on after"
+    if power.held_by is not None:
+        then = f"{power.held_by} keeps it awake while an agent works"
+    said = f"this laptop sleeps when idle; {then}"
     return Row(name="power", state=State.NOTE, said=said, facts=power)
 
 
