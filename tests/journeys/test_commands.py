@@ -149,6 +149,7 @@ greet.1 landed on main: 4 phases proven, [AGE].
 [TIME] greet.1 3   PROVEN    [HASH]
 [TIME] greet.1 -   TOGETHER  PASS
 [TIME] greet.1 -   LANDED    main [HASH]
+[TIME] greet.1 -   COMPLETE  every phase of the plan is done
 """)
     assert office.asbuilt("status") == snapshot("""\
 exit 0
@@ -267,7 +268,7 @@ exit 0
 --- stdout
 Declined: greet is held by greet.1 (since [AGE]). Nothing was started.
 --- stderr
-Next: asbuilt status greet, or asbuilt stop greet to end it first
+Next: asbuilt watch greet, or asbuilt stop greet to end it first
 """)
     assert office.asbuilt("claim", "acquire", "greet", "--owner", "me") == snapshot("""\
 exit 10

@@ -54,7 +54,8 @@ def command(door: Door, plan: str, *, agent: str | None, script: str | None) -> 
         next_command(door, f"asbuilt land {run.options['slug']}")
         return DONE
     chosen = {name: value for name, value in (("agent", agent), ("script", script)) if value}
-    options = {**run.options, **chosen, "continues": run.run}
+    desktop = site.desk.settings.flag("attention.desktop")
+    options = {**run.options, **chosen, "desktop": desktop, "continues": run.run}
     fresh = new_id()
     environment.keep(site.journal.home.runs / fresh, door.environ)
     asked = request(

@@ -134,6 +134,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         True,
     ),
     "plan.differs": lambda _: ("DIFFERS", "the plan's text was changed during the run", True),
+    "attention.called": lambda data: ("CALLED", f"you, by {data['way']}", False),
     # A landing has told of itself.
     "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),
 }

@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import AsbuiltError
+from asbuilt.flows.calling import Calling
 from asbuilt.flows.engine import step
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.journal import approvals, claims, runs
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
     from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.ports import Attention
 
 _MAX_REASON: Final = 900
 
@@ -30,10 +32,13 @@ Plain = dict[str, Any]
 class Runs:
     """The runs of one worker."""
 
-    def __init__(self, store: Store, blobs: Blobs, performer: Performer) -> None:
+    def __init__(
+        self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
+    ) -> None:
         self._store = store
         self._blobs = blobs
         self._performer = performer
+        self._calling = Calling(store, attention)
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Go through one segment of a run: it ends when the run does, or with the next one planned."""
@@ -85,6 +90,7 @@ class Runs:
             found = _found(session, org, repo, run)
             wish = approvals.Wish(run, told["kind"], told["question"], told["phase"])
             approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
+        self._calling.call(found, f"{told['key']}/asked")
 
     def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         with self._store.write() as session:
@@ -98,6 +104,7 @@ class Runs:
             # An answer that came between the decision and this moment would otherwise wait for ever.
             if told["until"] is None and not _unanswered(facts_of(session, self._blobs, found)):
                 runs.wake(session, org, repo, run)
+        self._calling.call(found, f"{run}/parked/{n}")
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         """Write the last account of a run and let go of its plan."""
@@ -114,6 +121,7 @@ class Runs:
             runs.set_state(session, found, state)
             claims.release(session, found.address, run=run, actor=ACTOR)
             runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
+        self._calling.call(found, f"{run}/ended")
 
 
 def _found(session: Session, org: str, repo: str, run: str) -> Run:
