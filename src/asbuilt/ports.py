@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from asbuilt.lifecycle.attention import Notice
     from asbuilt.policy.ring import Level
 
 Role = Literal["implement", "fix", "verify"]
@@ -158,6 +159,17 @@ class Ended:
     truncated: bool
     duration_s: float
     ring: str
+
+
+class Attention(Protocol):
+    """A way to reach a person who does not look on."""
+
+    @property
+    def way(self) -> str:
+        """What it is called: `desktop`."""
+
+    def call(self, notice: Notice) -> None:
+        """Say it; whatever comes of it, the run goes on."""
 
 
 class Processes(Protocol):

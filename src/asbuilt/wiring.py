@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.journal.store import Store
+    from asbuilt.ports import Attempts
     from asbuilt.settings import Settings
 
 IDLE_S: Final = 600.0
@@ -32,8 +33,8 @@ _UP_WITHIN_S: Final = 20.0
 _LOG_CAP: Final = 1_000_000
 _PASSED: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE", "ASBUILT_STORE_URL",
-    "ASBUILT_POWER_INHIBIT",
+    "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE",
+    "ASBUILT_STORE_URL", "ASBUILT_POWER_INHIBIT",
 )  # fmt: skip
 
 
@@ -73,6 +74,13 @@ def open_store(home: Home, settings: Settings) -> Store:
     return SqliteStore(home.journal)
 
 
+def attempts(home: Home) -> Attempts:
+    """Open the attempts of all runs, to see how they go."""
+    from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - only where it is used
+
+    return FolderAttempts(home.path)
+
+
 def serve(
     journal: Journal, settings: Settings, ended: threading.Event, *, idle_s: float | None = None
 ) -> bool:
@@ -80,6 +88,7 @@ def serve(
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
     from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
+    from asbuilt.attention import desktop  # noqa: PLC0415
     from asbuilt.flows.engine import Engine  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
@@ -102,7 +111,7 @@ def serve(
         if not mine:
             return False
         engine = Engine(folder=home.path, url=engine_url, worker="laptop", slots=2)
-        runs = Runs(store, blobs, performer)
+        runs = Runs(store, blobs, performer, desktop(os.environ))
         engine.launch(runs.segment)
         worker = Worker(store, engine, org=LOCAL, lost=runs.lost)
         worker.serve(ended, idle_s=idle_s)

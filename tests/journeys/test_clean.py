@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from tests.journeys.test_commands import Office, office
 from tests.journeys.shop import SCRIPT
+from tests.journeys.test_commands import Office, office
 from tests.journeys.untouched import Before
 
 __all__ = ["office"]

@@ -268,7 +268,7 @@ exit 0
 --- stdout
 Declined: greet is held by greet.1 (since [AGE]). Nothing was started.
 --- stderr
-Next: asbuilt status greet, or asbuilt stop greet to end it first
+Next: asbuilt watch greet, or asbuilt stop greet to end it first
 """)
     assert office.asbuilt("claim", "acquire", "greet", "--owner", "me") == snapshot("""\
 exit 10

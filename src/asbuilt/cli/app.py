@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
     "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
+    "watch": Lazy("asbuilt.cli.watch:command", "look on; Ctrl-C leaves it running"),
     "pause": Lazy("asbuilt.cli.pause:command", "let a run wait at its next safe point"),
     "stop": Lazy("asbuilt.cli.stop:command", "end a run; all work is kept"),
     "resume": Lazy("asbuilt.cli.resume:command", "go on after a stop, a limit, a failure, a crash"),

@@ -45,6 +45,7 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
         raise never_ran(plan)
     last = listed[0]
     options = {**last.options, "kind": "undo" if undo else "land", "auto": True, "hold": False}
+    options["desktop"] = site.desk.settings.flag("attention.desktop")
     # What an earlier undo took back is not what this one means.
     options.pop("of", None)
     if undo:

@@ -82,7 +82,7 @@ def declined(door: Door, slug: str, held: Declined) -> int:
     text = f"Declined: {slug} is held by {name} (since {since}{where}). Nothing was started."
     for row in door.screen.out.hanging("", printable(text), commands=False):
         door.screen.answer(row)
-    next_command(door, f"asbuilt status {slug}", f", or `asbuilt stop {slug}` to end it first")
+    next_command(door, f"asbuilt watch {slug}", f", or `asbuilt stop {slug}` to end it first")
     return DONE
 
 

@@ -61,7 +61,8 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
         next_command(door, f"asbuilt land {run.options['slug']}")
         return DONE
     chosen = {name: value for name, value in (("agent", agent), ("script", script)) if value}
-    options = {**run.options, **chosen, "continues": run.run}
+    desktop = site.desk.settings.flag("attention.desktop")
+    options = {**run.options, **chosen, "desktop": desktop, "continues": run.run}
     asked = request(
         site.journal.store,
         site.journal.home.runs,

@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
+from asbuilt.flows.calling import Calling
 from asbuilt.flows.engine import step
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
+    from asbuilt.ports import Attention
 
 _MAX_REASON: Final = 900
 
@@ -33,10 +35,13 @@ Plain = dict[str, Any]
 class Runs:
     """The runs of one worker."""
 
-    def __init__(self, store: Store, blobs: Blobs, performer: Performer) -> None:
+    def __init__(
+        self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
+    ) -> None:
         self._store = store
         self._blobs = blobs
         self._performer = performer
+        self._calling = Calling(store, attention)
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Go through one segment of a run: it ends when the run does, or with the next one planned."""
@@ -118,6 +123,7 @@ class Runs:
             found = _found(session, org, repo, run)
             wish = approvals.Wish(run, told["kind"], told["question"], told["phase"])
             approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
+        self._calling.call(found, f"{told['key']}/asked")
 
     def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         with self._store.write() as session:
@@ -131,6 +137,7 @@ class Runs:
             # What somebody said between the decision and this moment would otherwise wait for ever.
             if not _still_waits(phases.next_move(facts_of(session, self._blobs, found), session.now), told):
                 runs.wake(session, org, repo, run)
+        self._calling.call(found, f"{run}/parked/{n}")
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         """Write the last account of a run and let go of its plan."""
@@ -145,6 +152,7 @@ class Runs:
             say(session, found, "report.written", "report/end", report=report)
             end(session, found, state, reason)
             runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
+        self._calling.call(found, f"{run}/ended")
 
 
 def end(session: Session, run: Run, state: str, reason: str) -> None:

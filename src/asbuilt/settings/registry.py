@@ -137,6 +137,22 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="worker",
             ),
             Setting(
+                key="attention.desktop",
+                kind=Kind.FLAG,
+                default=True,
+                meaning="a desktop notification when a run needs you, parks, fails or lands",
+                stakes="A run could wait for you all night without a word.",
+                read_by="run",
+            ),
+            Setting(
+                key="attention.bell",
+                kind=Kind.FLAG,
+                default=True,
+                meaning="the terminal's bell at the same moments, while you look on",
+                stakes="A run could wait for you without a sound.",
+                read_by="run",
+            ),
+            Setting(
                 key="time.zone",
                 kind=Kind.TEXT,
                 default="",
