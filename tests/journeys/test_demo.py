@@ -46,8 +46,8 @@ class Visitor:
             cwd=self.tmp,
             env={
                 "PATH": f"{self.programs}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
-                "HOME": str(self.home), "TMPDIR": str(self.tmp), "ASBUILT_LANDING_MODE": "pr",
-                "ASBUILT_PLANS_FOLDER": "elsewhere",
+                "HOME": str(self.home), "TMPDIR": str(self.tmp),
+                "ASBUILT_LANDING_MODE": "pr", "ASBUILT_PLANS_FOLDER": "elsewhere",
                 "ASBUILT_ORGANISATION_FILE": str(self.home / "none.toml"), "GIT_DIR": "nowhere",
             },
             stdin=subprocess.DEVNULL,
