@@ -59,6 +59,25 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     return Journal(home, store, Blobs(home.blobs))
 
 
+def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:
+    """Return the id by which the journal knows a repository; None when nothing was written about this one.
+
+    Where it is where it was last seen, no git has to be asked whether it is a copy.
+    """
+    from asbuilt.journal import repositories  # noqa: PLC0415 - only where it is used
+
+    if uuid is None:
+        return None
+    with journal.store.read() as session:
+        before = repositories.find(session, LOCAL, uuid)
+    if before is None or before.path == str(common):
+        return uuid if before else None
+    from asbuilt.flows.enrolling import known  # noqa: PLC0415 - it starts git
+    from asbuilt.git.repository import open_repository  # noqa: PLC0415
+
+    return known(journal.store, open_repository(root))
+
+
 def _store(home: Home, url: str) -> Store:
     if url:
         from asbuilt.journal.postgres import PostgresStore  # noqa: PLC0415 - only where it is used

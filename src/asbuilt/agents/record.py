@@ -16,7 +16,6 @@ from asbuilt.agents.folder import write_whole
 from asbuilt.agents.signs import read_events
 
 if TYPE_CHECKING:
-
     from asbuilt.agents.adapter import Answer, Call, Event
     from asbuilt.agents.folder import Folder
 

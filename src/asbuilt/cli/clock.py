@@ -1,8 +1,28 @@
-"""Times as people read them. Its one rule: what is stored is UTC, what is shown is local and says so."""
+"""Times as people read them. Its one rule: what is stored is UTC, what is shown is local and says so.
+
+Local is the zone of `now`; a `now` in plain UTC stands for the machine's own zone.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from asbuilt.errors import SettingInvalid
+
+
+def now_in(zone: str) -> datetime:
+    """Tell the time in a zone by its name (`time.zone`); empty: the machine's own."""
+    if not zone:
+        return datetime.now(UTC)
+    try:
+        return datetime.now(ZoneInfo(zone))
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SettingInvalid(
+            f'time.zone "{zone}" is not a zone that this machine knows',
+            why="Times would be shown of another place.",
+            next_step="Write it as in Europe/Prague; `asbuilt config show --origin` shows who sets it.",
+        ) from error
 
 
 def parsed(text: str) -> datetime:
@@ -10,15 +30,25 @@ def parsed(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
+def _zone(now: datetime) -> tzinfo | None:
+    return None if now.tzinfo is UTC else now.tzinfo
+
+
 def at(text: str, now: datetime) -> str:
     """Say when something was: `22:31`, with its date when that is not today."""
-    then = parsed(text).astimezone()
-    return f"{then:%H:%M}" if then.date() == now.astimezone().date() else f"{then:%a %d %b %H:%M}"
+    then = parsed(text).astimezone(_zone(now))
+    today = now.astimezone(_zone(now)).date()
+    return f"{then:%H:%M}" if then.date() == today else f"{then:%a %d %b %H:%M}"
+
+
+def to_the_second(text: str, now: datetime) -> str:
+    """Say when something was, for a log: `22:31:07`."""
+    return f"{parsed(text).astimezone(_zone(now)):%H:%M:%S}"
 
 
 def until(text: str, now: datetime) -> str:
     """Say when something will be, and in how long: `02:10 CET, in 3h 04m`."""
-    then = parsed(text).astimezone()
+    then = parsed(text).astimezone(_zone(now))
     return f"{at(text, now)} {then:%Z}, in {lasting((then - now).total_seconds())}"
 
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
-from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
+from asbuilt.cli.talking import next_command
+from asbuilt.cli.waiting import for_person
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
 
@@ -43,8 +44,7 @@ def _sentence(view: RunView) -> str:
     took = lasting((parsed(view.run.ended_at or view.run.at) - parsed(view.run.at)).total_seconds())
     why = view.waits_for.why
     if view.questions:
-        asked = view.questions[0]
-        return f'{view.name} waits for you: {asked.name} "{asked.question}"'
+        return for_person(view, datetime.now(UTC)).sentence
     match view.run.state:
         case "landed":
             return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."

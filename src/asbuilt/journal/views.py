@@ -80,6 +80,25 @@ class PlanView(NamedTuple):
         return next((phase.id for phase in self.phases if phase.state == "ready"), None)
 
 
+class Due(NamedTuple):
+    """A run that goes on by itself, and when."""
+
+    name: str
+    plan: str
+    due_at: str
+    why: str
+
+
+def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
+    """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
+    due: list[Due] = []
+    for segment in runs.open_segments(session, org):
+        run = runs.find(session, org, segment.repo, segment.run)
+        if run is not None and repo in (None, segment.repo) and segment.due_at != runs.FAR:
+            due.append(Due(f"{run.options['slug']}.{run.number}", run.plan, segment.due_at, segment.why))
+    return due
+
+
 def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
     """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
     told: Told = []
