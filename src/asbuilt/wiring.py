@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.errors import WorkerFailed
+from asbuilt.errors import SettingInvalid, WorkerFailed
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
@@ -20,6 +19,7 @@ from asbuilt.settings import state_folder
 if TYPE_CHECKING:
     import threading
     from collections.abc import Mapping
+    from datetime import tzinfo
     from pathlib import Path
 
     from asbuilt.journal.store import Store
@@ -88,6 +88,23 @@ def _store(home: Home, url: str) -> Store:
     return SqliteStore(home.journal)
 
 
+def zone(settings: Settings) -> tzinfo | None:
+    """Find the zone in which times are shown; None: the machine's own."""
+    name = settings.text("time.zone")
+    if not name:
+        return None
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - few have chosen one
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SettingInvalid(
+            f'time.zone "{name}" is not a zone that this machine knows',
+            why="Times would be shown of another place.",
+            next_step="Write it as in Europe/Prague; `asbuilt config show --origin` shows who sets it.",
+        ) from error
+
+
 def serve(
     journal: Journal, settings: Settings, ended: threading.Event, *, idle_s: float | None = None
 ) -> bool:
@@ -140,6 +157,8 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
     pid = worker_pid(home)
     if pid is not None:
         return pid
+    import subprocess  # noqa: PLC0415 - most commands only look whether a worker is there
+
     log = home.worker_log
     if log.exists() and log.stat().st_size > _LOG_CAP:
         log.replace(log.with_suffix(".log.1"))

@@ -109,7 +109,10 @@ plain,stop
 plain,resume
 plain,land
 plain,status
+plain,why
 plain,log
+plain,report
+plain,next
 plain,doctor
 plain,worker
 plain,claim

@@ -17,7 +17,7 @@ def _user_file(environ: dict[str, str]) -> Path:
     return Path(environ["HOME"]) / ".config" / "asbuilt" / "config.toml"
 
 
-def test_show_lists_every_setting_and_says_which_are_not_read_yet(asbuilt: Callable[..., str]) -> None:
+def test_show_lists_every_setting(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("config", "show") == snapshot("""\
 exit 0
 --- stdout
@@ -31,8 +31,6 @@ landing.sign      auto
 ring.required     true
 store.url         ""
 agents.implement  ""
-
-Kept for later; no command reads these yet:
 time.zone         ""
 """)
 
@@ -55,8 +53,6 @@ landing.sign      auto           default
 ring.required     true           ../organisation.toml:3 (locked)
 store.url         ""             default
 agents.implement  ""             default
-
-Kept for later; no command reads these yet:
 time.zone         Europe/Prague  ../organisation.toml:5
 """)
 
@@ -128,8 +124,6 @@ landing.sign      auto         default
 ring.required     true         default
 store.url         ""           default
 agents.implement  ""           default
-
-Kept for later; no command reads these yet:
 time.zone         ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct

@@ -116,7 +116,12 @@ def test_an_agent_whose_process_is_gone_is_not_fine(quiet: Night) -> None:
     story.heard("21:37:34", "1.1")
     quiet.open.close()
     quiet.wake()
-    assert _why(quiet).splitlines()[2:4] == snapshot(['rate-limit   Not fine: claude works on phase 1, and its process is gone; the', '  worker starts it again.'])
+    assert _why(quiet).splitlines()[2:4] == snapshot(
+        [
+            "rate-limit   Not fine: claude works on phase 1, and its process is gone; the",
+            "  worker starts it again.",
+        ]
+    )
 
 
 def test_a_run_that_was_cut_off_says_what_is_kept_and_how_it_goes_on(tmp_path: Path, shop: Path) -> None:

@@ -6,23 +6,11 @@ Local is the zone of `now`; a `now` in plain UTC stands for the machine's own zo
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-from asbuilt.errors import SettingInvalid
 
 
-def now_in(zone: str) -> datetime:
-    """Tell the time in a zone by its name (`time.zone`); empty: the machine's own."""
-    if not zone:
-        return datetime.now(UTC)
-    try:
-        return datetime.now(ZoneInfo(zone))
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise SettingInvalid(
-            f'time.zone "{zone}" is not a zone that this machine knows',
-            why="Times would be shown of another place.",
-            next_step="Write it as in Europe/Prague; `asbuilt config show --origin` shows who sets it.",
-        ) from error
+def now_in(zone: tzinfo | None) -> datetime:
+    """Tell the time in a zone; None: the machine's own."""
+    return datetime.now(zone or UTC)
 
 
 def parsed(text: str) -> datetime:

@@ -135,7 +135,7 @@ def look(door: Door) -> tuple[Library, Looking | None]:
     if repository is not None:
         uuid = identity_of(repository)
         repo = wiring.known_repository(journal, repository.root, repository.common, uuid)
-    moment = Moment(now_in(settings.text("time.zone")), wiring.worker_pid(journal.home), journal.home.path)
+    moment = Moment(now_in(wiring.zone(settings)), wiring.worker_pid(journal.home), journal.home.path)
     return library, Looking(journal, repo, library, moment)
 
 
