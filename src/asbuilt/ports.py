@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from asbuilt.lifecycle.health import OVERALL_S, STALL_S
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
@@ -43,8 +45,8 @@ class Brief:
     """The test command as a literal, or None when the project has no tests."""
     failures: tuple[str, ...] = ()
     """What a fix has to mend, in the words of whoever found it."""
-    stall_s: int = 900
-    overall_s: int = 7200
+    stall_s: int = STALL_S
+    overall_s: int = OVERALL_S
     protected: tuple[Path, ...] = ()
     """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
     ring_required: bool = True

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
 import sys
 import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.errors import WorkerFailed
+from asbuilt.errors import SettingInvalid, WorkerFailed
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
@@ -21,6 +20,7 @@ from asbuilt.settings import state_folder
 if TYPE_CHECKING:
     import threading
     from collections.abc import Mapping
+    from datetime import tzinfo
     from pathlib import Path
 
     from asbuilt.journal.store import Store
@@ -62,6 +62,25 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     return Journal(home, store, Blobs(home.blobs))
 
 
+def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:
+    """Return the id by which the journal knows a repository; None when nothing was written about this one.
+
+    Where it is where it was last seen, no git has to be asked whether it is a copy.
+    """
+    from asbuilt.journal import repositories  # noqa: PLC0415 - only where it is used
+
+    if uuid is None:
+        return None
+    with journal.store.read() as session:
+        before = repositories.find(session, LOCAL, uuid)
+    if before is None or before.path == str(common):
+        return uuid if before else None
+    from asbuilt.flows.enrolling import known  # noqa: PLC0415 - it starts git
+    from asbuilt.git.repository import open_repository  # noqa: PLC0415
+
+    return known(journal.store, open_repository(root))
+
+
 def open_store(home: Home, settings: Settings) -> Store:
     """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
     url = settings.text("store.url")
@@ -79,6 +98,23 @@ def attempts(home: Home) -> Attempts:
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - only where it is used
 
     return FolderAttempts(home.path)
+
+
+def zone(settings: Settings) -> tzinfo | None:
+    """Find the zone in which times are shown; None: the machine's own."""
+    name = settings.text("time.zone")
+    if not name:
+        return None
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - few have chosen one
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SettingInvalid(
+            f'time.zone "{name}" is not a zone that this machine knows',
+            why="Times would be shown of another place.",
+            next_step="Write it as in Europe/Prague; `asbuilt config show --origin` shows who sets it.",
+        ) from error
 
 
 def serve(
@@ -137,6 +173,8 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
     pid = worker_pid(home)
     if pid is not None:
         return pid
+    import subprocess  # noqa: PLC0415 - most commands only look whether a worker is there
+
     log = home.worker_log
     if log.exists() and log.stat().st_size > _LOG_CAP:
         log.replace(log.with_suffix(".log.1"))

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.screens import a_night
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,11 +37,11 @@ HEAVY = (
 )
 
 
-def _loaded(tmp_path: Path, *arguments: str) -> set[str]:
+def _loaded(cwd: Path, *arguments: str, **more: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", CHILD, *arguments],
-        cwd=tmp_path,
-        env={"HOME": str(tmp_path)},
+        cwd=cwd,
+        env={"HOME": str(cwd), **more},
         capture_output=True,
         text=True,
         check=True,
@@ -70,4 +71,16 @@ def test_a_command_loads_no_parser_that_it_does_not_use(tmp_path: Path, argument
     assert "click" in loaded
     assert loaded & {"markdown_it", "yaml", "tomlkit", "asyncio", "asbuilt.plan"} == set(), (
         "a command is loaded only when chosen: name it in a LazyGroup, import nothing of it"
+    )
+
+
+@pytest.mark.parametrize("arguments", [(), ("status",), ("status", "rate-limit"), ("next",)])
+def test_looking_loads_neither_parser_nor_engine_nor_git(arguments: tuple[str, ...]) -> None:
+    with a_night() as night:
+        loaded = _loaded(night.shop, *arguments, ASBUILT_HOME=str(night.home.path))
+    assert "asbuilt.journal.views" in loaded
+    heavy = {"markdown_it", "yaml", "tomlkit", "asyncio", "subprocess", "zoneinfo", "dbos", "sqlalchemy"}
+    ours = {"asbuilt.plan.reader", "asbuilt.git.repository", "asbuilt.agents.host", "asbuilt.flows"}
+    assert loaded & (heavy | ours) == set(), (
+        "a command that only looks starts from cli/looking.py, and takes nothing from cli/site.py"
     )

@@ -17,7 +17,7 @@ def _user_file(environ: dict[str, str]) -> Path:
     return Path(environ["HOME"]) / ".config" / "asbuilt" / "config.toml"
 
 
-def test_show_lists_every_setting_and_says_which_are_not_read_yet(asbuilt: Callable[..., str]) -> None:
+def test_show_lists_every_setting(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("config", "show") == snapshot("""\
 exit 0
 --- stdout

@@ -137,7 +137,7 @@ def test_a_narrow_terminal_is_not_overrun(shop: Path, environ: dict[str, str]) -
     rows = re.sub(r"\x1b\[\d+m", "", shown).split("\n")
     # A command to be typed is never broken.
     assert [row for row in rows if len(row) > 40] == [
-        '  Next: asbuilt config set checks.tests "COMMAND" --in repository'
+        '        asbuilt config set checks.tests "COMMAND" --in repository'
     ]
 
 

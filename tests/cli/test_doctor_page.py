@@ -196,15 +196,16 @@ def test_problems_in_forty_columns() -> None:
 ✗ sandbox   AppArmor refuses bubblewrap
             a user namespace; Landlock
             is off
-  Why:  kernel.apparmor_restrict_unprivileged_userns
-        is 1, and no profile excepts
-        bwrap. It said: bwrap: setting
-        up uid map: Permission denied.
-        An agent could write to all that
-        you can.
+  Why:  kernel.apparmor_restrict_unprivi
+        leged_userns is 1, and no
+        profile excepts bwrap. It said:
+        bwrap: setting up uid map:
+        Permission denied. An agent
+        could write to all that you can.
   Next: asbuilt doctor --fix sandbox
         shows the change, then asks
-  Or:   asbuilt config set ring.required false;
+  Or:
+        asbuilt config set ring.required false;
         reports then say so
 ✗ tests     pytest -q   NOT_RUN on a
             clean checkout: 0 tests ran

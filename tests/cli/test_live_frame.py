@@ -64,7 +64,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for the agent in phase 2a, 4m.
+  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
+  2 starts.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(WORKS, NARROW)) == snapshot("""\
@@ -73,7 +74,9 @@ rate-limit.1  17m  1 of 4 proven  $1.31
 ○ 2b  Limits pe…
 ○ 3   Middlewar… needs 2a, 2b
   claude: Edit src/ap…  6s ago, 23 calls
-  Waits for the agent in phase 2a, 4m.
+  Waits for claude. Silent 15m, or 2h in
+  all: ended, its tree kept; then
+  attempt 2 starts.
 Ctrl-C leaves it running.
 """)
     assert drawn(frame(WORKS, PLAIN)) == snapshot("""\
@@ -82,7 +85,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 . 2b  Limits per API key
 . 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for the agent in phase 2a, 4m.
+  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
+  2 starts.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
@@ -95,7 +99,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 3   Middleware and 429 needs 2a, 2b
   ✗ uv run pytest tests/limits/test_store.py -q: FAIL, exit 1
   claude: says "I will look at the store"                    6s ago, 1 tool call
-  Waits for the agent in phase 2a, 1m.
+  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
+  2 starts.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(FIXES, NARROW)) == snapshot("""\
@@ -105,7 +110,9 @@ rate-limit.1  17m  1 of 4 proven  $1.31
 ○ 3   Middleware a… needs 2a, 2b
   ✗ uv run pytest tests/limits/test_sto…
   claude: says "I will …  6s ago, 1 call
-  Waits for the agent in phase 2a, 1m.
+  Waits for claude. Silent 15m, or 2h in
+  all: ended, its tree kept; then
+  attempt 2 starts.
 Ctrl-C leaves it running.
 """)
 
@@ -116,8 +123,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ◇ 2a  Redis store        parked                                               4m
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
-  Parked: usage limit of the agent; it goes on by itself Sun 15 Nov 01:06 UTC,
-  in 3h 00m.
+  Parked since 22:05: usage limit of the agent. It goes on by itself Sun 15 Nov
+  01:06 UTC, in 3h; its tree is kept.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
@@ -127,8 +134,8 @@ def test_a_run_that_asks_says_how_to_answer() -> None:
 rate-limit.1   since 21:49, 17m   2 of 4 proven   $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
-  Waits for you: a7 "go on with phase 2b?", asked 2h 00m ago. Nothing happens
-  until you answer. asbuilt approve yes a7
+  Waits for you: a7 "go on with phase 2b?", asked 2h ago by rate-limit.1.
+  Nothing happens until someone answers; no agent runs. asbuilt approve yes a7
 Ctrl-C leaves it running. Nothing lands before you say so.
 """)
     assert drawn(frame(ASKS, NARROW)) == snapshot("""\
@@ -136,9 +143,9 @@ rate-limit.1  17m  2 of 4 proven  $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
   Waits for you: a7 "go on with phase
-  2b?", asked 2h 00m ago. Nothing
-  happens until you answer.
-  asbuilt approve yes a7
+  2b?", asked 2h ago by rate-limit.1.
+  Nothing happens until someone answers;
+  no agent runs. asbuilt approve yes a7
 Ctrl-C leaves it running.
 """)
 
@@ -197,10 +204,10 @@ rate-limit.1   since 21:49, 17m   0 of 39 proven   $1.31
 ○ 5   Part 5
 ○ 6   Part 6
 ○ 7   Part 7
-○ 8   Part 8
-○ 30 more
+○ 31 more
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for the agent in phase 2a, 4m.
+  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
+  2 starts.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert len(frame(shown, WIDE._replace(height=5))) == 5

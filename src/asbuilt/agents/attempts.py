@@ -5,27 +5,25 @@ The one rule: nothing about an attempt is remembered here; a worker just born kn
 
 from __future__ import annotations
 
-import fcntl
 import os
-import re
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.agents import signs
 from asbuilt.agents.folder import Folder, Terms, Unreadable
 from asbuilt.agents.host import TAKEN
-from asbuilt.agents.record import read_events
 from asbuilt.agents.ring import probe
 from asbuilt.errors import HostFailed, RingUnavailable
 from asbuilt.ports import Result
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Brief
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 _UP_WITHIN_S: Final = 60
 
 
@@ -52,9 +50,7 @@ class FolderAttempts:
 
     def folder(self, attempt: str) -> Path:
         """Say where an attempt's files are."""
-        if not _NAME.fullmatch(attempt):
-            raise ValueError(f"not the address of an attempt: {attempt!r}")
-        return self._state / "runs" / attempt.partition(".")[0] / "attempts" / attempt
+        return signs.folder_of(self._state, attempt)
 
     def start(self, brief: Brief, *, after: int = 0) -> None:
         """Start the attempt; a no-op when it runs or has ended. Returns when its host is up.
@@ -96,17 +92,7 @@ class FolderAttempts:
 
     def alive(self, attempt: str) -> bool:
         """Tell whether its host process lives: its lock is held. A number could be another process by now."""
-        try:
-            descriptor = os.open(self.folder(attempt) / "lock", os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
+        return signs.is_alive(self.folder(attempt))
 
     def cancel(self, attempt: str) -> None:
         """Ask it to end: its whole tree, TERM, 10 s, KILL."""
@@ -118,14 +104,11 @@ class FolderAttempts:
 
     def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
         """Read what has happened since a place in its events, and the place to go on from."""
-        return read_events(self.folder(attempt) / "events.jsonl", after)
+        return signs.read_events(self.folder(attempt) / "events.jsonl", after)
 
     def last_heard(self, attempt: str) -> datetime | None:
         """Tell when its agent last gave a sign."""
-        try:
-            return datetime.fromtimestamp((self.folder(attempt) / "events.jsonl").stat().st_mtime, UTC)
-        except FileNotFoundError:
-            return None
+        return signs.last_heard(self.folder(attempt))
 
     def terms(self, *, required: bool = True) -> Terms:
         """Say on what terms a host would work; refused where a ring is required and none holds."""

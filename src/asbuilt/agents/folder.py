@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.agents.signs import starts_of
 from asbuilt.ports import Brief, Result
 
 if TYPE_CHECKING:
@@ -111,10 +112,7 @@ class Folder:
 
     def starts(self) -> int:
         """Count how often a host has started."""
-        try:
-            return (self.path / "starts").read_bytes().count(b"\n")
-        except FileNotFoundError:
-            return 0
+        return starts_of(self.path)
 
     def count_start(self, line: str) -> int:
         """Write one more start down before it happens; give its number."""

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Used
 from asbuilt.agents.folder import write_whole
+from asbuilt.agents.signs import read_events
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.agents.adapter import Answer, Call, Event
     from asbuilt.agents.folder import Folder
 
@@ -119,23 +118,3 @@ class Record:
         with (self._folder.path / "events.jsonl").open("rb") as file:
             file.seek(-1, 2)
             return file.read(1) == b"\n"
-
-
-def read_events(file: Path, after: int) -> tuple[list[dict[str, object]], int]:
-    """Read whole lines from a place on, and give the place behind them; what is no event is skipped."""
-    try:
-        with file.open("rb") as opened:
-            opened.seek(after)
-            content = opened.read()
-    except FileNotFoundError:
-        return [], after
-    whole = content[: content.rfind(b"\n") + 1]
-    found = []
-    for line in whole.splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and isinstance(event.get("kind"), str):
-            found.append(event)
-    return found, after + len(whole)

@@ -9,7 +9,7 @@ Examples
   asbuilt plan check plans/login.md         what is wrong with it, line by line
   asbuilt run rate-limit                    next phase, then stop
   asbuilt run rate-limit --finish --auto    all phases, no questions, then land
-  asbuilt status rate-limit                 how far it is, what it waits for
+  asbuilt why                               is it stuck, and on what?
 
 Plan    plan        list show check new mark open import export
         approve     everything that waits for a person
@@ -19,8 +19,11 @@ Run     run         --finish all phases, --auto unattended
         stop        end a run; all work is kept; --all
         resume      go on after a stop, a limit, a failure, a crash
         land        move proven commits to the target branch; --undo
-Look    status      how far every plan is
+Look    status      how far every plan is; --all repositories
+        why         is it stuck, and on what?
         log         everything that happened to a plan
+        report      what a run promised, and what is proven
+        next        what happens by itself, and when
         attempts    list diff restore: what agents have written
 Prove   verify      prove again that what is done is done
         demo        see a small plan run: 30 s, no model

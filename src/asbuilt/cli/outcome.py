@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
-from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
+from asbuilt.cli.talking import next_command
+from asbuilt.cli.waiting import for_person
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
 
@@ -52,8 +53,7 @@ def _sentence(view: RunView) -> str:
         where = f" in phase {view.waits_for.phase}" if view.waits_for.phase else ""
         return f"{view.name} is paused{where}: {why}. Claim and workspace are kept."
     if view.questions:
-        asked = view.questions[0]
-        return f'{view.name} waits for you: {asked.name} "{asked.question}"'
+        return for_person(view, datetime.now(UTC)).sentence
     match view.run.state:
         case "landed":
             return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
+from asbuilt.cli import columns
 from asbuilt.errors import AnswerLost
 
 if TYPE_CHECKING:
@@ -165,33 +166,36 @@ class Pen:
             self.stream.flush()
 
     def hanging(self, lead: str, text: str, *, commands: bool = True, under: int | None = None) -> list[str]:
-        """Wrap prose under its lead, or from the column `under` on.
+        """Wrap prose under its lead, or from the column `under` on; no row is wider than the stream.
 
-        A `command in backticks` is shown bold without them and never broken.
+        A `command in backticks` is shown bold without them and never broken: where it does not fit, it has
+        a row of its own.
         """
-        indent = len(lead) if under is None else under
+        indent = columns.width(lead) if under is None else under
         rows: list[str] = []
-        row, width, gap = lead, len(lead), ""
-        for shown, length in self._words(text, commands=commands):
-            if gap and width + 1 + length > self.width:
-                rows.append(row)
-                row, width, gap = " " * indent, indent, ""
-            row, width, gap = row + gap + shown, width + len(gap) + length, " "
+        row, taken, gap = lead, columns.width(lead), ""
+        for shown, length in self._words(text, room=self.width - indent, commands=commands):
+            is_alone = length > self.width - indent
+            if (gap or taken > indent or is_alone) and taken + len(gap) + length > self.width:
+                rows += [row.rstrip()] * bool(row.strip())
+                row, taken, gap = " " * indent, indent, ""
+            row, taken, gap = row + gap + shown, taken + len(gap) + length, " "
         return [*rows, row]
 
-    def _words(self, text: str, *, commands: bool) -> list[tuple[str, int]]:
+    def _words(self, text: str, *, room: int, commands: bool) -> list[tuple[str, int]]:
         parts = text.split("`") if commands and text.count("`") % 2 == 0 else [text]
         words: list[tuple[str, int]] = []
         glued = False
         for number, part in enumerate(parts):
             is_command = number % 2 == 1
             for index, word in enumerate([part] if is_command else part.split()):
-                shown = self.bold(word) if is_command else printable(word)
-                length = len(printable(word))
+                safe = printable(word)
+                broken = [safe] if is_command else columns.pieces(safe, room)
+                told = [(self.bold(one) if is_command else one, columns.width(one)) for one in broken]
                 if glued and index == 0 and words and not part[:1].isspace():
                     before, so_far = words.pop()
-                    shown, length = before + shown, so_far + length
-                words.append((shown, length))
+                    told[0] = (before + told[0][0], so_far + told[0][1])
+                words += told
             glued = is_command or not part[-1:].isspace()
         return words
 

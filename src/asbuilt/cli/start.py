@@ -1,27 +1,66 @@
-"""What bare `asbuilt` shows: where you are, and the next command to type. It writes nothing."""
+"""What bare `asbuilt` shows: where you are, how plans stand, and what to type next. It writes nothing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from asbuilt._version import VERSION
-from asbuilt.cli.plan.desk import desk_for
+from asbuilt.cli.clock import at
+from asbuilt.cli.looking import look
 from asbuilt.cli.screen import printable
+from asbuilt.cli.standing import doing
+from asbuilt.cli.status import show_here, views_here
+from asbuilt.cli.talking import answer, headline, next_command
+from asbuilt.cli.waiting import is_cut_off, run_waiting
+from asbuilt.cli.words import counted, listed
 from asbuilt.errors import DONE
 from asbuilt.library.repository import branch_of
 from asbuilt.library.shelves import plans
+from asbuilt.lifecycle.progress import IN_WORK
 
 if TYPE_CHECKING:
+    from asbuilt.cli.looking import Looking
     from asbuilt.cli.options import Door
     from asbuilt.cli.screen import Screen
+    from asbuilt.journal.views import PlanView, RunView
     from asbuilt.library.repository import Repository
 
 
 def run(door: Door) -> int:
     """Show the first screen for the folder the command was started in."""
-    library = desk_for(door).library
-    show_start(door.screen, repository=library.repository, plans=len(plans(library)))
+    library, looking = look(door)
+    views = [] if looking is None else views_here(looking)
+    if looking is None or not views:
+        show_start(door.screen, repository=library.repository, plans=len(plans(library)))
+        return DONE
+    cut_off = [view for view in views if view.run is not None and is_cut_off(view.run, looking.moment)]
+    for view in cut_off:
+        if view.run is not None:
+            _show_cut_off(door, looking, view, view.run)
+    if len(views) > len(cut_off):
+        if cut_off:
+            door.screen.answer()
+        show_here(door, looking, views)
     return DONE
+
+
+def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView) -> None:
+    """Tell of a run that nobody goes on with: what is kept, and how it goes on."""
+    told = run_waiting(cut_off, looking.moment)
+    phase = next((one for one in view.phases if one.state in IN_WORK), None)
+    where = f" in phase {phase.id}, {doing(phase)}" if phase else ""
+    when = at(told.since or cut_off.run.at, looking.moment.now)
+    headline(door, cut_off.name, f"was cut off at {when}{where}.")
+    proven = [one.id for one in view.phases if one.state in ("proven", "landed")]
+    kept = [f"phase{'s' * (len(proven) > 1)} {listed(proven)}"] if proven else []
+    if phase is not None and phase.attempt:
+        kept.append(f"the files of attempt {phase.id}.{phase.attempt}")
+    if phase is not None and phase.cycle:
+        kept.append(f"{counted(phase.cycle, 'fix', 'fixes')} counted")
+    kept += [f"${view.cost_usd:.2f} spent"] if view.cost_usd else []
+    answer(door, "  kept   ", ", ".join(kept) or "everything that was asked for")
+    answer(door, "  lost   ", "nothing; it goes on where it was")
+    next_command(door, told.command or f"asbuilt resume {view.slug}")
 
 
 def show_start(screen: Screen, *, repository: Repository | None, plans: int) -> None:

@@ -184,5 +184,13 @@ def waiting(session: Session, org: str, repo: str, *, limit: int = 200) -> list[
     return [_approval(row) for row in rows]
 
 
+def counted(session: Session, org: str) -> dict[str, int]:
+    """Count the questions that nobody has answered, by repository."""
+    rows = session.rows(
+        "SELECT repo, count(*) AS n FROM approvals WHERE org = :org AND answer IS NULL GROUP BY repo", org=org
+    )
+    return {row["repo"]: int(row["n"]) for row in rows}
+
+
 def _approval(row: Row) -> Approval:
     return Approval(**row)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -31,7 +30,7 @@ class Blobs:
         with suppress(FileNotFoundError):
             os.utime(file)
             return f"sha256:{name}"
-        fresh = file.with_name(f".{name}.{secrets.token_hex(4)}")
+        fresh = file.with_name(f".{name}.{os.urandom(4).hex()}")
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with fresh.open("xb") as opened:

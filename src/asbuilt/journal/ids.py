@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from typing import Final, NamedTuple
 
@@ -21,5 +21,5 @@ class Address(NamedTuple):
 
 def new_id() -> str:
     """Make an id that sorts by the time it was made: 48 bits of milliseconds, 80 of chance."""
-    value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | secrets.randbits(80)
+    value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))

@@ -43,3 +43,12 @@ def remember(session: Session, org: str, known: Known) -> None:
         **known._asdict(),
         now=session.now,
     )
+
+
+def every(session: Session, org: str) -> list[Known]:
+    """List the repositories, the one that was written about last first."""
+    rows = session.rows(
+        "SELECT repo, path, inode, remote FROM repositories WHERE org = :org ORDER BY seen_at DESC, path",
+        org=org,
+    )
+    return [Known(**row) for row in rows]

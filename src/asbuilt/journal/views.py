@@ -9,7 +9,15 @@ from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
+from asbuilt.lifecycle.progress import (
+    DONE,
+    PhaseProgress,
+    WaitsFor,
+    plan_progress,
+    progress,
+    waits_for,
+)
+from asbuilt.lifecycle.standing import fold_plan
 
 if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
 
+Told = list[tuple[str, dict[str, Any]]]
+"""The events of a plan, in order: kind and data."""
 _ELSEWHERE: Final = ("outline", "details")
 """Names under which an event holds the digest of what was too long for it."""
 
@@ -47,6 +57,14 @@ class RunView(NamedTuple):
         """Tell whether nothing happens to it before somebody acts."""
         return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
 
+    @property
+    def attempt(self) -> str | None:
+        """Return the address of the attempt that it waits for, as folders and refs have it."""
+        waits = self.waits_for
+        if waits.attempt is None:
+            return None
+        return f"{self.run.run}.{waits.phase}.{waits.attempt}{'v' if waits.kind == 'verifier' else ''}"
+
 
 class PlanView(NamedTuple):
     """One plan that has a journal."""
@@ -57,11 +75,44 @@ class PlanView(NamedTuple):
     claim: Claim | None
     run: RunView | None
     """The newest one."""
+    phases: list[PhaseProgress]
+    """What stands of each phase after all runs; empty while no run has begun."""
+    cost_usd: float
+    """What all runs have cost."""
+
+    @property
+    def done(self) -> int:
+        """Count the phases that are done."""
+        return sum(phase.state in DONE for phase in self.phases)
+
+    @property
+    def next(self) -> str | None:
+        """Name the phase that a run would begin with."""
+        return next((phase.id for phase in self.phases if phase.state == "ready"), None)
 
 
-def events_of(session: Session, blobs: Blobs, address: Address) -> list[tuple[str, dict[str, Any]]]:
+class Due(NamedTuple):
+    """A run that goes on by itself, and when."""
+
+    name: str
+    plan: str
+    due_at: str
+    why: str
+
+
+def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
+    """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
+    due: list[Due] = []
+    for segment in runs.open_segments(session, org):
+        run = runs.find(session, org, segment.repo, segment.run)
+        if run is not None and repo in (None, segment.repo) and segment.due_at != runs.FAR:
+            due.append(Due(f"{run.options['slug']}.{run.number}", run.plan, segment.due_at, segment.why))
+    return due
+
+
+def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
     """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
-    told: list[tuple[str, dict[str, Any]]] = []
+    told: Told = []
     for event in whole_history(session, address):
         data = {**event.data, "at": event.at}
         for name in _ELSEWHERE:
@@ -73,14 +124,21 @@ def events_of(session: Session, blobs: Blobs, address: Address) -> list[tuple[st
 
 def facts_of(session: Session, blobs: Blobs, run: Run) -> RunFacts:
     """Fold what is known of a run."""
-    facts = fold(run.run, run.options, events_of(session, blobs, run.address))
+    return _facts(run, events_of(session, blobs, run.address))
+
+
+def _facts(run: Run, events: Told) -> RunFacts:
+    facts = fold(run.run, run.options, events)
     facts.stop = run.stop
     return facts
 
 
 def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
     """Tell how one run stands."""
-    facts = facts_of(session, blobs, run)
+    return _run_view(session, run, facts_of(session, blobs, run))
+
+
+def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
     asked = [one for one in approvals.waiting(session, run.org, run.repo) if one.run == run.run]
     return RunView(
         run,
@@ -106,7 +164,7 @@ def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: in
     """Tell how the plans of a repository stand, the one that changed last first."""
     rows = session.rows(
         "SELECT plan, slug, changed_at FROM heads WHERE org = :org AND repo = :repo"
-        " ORDER BY changed_at DESC LIMIT :limit",
+        " ORDER BY changed_at DESC, plan LIMIT :limit",
         org=org,
         repo=repo,
         limit=limit,
@@ -115,11 +173,31 @@ def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: in
 
 
 def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
-    newest = runs.of_plan(session, address, limit=1)
+    events = events_of(session, blobs, address)
+    listed = runs.of_plan(session, address)
     return PlanView(
         address,
         slug,
         changed_at,
         claims.find(session, address),
-        run_view(session, blobs, newest[0]) if newest else None,
+        _run_view(session, listed[0], _facts(listed[0], events)) if listed else None,
+        _phases(listed, events, session.now),
+        _cost(events),
     )
+
+
+def _cost(events: Told) -> float:
+    """Add up what all runs have cost; an attempt that was started again tells the sum of its starts."""
+    told = (data for _, data in events if "cost_usd" in data)
+    return sum({(data["run"], data["attempt"]): float(data["cost_usd"]) for data in told}.values())
+
+
+def _phases(listed: list[Run], events: Told, now: str) -> list[PhaseProgress]:
+    """Lay what all runs have brought over the outline of the newest run that has one."""
+    proven_at = {data["commit"]: data["at"] for kind, data in events if kind == "phase.proven"}
+    for run in listed:
+        facts = _facts(run, events)
+        if facts.started:
+            of_run = progress(facts, now)
+            return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)
+    return []

@@ -48,6 +48,18 @@ def branch_of(repository: Repository) -> str | None:
     return None if branch in ("", ".invalid") else branch
 
 
+def identity_of(repository: Repository) -> str | None:
+    """Read the id that asbuilt gave a repository, as git wrote it into its config; None: it has none yet."""
+    section = ""
+    for line in _lines(repository.common / "config"):
+        if line.startswith("["):
+            section, _, line = line[1:].partition("]")  # noqa: PLW2901 - a key may stand behind its section
+        name, is_set, value = line.partition("=")
+        if is_set and (section.strip().casefold(), name.strip().casefold()) == ("asbuilt", "repository"):
+            return value.partition("#")[0].partition(";")[0].strip().strip('"') or None
+    return None
+
+
 def _git_folder_of_link(marker: Path) -> Path:
     line = _first_line(marker)
     target = line.removeprefix("gitdir:").strip()
@@ -60,6 +72,14 @@ def _common_of_link(marker: Path) -> Path:
     own = _git_folder_of_link(marker)
     shared = _first_line(own / "commondir")
     return real(own / shared) if shared and "\0" not in shared else own
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return []
+    return [line.strip() for line in text.splitlines()]
 
 
 def _first_line(file: Path) -> str:

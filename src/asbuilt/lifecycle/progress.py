@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.phases import USAGE_LIMIT, next_move
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.lifecycle.phases import Move
+    from asbuilt.lifecycle.standing import Standing
 
 State = Literal[
     "pending", "ready", "implementing", "fixing", "checking", "verifying", "parked", "paused",
     "proven", "landed", "done", "failed", "stopped",
 ]  # fmt: skip
 Waiting = Literal["agent", "verifier", "asbuilt", "person", "resume", "limit", "time", "nobody"]
+DONE: Final = ("proven", "landed", "done")
+"""States in which nothing is left to do for a phase."""
+IN_WORK: Final = ("implementing", "fixing", "checking", "verifying", "parked", "paused")
 
 
 class PhaseProgress(NamedTuple):
@@ -33,6 +39,8 @@ class PhaseProgress(NamedTuple):
     """Which cycle of fixing it is in."""
     needs: tuple[str, ...] = ()
     """What has to be done before it, as long as it is not."""
+    needs_all: tuple[str, ...] = ()
+    """What has to be done before it, done or not."""
 
 
 class WaitsFor(NamedTuple):
@@ -43,6 +51,10 @@ class WaitsFor(NamedTuple):
     since: str = ""
     until: str | None = None
     why: str = ""
+    attempt: int | None = None
+    """The attempt whose agent, or whose verifier, it waits for."""
+    retries: int = 0
+    """How often the agent's work had to be begun anew in this phase."""
 
 
 def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
@@ -58,7 +70,7 @@ def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
 def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     """Tell what has to happen before the run goes on."""
     move = next_move(facts, now)
-    phase = phases.current(facts)
+    phase = phases.current(facts) if facts.kind == "run" else None
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
         case phases.End():
@@ -68,13 +80,51 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
         case phases.Wait(why=why, until=until):
             kind: Waiting = "person" if until is None else "limit" if why.startswith(USAGE_LIMIT) else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
-        case phases.Attempt(phase=name):
-            then = "then it pauses" if facts.pause is not None else ""
-            return WaitsFor("agent", name, last.began_at if last else "", why=then)
-        case phases.Verify(phase=name):
-            return WaitsFor("verifier", name, last.ended_at if last else "")
+        case phases.Attempt(phase=name, number=number):
+            # An attempt that is only about to begin has no past of its own.
+            since = last.began_at if last and last.number == number else ""
+            then = "it pauses" if facts.pause is not None else ""
+            retries = phase.repeats if phase else 0
+            return WaitsFor("agent", name, since, why=then, attempt=number, retries=retries)
+        case phases.Verify(phase=name, number=number):
+            return WaitsFor("verifier", name, last.ended_at if last else "", attempt=number)
         case _:
             return WaitsFor("asbuilt", phase.id if phase else None, why=type(move).__name__)
+
+
+def plan_progress(
+    run: Sequence[PhaseProgress], standing: Standing, proven_at: Mapping[str, str], *, is_over: bool
+) -> list[PhaseProgress]:
+    """Tell of every phase how far all runs of the plan have brought it.
+
+    What the newest run knows of its phases is `run`; while it is under way, its own word on what is in work
+    holds. `proven_at` says when each commit was proven.
+    """
+    words = standing.words
+    done = {phase.id for phase in run if words.get(phase.id, phase.state == "done")}
+    stands = {one.commit: one.stands for landing in standing.landings for one in landing.landed}
+    last = {work.phase: work.commit for work in standing.proven if work.commit not in standing.undone}
+    told: list[PhaseProgress] = []
+    for phase in run:
+        commit = last.get(phase.id)
+        needs = tuple(need for need in phase.needs_all if need not in done)
+        if phase.state in IN_WORK and not is_over:
+            told.append(phase)
+        elif phase.id in done and commit is not None:
+            state: State = "landed" if commit in stands else "proven"
+            at = proven_at.get(commit, "")
+            told.append(phase._replace(state=state, since=at, commit=stands.get(commit, commit), needs=()))
+        elif phase.id in done:
+            told.append(_bare(phase)._replace(state="done"))
+        elif phase.state in ("failed", "stopped"):
+            told.append(phase)
+        else:
+            told.append(_bare(phase)._replace(state="pending" if needs else "ready", needs=needs))
+    return told
+
+
+def _bare(phase: PhaseProgress) -> PhaseProgress:
+    return PhaseProgress(phase.id, phase.title, "ready", "", needs_all=phase.needs_all)
 
 
 def _of_phase(
@@ -82,7 +132,7 @@ def _of_phase(
 ) -> PhaseProgress:
     open_needs = tuple(need for need in phase.needs if need not in proven)
     last = phase.attempts[-1] if phase.attempts else None
-    about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs)
+    about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs, needs_all=phase.needs)
     stands = {one.phase: one.stands for one in facts.landed}.get(phase.id)
     if stands is not None:
         return about._replace(state="landed", since=phase.proven_at, commit=stands)

@@ -135,8 +135,9 @@ def table_of(place: Place, text: str) -> dict[str, object] | None:
 
 _PART: Final = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _NAME: Final = rf"({_PART}(?:[ \t]*\.[ \t]*{_PART})*)"
-_TABLE_LINE: Final = re.compile(rf"[ \t]*\[\[?[ \t]*{_NAME}[ \t]*\]")
-_KEY_LINE: Final = re.compile(rf"[ \t]*{_NAME}[ \t]*=")
+# Compiled when a message needs them: nearly no start does.
+_TABLE_LINE: Final = rf"[ \t]*\[\[?[ \t]*{_NAME}[ \t]*\]"
+_KEY_LINE: Final = rf"[ \t]*{_NAME}[ \t]*="
 
 
 def line_of(text: str, path: tuple[str, ...]) -> int | None:
@@ -147,11 +148,11 @@ def line_of(text: str, path: tuple[str, ...]) -> int | None:
         if closing:
             closing = "" if closing in line else closing
             continue
-        if header := _TABLE_LINE.match(line):
+        if header := re.match(_TABLE_LINE, line):
             table = _parts(header[1])
             if table[: len(path)] == path:
                 return number
-        elif key := _KEY_LINE.match(line):
+        elif key := re.match(_KEY_LINE, line):
             full = table + _parts(key[1])
             if full[: len(path)] == path[: len(full)]:
                 return number

@@ -158,6 +158,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default="",
                 meaning="zone of the times shown and of schedules; empty: local",
                 stakes="A schedule could fire at the wrong hour.",
+                read_by="status",
             ),
         )
     }

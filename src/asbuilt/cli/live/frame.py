@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
-from asbuilt.cli.status import sentence
+from asbuilt.cli.waiting import run_waiting
 from asbuilt.cli.words import counted
 from asbuilt.lifecycle.phases import FIX_LIMIT
 
@@ -165,7 +165,11 @@ def _waits(moment: Moment, canvas: Canvas) -> list[Row]:
     view = moment.view
     if view.waits_for.kind == "asbuilt" and not view.questions:
         return []
-    return canvas.wrapped("  ", canvas.safe(sentence(view, moment.now)), most=4 if canvas.is_narrow else 2)
+    told = run_waiting(view, moment)
+    # Who is at work, and since when, stands in the lines above.
+    said = f"Waits for {told.who}. {told.then}" if told.then else told.sentence
+    said += f" {told.command}" if told.command else ""
+    return canvas.wrapped("  ", canvas.safe(said), most=4 if canvas.is_narrow else 2)
 
 
 def _footer(moment: Moment, canvas: Canvas) -> Row:

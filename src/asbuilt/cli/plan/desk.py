@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from asbuilt.cli.options import door_of
 from asbuilt.cli.screen import printable
+from asbuilt.cli.talking import next_command as next_command  # noqa: PLC0414 - plan commands take it from here
 from asbuilt.cli.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.library.finding import find, open_plan
@@ -78,12 +79,6 @@ def problem_counts(plan: Plan) -> str:
     warnings = sum(problem.severity == "warning" for problem in plan.problems)
     parts = [counted(errors, "error")] * bool(errors) + [counted(warnings, "warning")] * bool(warnings)
     return ", ".join(parts)
-
-
-def next_command(door: Door, command: str, more: str = "") -> None:
-    """Say what to type next, on stderr; a command is never broken."""
-    for row in door.screen.err.hanging("Next: ", f"`{command}`{more}"):
-        door.screen.talk(row)
 
 
 def show_the_first_step(door: Door, desk: Desk) -> None:

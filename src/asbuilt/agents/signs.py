@@ -1,0 +1,102 @@
+"""What is heard of an attempt, read from its folder. It only reads; host, agent and ring are not loaded."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
+
+
+class Signs(NamedTuple):
+    """What an agent has done so far, as its host wrote it down."""
+
+    heard_at: str | None = None
+    """When it last gave a sign; None while it has given none."""
+    tool_calls: int = 0
+    last_call: str = ""
+    last_call_at: str | None = None
+    starts: int = 0
+    """How often a host has started it."""
+    is_alive: bool = False
+    """Whether its host process lives."""
+
+
+def folder_of(state: Path, attempt: str) -> Path:
+    """Say where an attempt's files are."""
+    if not _NAME.fullmatch(attempt):
+        raise ValueError(f"not the address of an attempt: {attempt!r}")
+    return state / "runs" / attempt.partition(".")[0] / "attempts" / attempt
+
+
+def signs_of(folder: Path) -> Signs:
+    """Gather what is heard of an attempt; one that was never started has given no sign."""
+    heard = last_heard(folder)
+    calls = [event for event in read_events(folder / "events.jsonl", 0)[0] if event["kind"] == "called"]
+    last = calls[-1] if calls else {}
+    return Signs(
+        heard_at=None if heard is None else heard.isoformat(),
+        tool_calls=len(calls),
+        last_call=" ".join(str(last.get(name) or "") for name in ("tool", "detail")).strip(),
+        last_call_at=str(last["at"]) if "at" in last else None,
+        starts=starts_of(folder),
+        is_alive=is_alive(folder),
+    )
+
+
+def last_heard(folder: Path) -> datetime | None:
+    """Tell when the agent last gave a sign."""
+    try:
+        return datetime.fromtimestamp((folder / "events.jsonl").stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
+
+
+def starts_of(folder: Path) -> int:
+    """Count how often a host has started it."""
+    try:
+        return (folder / "starts").read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def is_alive(folder: Path) -> bool:
+    """Tell whether its host process lives: its lock is held. A number could be another process by now."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def read_events(file: Path, after: int) -> tuple[list[dict[str, object]], int]:
+    """Read whole lines from a place on, and give the place behind them; what is no event is skipped."""
+    try:
+        with file.open("rb") as opened:
+            opened.seek(after)
+            content = opened.read()
+    except FileNotFoundError:
+        return [], after
+    whole = content[: content.rfind(b"\n") + 1]
+    found = []
+    for line in whole.splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("kind"), str):
+            found.append(event)
+    return found, after + len(whole)

@@ -1,0 +1,172 @@
+"""How plans stand, drawn: a table of many, the phases of one. Its one rule: green is only what we proved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.clock import at
+from asbuilt.cli.columns import cut_path, pad, shorten
+from asbuilt.cli.screen import WIDTH, printable
+from asbuilt.cli.talking import answer, coloured, headline, next_command
+from asbuilt.cli.waiting import waiting
+from asbuilt.cli.words import counted
+from asbuilt.lifecycle.phases import FIX_LIMIT
+from asbuilt.lifecycle.progress import DONE, IN_WORK
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from asbuilt.cli.looking import Moment
+    from asbuilt.cli.options import Door
+    from asbuilt.cli.screen import Screen, Symbols
+    from asbuilt.cli.waiting import Waiting
+    from asbuilt.journal.views import PlanView
+    from asbuilt.lifecycle.progress import PhaseProgress
+
+_COLUMNS: Final = (13, 26, 7, 20, 7)
+_NEEDS_YOU: Final = ("person", "claim", "worker")
+_ROW: Final = "  {:<13} {:<26} {:<7} {:<20} {:>7}"
+
+
+def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: str = "") -> None:
+    """Draw many plans, a row each; on a narrow terminal a row has its second half below it."""
+    pen = screen.out
+    if title:
+        screen.answer(pen.bold(cut_path(printable(title), pen.width, pen.symbols)))
+    if pen.width >= WIDTH:
+        screen.answer(_ROW.format("PLAN", "STATE", "PHASES", "WAITS FOR", "COST"))
+    for view in views:
+        told = waiting(view, moment)
+        mark = coloured(pen, _symbol(pen.symbols, view, told), needs_you=told.kind in _NEEDS_YOU)
+        cells = _cells(view, told, moment.now)
+        if pen.width >= WIDTH:
+            screen.answer(f"{mark} {_across(cells, pen.symbols)}")
+            continue
+        name, state, done, who, cost = cells
+        room = pen.width - 2 - sum(map(len, (done, cost))) - 4
+        first = f"{pad(shorten(name, room, pen.symbols), room)}  {done}  {cost}"
+        screen.answer(f"{mark} {first}".rstrip())
+        for row in pen.hanging("  ", f"{state}; {who}" if who else state, commands=False):
+            screen.answer(row)
+
+
+def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
+    fitted = [shorten(cell, columns, symbols) for cell, columns in zip(cells, _COLUMNS, strict=True)]
+    padded = [pad(cell, columns) for cell, columns in zip(fitted[:-1], _COLUMNS, strict=False)]
+    return " ".join([*padded, f"{fitted[-1]:>7}"]).rstrip()
+
+
+def _cells(view: PlanView, told: Waiting, now: datetime) -> tuple[str, str, str, str, str]:
+    done = f"{view.done} of {len(view.phases)}" if view.phases else "-"
+    cost = f"${view.cost_usd:.2f}" if view.cost_usd else ""
+    return view.slug, printable(_state(view, now)), done, printable(told.brief), cost
+
+
+def _state(view: PlanView, now: datetime) -> str:
+    """Say in a few words how a plan stands."""
+    run = view.run
+    if run is None:
+        return "not run"
+    if run.run.is_over:
+        ended = f"{run.run.state} {at(run.run.ended_at or run.run.at, now)}"
+        failed = next((phase.id for phase in view.phases if phase.state == "failed"), None)
+        return f"{failed}: {ended}" if failed else ended
+    phase = next((phase for phase in view.phases if phase.state in IN_WORK), None)
+    if phase is not None:
+        return f"{phase.id}: {doing(phase)}"
+    proven = [phase.id for phase in view.phases if phase.state in DONE]
+    if run.questions and proven and view.next:
+        return f"between {proven[-1]} and {view.next}"
+    return run.run.state
+
+
+def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
+    run = view.run
+    if run is None:
+        return symbols.not_started
+    if told.kind in (*_NEEDS_YOU, "limit", "time"):
+        return symbols.waits
+    if not run.run.is_over:
+        return symbols.working
+    return {
+        "landed": symbols.proven,
+        "failed": symbols.failed,
+        "stopped": symbols.not_run,
+        "undone": symbols.not_started,
+    }.get(run.run.state, symbols.note)
+
+
+def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
+    """Draw one plan, phase by phase, and the sentence that says what it waits for."""
+    screen = door.screen
+    total = len(view.phases)
+    share = f" ({view.done * 100 // total}%)" if total else ""
+    state = view.run.run.state if view.run else "not run"
+    is_over = view.run is None or view.run.run.is_over
+    following = f", next {view.next}" if view.next and is_over else ""
+    far = f"{state}, {view.done} of {counted(total, 'phase')} done{share}{following}"
+    headline(door, view.slug, far)
+    for phase in view.phases:
+        _show_phase(screen, phase, now)
+    answer(door, "", told.sentence)
+    if view.cost_usd:
+        screen.answer(f"${view.cost_usd:.2f} so far.")
+    if told.command:
+        next_command(door, told.command)
+
+
+def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime) -> None:
+    pen = screen.out
+    mark = coloured(pen, _phase_symbol(pen.symbols, phase))
+    said = doing(phase)
+    since = at(phase.since, now) if phase.since else ""
+    if phase.state in IN_WORK and since:
+        since = f"since {since}"
+    title = printable(phase.title)
+    lead = f"{pad(printable(phase.id), 3)} "
+    if pen.width >= WIDTH:
+        cells = f"{pad(shorten(title, 26, pen.symbols), 27)}{pad(shorten(said, 26, pen.symbols), 27)}{since}"
+        screen.answer(f"{mark} {shorten(lead + cells, pen.width - 2, pen.symbols)}".rstrip())
+        return
+    screen.answer(f"{mark} {shorten(lead + title, pen.width - 2, pen.symbols)}".rstrip())
+    for row in pen.hanging(" " * 6, f"{said}, {since}" if since else said, commands=False):
+        screen.answer(row)
+
+
+def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
+    if phase.state in ("proven", "landed"):
+        return symbols.proven
+    if phase.state == "failed":
+        return symbols.failed
+    if phase.state == "parked":
+        return symbols.waits
+    if phase.state in IN_WORK:
+        return symbols.working
+    # A mark is a person's word, not a proof of ours.
+    return {"done": symbols.note, "stopped": symbols.not_run}.get(phase.state, symbols.not_started)
+
+
+def doing(phase: PhaseProgress) -> str:
+    """Say in a few words what becomes of a phase."""
+    commit = (phase.commit or "")[:7]
+    said = {
+        "proven": f"proven {commit}",
+        "landed": f"landed {commit}",
+        "done": "done by its mark",
+        "pending": f"needs {', '.join(phase.needs)}",
+        "implementing": "implementing" + (f", attempt {phase.attempt}" if (phase.attempt or 1) > 1 else ""),
+        "fixing": f"fixing, cycle {max(1, phase.cycle)} of {FIX_LIMIT}",
+        "failed": "failed, not proven",
+        "stopped": "stopped, work kept",
+    }.get(phase.state, phase.state)
+    return printable(said)
+
+
+def open_ends(door: Door, *, here: int, elsewhere: int) -> None:
+    """Say what waits for a person, here and in other repositories."""
+    there = f"{elsewhere} in other repositories" if elsewhere else ""
+    mine = f"{here} {'waits' if here == 1 else 'wait'} for you here" if here else ""
+    if mine or there:
+        both = ", ".join(part for part in (mine, there and f"{there}" + ("" if mine else " for you")) if part)
+        for row in door.screen.out.hanging("", f"{both}: `asbuilt {'approve' if here else 'status --all'}`"):
+            door.screen.answer(row)

@@ -1,0 +1,151 @@
+"""Show a command's whole output as a terminal of some kind and width gets it, at a fixed time of a night.
+
+`python -m tests.cli.screens` writes the kept screens anew; read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from unittest import mock
+
+from asbuilt.cli import app, boundary
+from tests.cli.nights import NOW, Night, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import tzinfo
+
+KEPT: Final = Path(__file__).parent / "shown"
+KINDS: Final = ("colour", "plain", "ascii")
+WIDTHS: Final = (80, 40)
+COMMANDS: Final = {
+    "bare": (),
+    "status": ("status",),
+    "status-one": ("status", "rate-limit"),
+    "status-run": ("status", "ci-cache.1"),
+    "status-all": ("status", "--all"),
+    "why": ("why",),
+    "why-claim": ("why", "retry"),
+    "log": ("log", "ci-cache"),
+    "log-attempt": ("log", "ci-cache.1.2.1"),
+    "next": ("next",),
+    "did-you-mean": ("why", "rate-limt"),
+    "two-matches": ("status", "i"),
+    "no-such-run": ("status", "rate-limit.7"),
+}
+
+
+class Clock(datetime):
+    """The time of that night."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]  # aware, whoever asks
+        return NOW.astimezone(tz)
+
+
+class Terminal(io.TextIOWrapper):
+    """A stream that keeps what it is shown, on a terminal of some width or on none."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
+        self.descriptor = descriptor
+
+    def isatty(self) -> bool:
+        return self.descriptor is not None
+
+    def fileno(self) -> int:
+        if self.descriptor is None:
+            raise io.UnsupportedOperation
+        return self.descriptor
+
+    def shown(self) -> str:
+        assert isinstance(self.buffer, io.BytesIO)
+        return self.buffer.getvalue().decode()
+
+
+@contextmanager
+def terminal(columns: int) -> Iterator[int]:
+    """Open a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    try:
+        yield theirs
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def shown(night: Night, arguments: Sequence[str], kind: str, columns: int) -> str:
+    """Run a command in this process, and give exit code, stdout and stderr as one text."""
+    environ = {
+        "HOME": str(night.home.path.parent), "PATH": os.environ["PATH"], "ASBUILT_HOME": str(night.home.path),
+        "ASBUILT_ORGANISATION_FILE": "/nowhere", "TZ": "CET-1",
+        **({"NO_COLOR": "1"} if kind == "plain" else {}),
+    }  # fmt: skip
+    argv = [*(["--plain"] if kind == "ascii" else []), *arguments, "--repo", str(night.shop)]
+    argv = [*argv[-2:], *argv[:-2]]
+    with terminal(columns) as descriptor:
+        out, err = Terminal(descriptor), Terminal(descriptor)
+        with (
+            mock.patch.dict(os.environ, environ, clear=True),
+            mock.patch.multiple(sys, stdout=out, stderr=err),
+            mock.patch("asbuilt.cli.clock.datetime", Clock),
+        ):
+            time.tzset()
+            code = boundary.run(lambda: app.run(argv, os.environ), argv=argv, environ=os.environ)
+        time.tzset()
+        text = f"exit {code}\n"
+        for name, stream in (("stdout", out), ("stderr", err)):
+            text += f"--- {name}\n{stream.shown()}" if stream.shown() else ""
+    return text.replace(str(night.home.path.parent), "[TMP]")
+
+
+def page(night: Night, name: str) -> str:
+    """Show one screen in every kind and width, readable: an escape is written as \\e."""
+    parts = [
+        f"=== {kind}, {columns} columns\n{shown(night, COMMANDS[name], kind, columns)}"
+        for columns in WIDTHS
+        for kind in KINDS
+    ]
+    return "\n".join(parts).replace("\x1b", "\\e")
+
+
+@contextmanager
+def a_night() -> Iterator[Night]:
+    """Make the night in a folder whose name has always the same length."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        shop = root / "shop-api"
+        subprocess.run(["git", "init", "-q", "-b", "main", shop], check=True)  # noqa: S607
+        night = Night(root, shop)
+        tell(night)
+        night.wake()
+        try:
+            yield night
+        finally:
+            night.close()
+
+
+def main() -> None:
+    """Write every screen anew."""
+    shutil.rmtree(KEPT, ignore_errors=True)
+    KEPT.mkdir()
+    with a_night() as night:
+        for name in COMMANDS:
+            (KEPT / f"{name}.txt").write_text(page(night, name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,310 @@
+"""What looking tells: the one sentence, why, and names; and that nobody's text can break a screen."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from click.shell_completion import ShellComplete
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from asbuilt.cli.addresses import Named, named
+from asbuilt.cli.app import COMPLETE_VARIABLE, root
+from asbuilt.journal import runs
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.library.repository import find_repository, identity_of
+from asbuilt.lifecycle.health import judge
+from tests.cli.nights import REPO, Night
+from tests.cli.screens import a_night, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def quiet(tmp_path: Path, shop: Path) -> Iterator[Night]:
+    """A journal with nothing in it yet, and a worker."""
+    night = Night(tmp_path, shop)
+    night.wake()
+    yield night
+    night.close()
+
+
+def _why(night: Night, name: str = "rate-limit") -> str:
+    return shown(night, ("why", name), "plain", 80)
+
+
+def test_an_agent_that_is_heard_and_young_is_fine(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "21:20:00")
+    story.begin("21:22:00", "1")
+    story.heard("21:37:34", "1.1", ("21:37:34", "Edit", "src/bucket.py"))
+    assert _why(quiet) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   Fine: claude works on phase 1 for 15m; last heard 6s ago.
+  began       22:22, 15m ago; 1 tool call; 0 retries
+  last sign   6s ago
+  last call   Edit src/bucket.py, 6s ago
+  what comes  Silent 15m, or 2h in all: ended, its tree kept; then attempt 2
+              starts.
+  so far      0 phases proven by rate-limit.1, $0.00
+--- stderr
+Now instead: asbuilt stop rate-limit
+""")
+
+
+def test_an_agent_that_is_silent_is_stalled(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "21:02:00")
+    story.begin("21:02:10", "1")
+    story.heard("21:23:40", "1.1", ("21:23:40", "Bash", "docker compose up redis"))
+    assert _why(quiet) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   Stalled: claude works on phase 1 and is silent for 14m (allowed:
+  10m; ended after 15m).
+  began       22:02, 35m ago; 1 tool call; 0 retries
+  last sign   14m ago
+  last call   Bash docker compose up redis, 14m ago
+  what comes  Silent 15m, or 2h in all: ended, its tree kept; then attempt 2
+              starts.
+  so far      0 phases proven by rate-limit.1, $0.00
+--- stderr
+Now instead: asbuilt stop rate-limit
+""")
+
+
+def test_an_agent_that_had_to_begin_anew_twice_is_not_fine(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "21:20:00")
+    story.begin("21:20:10", "1")
+    story.end("21:25:00", "1", ending="crashed", reason="gone")
+    story.begin("21:25:01", "1", 2)
+    story.end("21:30:00", "1", 2, ending="crashed", reason="gone")
+    story.begin("21:30:01", "1", 3)
+    story.heard("21:37:30", "1.3", ("21:37:30", "Read", "src/bucket.py"))
+    assert _why(quiet) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   Not fine: claude works on phase 1 after 2 retries; last heard 10s
+  ago.
+  began       22:30, 7m ago; 1 tool call; 2 retries
+  last sign   10s ago
+  last call   Read src/bucket.py, 10s ago
+  what comes  Silent 15m, or 2h in all: ended, its tree kept; then the run
+              fails.
+  so far      0 phases proven by rate-limit.1, $0.00
+--- stderr
+Now instead: asbuilt stop rate-limit
+""")
+
+
+@given(st.floats(0, 10_000), st.floats(0, 10_000), st.integers(0, 5), st.booleans())
+def test_fine_is_never_said_of_an_agent_that_is_gone_silent_long_at_it_or_retried(
+    ran_s: float,
+    silent_s: float,
+    retries: int,
+    is_alive: bool,  # noqa: FBT001 - drawn
+) -> None:
+    is_fine = judge(ran_s=ran_s, silent_s=silent_s, retries=retries, is_alive=is_alive) == "fine"
+    assert is_fine == (is_alive and ran_s <= 30 * 60 and silent_s <= 10 * 60 and retries < 2)
+
+
+def test_an_agent_whose_process_is_gone_is_not_fine(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "21:20:00")
+    story.begin("21:22:00", "1")
+    story.heard("21:37:34", "1.1")
+    quiet.open.close()
+    quiet.wake()
+    assert _why(quiet).splitlines()[2:4] == snapshot(
+        [
+            "rate-limit   Not fine: claude works on phase 1, and its process is gone; the",
+            "  worker starts it again.",
+        ]
+    )
+
+
+def test_a_run_that_was_cut_off_says_what_is_kept_and_how_it_goes_on(tmp_path: Path, shop: Path) -> None:
+    night = Night(tmp_path, shop)
+    story = night.plan("importer", "01:00:00")
+    story.prove("02:00:00", "1", "4f1c9a2", cost_usd=2.4)
+    story.begin("02:10:00", "2a")
+    story.heard("02:12:00", "2a.1")
+    assert shown(night, (), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+importer.1   was cut off at 03:12 in phase 2a, implementing.
+  kept   phase 1, the files of attempt 2a.1, $2.40 spent
+  lost   nothing; it goes on where it was
+--- stderr
+Next: asbuilt resume importer
+""")
+    assert shown(night, ("why",), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+importer   Cut off in phase 2a, last heard 03:12: no worker lives. Nothing is
+  lost; it goes on when one is there.
+  phase       2a Redis store: implementing, attempt 1
+  so far      1 phase proven by importer.1, $2.40
+--- stderr
+Next: asbuilt resume importer
+""")
+    night.plan("other", "03:00:00").over("03:01:00", "stopped", "asked for")
+    assert shown(night, (), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+importer.1   was cut off at 03:12 in phase 2a, implementing.
+  kept   phase 1, the files of attempt 2a.1, $2.40 spent
+  lost   nothing; it goes on where it was
+
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+– other         stopped 04:01              0 of 4
+◇ importer      2a: implementing           1 of 4  a worker, 19h 25m      $2.40
+--- stderr
+Next: asbuilt resume importer
+""")
+    night.close()
+
+
+def test_what_is_held_waits_for_a_person(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "20:00:00", auto=False)
+    story.prove("20:30:00", "1", "4f1c9a2")
+    story.over("20:31:00", "held", "everything is proven; landing was not asked for")
+    assert _why(quiet) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   Proven 21:31, not landed: it waits for you. Nothing lands until you
+  say so.
+  so far      1 phase proven by rate-limit.1, $0.00
+--- stderr
+Next: asbuilt land rate-limit
+""")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   held, 1 of 4 phases done (25%), next 2a
+✓ 1   Token bucket               proven 4f1c9a2             21:30
+○ 2a  Redis store                ready
+○ 2b  Limits per API key         ready
+○ 3   Middleware and 429         needs 2a, 2b
+Proven 21:31, not landed: it waits for you. Nothing lands until you say so.
+--- stderr
+Next: asbuilt land rate-limit
+""")
+
+
+def test_after_an_undo_the_phases_are_open_again(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    undo = quiet.plan("rate-limit", "19:00:00", kind="undo")
+    undo.say("19:01:00", "landing.undone", "undone", commits=["4f1c9a2".ljust(40, "0")])
+    undo.over("19:01:00", "undone")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   undone, 0 of 4 phases done (0%), next 1
+○ 1   Token bucket               ready
+○ 2a  Redis store                needs 1
+○ 2b  Limits per API key         needs 1
+○ 3   Middleware and 429         needs 2a, 2b
+Taken back from main 20:01; its phases are open again.
+--- stderr
+Next: asbuilt run rate-limit
+""")
+
+
+def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    address = Address(LOCAL, REPO, "plans/rate-limit.md")
+    for number in ("a", "b", "c"):
+        with quiet.store.write() as session:
+            asked = runs.request(
+                session, address, run=number, slug="rate-limit", options={"slug": "rate-limit"}, actor="ann"
+            )
+            runs.set_state(session, asked, "failed")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:4] == snapshot(
+        ["rate-limit   failed, 0 of 4 phases done (0%), next 1", "○ 1   Token bucket               ready"]
+    )
+
+
+def test_times_are_shown_in_the_zone_that_was_chosen(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00")
+    story.over("18:31:00", "stopped", "asked for")
+    config = quiet.home.path.parent / ".config" / "asbuilt"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[time]\nzone = "Etc/GMT+3"\n', encoding="utf-8")
+    assert "stopped 15:31" in shown(quiet, ("status",), "plain", 80)
+    (config / "config.toml").write_text('[time]\nzone = "Nowhere/Here"\n', encoding="utf-8")
+    assert shown(quiet, ("status",), "plain", 80) == snapshot("""\
+exit 2
+--- stderr
+error: time.zone "Nowhere/Here" is not a zone that this machine knows
+  Why:  Times would be shown of another place.
+  Next: Write it as in Europe/Prague; asbuilt config show --origin shows who
+        sets it.
+""")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("rate-limit", Named("rate-limit")),
+        ("rate-limit.1", Named("rate-limit", 1)),
+        ("rate-limit.1.2a", Named("rate-limit", 1, "2a")),
+        ("rate-limit.1.2a.2v", Named("rate-limit", 1, "2a", "2v")),
+        ("plans/rate-limit.md", Named("plans/rate-limit.md")),
+        ("rate-limit.0", Named("rate-limit.0")),
+    ],
+)
+def test_an_address_is_taken_apart_at_its_dots(text: str, name: Named) -> None:
+    assert named(text) == name
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_an_address_of_something(text: str) -> None:
+    name = named(text)
+    parts = [name.plan, *(str(part) for part in name[1:] if part is not None)]
+    assert ".".join(parts) == text
+
+
+def test_addresses_are_completed_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    with a_night() as night:
+        monkeypatch.setenv("ASBUILT_HOME", str(night.home.path))
+        monkeypatch.chdir(night.shop)
+
+        def offered(incomplete: str) -> list[str]:
+            completion = ShellComplete(root, {}, "asbuilt", COMPLETE_VARIABLE)
+            return [item.value for item in completion.get_completions(["status"], incomplete)]
+
+        assert offered("") == snapshot(["rate-limit", "retry", "login-audit", "importer", "ci-cache"])
+        assert offered("r") == snapshot(["rate-limit", "retry"])
+        assert offered("rate-limit.") == snapshot(["rate-limit.1"])
+        assert offered("rate-limit.1.") == snapshot(["rate-limit.1.2a", "rate-limit.1.1"])
+        assert offered("rate-limit.1.2a.") == snapshot(["rate-limit.1.2a.1"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[asbuilt]\n\trepository = 5b0c\n",
+        "[core]\n\tbare = false\n[ASBUILT] REPOSITORY=5b0c\n",
+        '[asbuilt]\nrepository = "5b0c" ; by hand\n',
+        "[asbuilt]\n\tother = 1\n",
+        '[asbuilt "sub"]\n\trepository = 5b0c\n',
+        "",
+    ],
+)
+def test_the_identity_is_read_as_git_reads_it(shop: Path, text: str) -> None:
+    (shop / ".git" / "config").write_text(text, encoding="utf-8")
+    asked = subprocess.run(
+        ["git", "-C", shop, "config", "--local", "--get", "asbuilt.repository"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    repository = find_repository(shop)
+    assert repository is not None
+    assert identity_of(repository) == (asked.stdout.strip() or None)
