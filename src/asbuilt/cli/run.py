@@ -215,7 +215,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         raise UsageWrong(
             "landing.mode pr is not built yet",
             why="Another landing than the one you chose could move the wrong branch.",
-            next_step="`asbuilt run` with --cherry-pick or --direct.",
+            next_step=f"`asbuilt run {slug} --cherry-pick`, or --direct.",
         )
     return {
         "kind": "run",
@@ -244,7 +244,7 @@ def target_of(checkout: Path) -> str:
         raise GateStopped(
             "no branch is checked out here",
             why="What is proven lands on the branch that you work on.",
-            next_step="`git switch` to the branch it is to land on, then run again.",
+            next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
         )
     return branch
 
