@@ -96,25 +96,21 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
     options = options_for(site.desk.settings, opened, site.repository.root, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    asked = _ask(site, opened, options, door)
-    if isinstance(asked, Declined):
-        return outcome.declined(door, opened.at.slug, asked)
-    if foreground:
-        return _in_this_process(door, site, asked)
-    pid = wiring.ensure_worker(site.journal.home, door.environ)
-    return look_on(door, site, asked, pid)
-
-
-def _ask(site: Site, opened: Opened, options: dict[str, Any], door: Door) -> Run | Declined:
     address = Address(LOCAL, site.repo, opened.at.shown)
-    return request(
-        site.journal.store,
-        site.journal.home.runs,
-        address,
-        slug=opened.at.slug,
-        options=options,
-        asker=asker(door),
-    )
+    return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
+
+
+def ask_for(
+    door: Door, site: Site, address: Address, slug: str, options: dict[str, Any], *, is_here: bool = False
+) -> int:
+    """Ask for a run, see that somebody does it, and look on; one that is declined says who has the plan."""
+    journal = site.journal
+    asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
+    if isinstance(asked, Declined):
+        return outcome.declined(door, slug, asked)
+    if is_here:
+        return _in_this_process(door, site, asked)
+    return look_on(door, site, asked, wiring.ensure_worker(journal.home, door.environ))
 
 
 def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) -> int:
