@@ -13,9 +13,11 @@ from inline_snapshot import snapshot
 
 from asbuilt.cli.addresses import Named, named
 from asbuilt.cli.app import COMPLETE_VARIABLE, root
+from asbuilt.journal import runs
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
 from asbuilt.lifecycle.health import judge
-from tests.cli.nights import Night
+from tests.cli.nights import REPO, Night
 from tests.cli.screens import a_night, shown
 
 if TYPE_CHECKING:
@@ -212,6 +214,20 @@ Taken back from main 20:01; its phases are open again.
 --- stderr
 Next: asbuilt run rate-limit
 """)
+
+
+def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    address = Address(LOCAL, REPO, "plans/rate-limit.md")
+    for number in ("a", "b", "c"):
+        with quiet.store.write() as session:
+            asked = runs.request(
+                session, address, run=number, slug="rate-limit", options={"slug": "rate-limit"}, actor="ann"
+            )
+            runs.set_state(session, asked, "failed")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:4] == snapshot(
+        ["rate-limit   failed, 0 of 4 phases done (0%), next 1", "○ 1   Token bucket               ready"]
+    )
 
 
 def test_times_are_shown_in_the_zone_that_was_chosen(quiet: Night) -> None:

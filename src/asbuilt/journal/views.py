@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal import approvals, claims, runs
@@ -20,6 +21,8 @@ from asbuilt.lifecycle.progress import (
 from asbuilt.lifecycle.standing import fold_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
@@ -166,23 +169,24 @@ def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: in
 
 def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
     events = events_of(session, blobs, address)
-    listed = runs.of_plan(session, address)
+    # Folded one by one, because nearly always the newest is enough.
+    told = ((run, _facts(run, events)) for run in runs.of_plan(session, address))
+    newest = next(told, None)
     return PlanView(
         address,
         slug,
         changed_at,
         claims.find(session, address),
-        _run_view(session, listed[0], _facts(listed[0], events)) if listed else None,
-        _phases(listed, events, session.now),
+        _run_view(session, *newest) if newest else None,
+        _phases(chain([newest] if newest else [], told), events, session.now),
         sum(float(data.get("cost_usd") or 0.0) for _, data in events),
     )
 
 
-def _phases(listed: list[Run], events: Told, now: str) -> list[PhaseProgress]:
+def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str) -> list[PhaseProgress]:
     """Lay what all runs have brought over the outline of the newest run that has one."""
     proven_at = {data["commit"]: data["at"] for kind, data in events if kind == "phase.proven"}
-    for run in listed:
-        facts = _facts(run, events)
+    for run, facts in newest_first:
         if facts.started:
             of_run = progress(facts, now)
             return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)
