@@ -58,6 +58,14 @@ bench:
 docs:
     python scripts/docs.py
 
+# write what docs/first-plan.md shows anew, from a built wheel in an empty home
+first-plan:
+    python scripts/first_plan.py
+
+# take the pictures of the demo anew, in a tmux of their own
+pictures:
+    python scripts/pictures.py
+
 # what the next release notes would say
 changelog:
     towncrier build --draft --version next

@@ -1,4 +1,4 @@
-"""Write the docs that are made from the code: docs/commands.md, docs/settings.md. --check only compares."""
+"""Write what is made from the code: commands, settings, messages, manuals, completions. --check compares."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+import manuals
+import messages
 
 from asbuilt.cli.app import root
 from asbuilt.cli.commands import LazyGroup
@@ -17,13 +19,21 @@ if TYPE_CHECKING:
 
     from asbuilt.settings import Setting
 
-DOCS: Final = Path(__file__).parent.parent / "docs"
+ROOT: Final = Path(__file__).parent.parent
 NOTE: Final = "<!-- Written by `just docs`; edit the code instead. -->"
 SETTINGS_LEAD: Final = """\
 The highest wins: command line, environment, the repository's `asbuilt.toml` or `[tool.asbuilt]` in
 `pyproject.toml` (never both), your own file (`~/.config/asbuilt/config.toml`), the organisation's file
 (`/etc/asbuilt/config.toml`), the default. What the organisation's file lists in `locked = [...]` stands
 above all. `asbuilt config show --origin` says who set what."""
+
+TROUBLE_LEAD: Final = """\
+Every message that stops a command says what is the case, why that stops it, and what to do next. Here they
+all are, by kind; "…" stands for a name, a path or a number. Look for the words that do not vary.
+
+Three commands help with nearly everything: `asbuilt doctor` looks at the machine, `asbuilt log PLAN` tells
+what happened, `asbuilt bug-report` packs what we would ask for. Exit code 70 is a bug of ours and has no
+entry here; its crash log belongs into a bug report."""
 
 
 def commands() -> str:
@@ -70,16 +80,39 @@ def _setting(setting: Setting) -> str:
     return f"## {setting.key}\n\n{meaning}\n\n" + "\n".join(rows)
 
 
+def troubleshooting() -> str:
+    """List every message that a command can stop with."""
+    return (
+        "\n\n".join(["# Troubleshooting by message", NOTE, TROUBLE_LEAD, *messages.page(ROOT / "src")]) + "\n"
+    )
+
+
+def pages() -> dict[str, str]:
+    """Give everything that is made from the code, by its path."""
+    return {
+        "docs/commands.md": commands(),
+        "docs/settings.md": settings(),
+        "docs/troubleshooting.md": troubleshooting(),
+        **{f"share/{name}": text for name, text in manuals.share().items()},
+    }
+
+
 def main() -> int:
     """Write the pages, or say which of them are not what the code says."""
     stale = 0
-    for name, text in {"commands.md": commands(), "settings.md": settings()}.items():
-        file = DOCS / name
+    every = pages()
+    for name, text in every.items():
+        file = ROOT / name
         if "--check" not in sys.argv:
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         elif not file.exists() or file.read_text(encoding="utf-8") != text:
             stale = 1
-            print(f"docs/{name} is not what the code says. Next: just docs")
+            print(f"{name} is not what the code says. Next: just docs")
+    for left in sorted(file for file in (ROOT / "share").rglob("*") if file.is_file()):
+        if str(left.relative_to(ROOT)) not in every:
+            stale = 1
+            print(f"{left.relative_to(ROOT)} belongs to no command. Next: git rm it")
     return stale
 
 

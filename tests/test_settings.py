@@ -187,7 +187,10 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
             '\n[landing]\nmod = "pr"\n',
             snapshot(['asbuilt.toml:3: no setting "landing.mod". Did you mean landing.mode?']),
         ),
-        ('[agents.claude]\ncommand = "rm"\n', snapshot(['asbuilt.toml:1: no setting "agents"'])),
+        (
+            '[agents.claude]\ncommand = "rm"\n',
+            snapshot(['asbuilt.toml:1: no setting "agents.claude". Did you mean agents.implement?']),
+        ),
         ("ring.required = false\n", snapshot(["asbuilt.toml:1: a repository may not set ring.required"])),
         (
             '[plans]\nfolder = "/etc"\n',
@@ -231,6 +234,12 @@ def test_what_means_nothing_in_a_repository_is_named_with_its_line(
 ) -> None:
     (world.repository / "asbuilt.toml").write_text(text)
     assert world.problems() == problems
+
+
+def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protects_you() -> None:
+    assert {key for key, setting in SETTINGS.items() if setting.repository_may_set} == {
+        "plans.folder", "ui.patterns", "checks.tests", "checks.setup", "landing.mode",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

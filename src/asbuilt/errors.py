@@ -75,7 +75,7 @@ class PlanUnwritable(AsbuiltError):
 
 
 class NameTaken(AsbuiltError):
-    """A file of that name is there already; nothing is ever overwritten."""
+    """A file or branch of that name is there already; nothing is ever overwritten."""
 
 
 class AnswerLost(AsbuiltError):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from asbuilt.lifecycle.attention import Notice
     from asbuilt.policy.ring import Level
 
 Role = Literal["implement", "fix", "verify"]
@@ -82,8 +83,11 @@ class Result:
 class Attempts(Protocol):
     """Work given to someone outside this process, who goes on when we die."""
 
-    def start(self, brief: Brief) -> None:
-        """Start the attempt; a no-op when it runs or has ended."""
+    def start(self, brief: Brief, *, after: int = 0) -> None:
+        """Start the attempt; a no-op when it runs or has ended.
+
+        How start `after` or an earlier one ended is over and done with: a new start goes on from there.
+        """
 
     def result(self, attempt: str) -> Result | None:
         """Return how it ended, or None while it has not."""
@@ -157,6 +161,17 @@ class Ended:
     truncated: bool
     duration_s: float
     ring: str
+
+
+class Attention(Protocol):
+    """A way to reach a person who does not look on."""
+
+    @property
+    def way(self) -> str:
+        """What it is called: `desktop`."""
+
+    def call(self, notice: Notice) -> None:
+        """Say it; whatever comes of it, the run goes on."""
 
 
 class Processes(Protocol):

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import SettingInvalid, WorkerFailed
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.journal.store import Store
+    from asbuilt.ports import Attempts
     from asbuilt.settings import Settings
 
 IDLE_S: Final = 600.0
@@ -31,7 +33,8 @@ _UP_WITHIN_S: Final = 20.0
 _LOG_CAP: Final = 1_000_000
 _PASSED: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE", "ASBUILT_STORE_URL",
+    "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE",
+    "ASBUILT_STORE_URL", "ASBUILT_POWER_INHIBIT",
 )  # fmt: skip
 
 
@@ -54,7 +57,7 @@ def find_journal(settings: Settings, environ: Mapping[str, str]) -> Journal | No
 def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     """Open the journal, making the state folder and the tables that are missing."""
     home = open_home(state_folder(environ))
-    store = _store(home, settings.text("store.url"))
+    store = open_store(home, settings)
     store.migrate(STEPS)
     return Journal(home, store, Blobs(home.blobs))
 
@@ -78,7 +81,9 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
     return known(journal.store, open_repository(root))
 
 
-def _store(home: Home, url: str) -> Store:
+def open_store(home: Home, settings: Settings) -> Store:
+    """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
+    url = settings.text("store.url")
     if url:
         from asbuilt.journal.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
 
@@ -105,12 +110,21 @@ def zone(settings: Settings) -> tzinfo | None:
         ) from error
 
 
+def attempts(home: Home) -> Attempts:
+    """Open the attempts of all runs, to see how they go."""
+    from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - only where it is used
+
+    return FolderAttempts(home.path)
+
+
 def serve(
     journal: Journal, settings: Settings, ended: threading.Event, *, idle_s: float | None = None
 ) -> bool:
     """Be the worker until told to end, or until nothing is due; False when another process is."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
+    from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
+    from asbuilt.attention import desktop  # noqa: PLC0415
     from asbuilt.flows.engine import Engine  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
@@ -125,6 +139,7 @@ def serve(
         blobs,
         FolderAttempts(home.path),
         RingProcesses(scratch=home.path / "scratch", hidden=(home.path,), environment=passed(os.environ)),
+        awake=awake if settings.flag("power.inhibit") else nullcontext,
     )
     url = settings.text("store.url")
     engine_url = url.replace("postgresql:", "postgresql+psycopg:", 1) if url else None
@@ -132,8 +147,9 @@ def serve(
         if not mine:
             return False
         engine = Engine(folder=home.path, url=engine_url, worker="laptop", slots=2)
-        engine.launch(Runs(store, blobs, performer).segment)
-        worker = Worker(store, engine, org=LOCAL, lost=lambda *_: None)
+        runs = Runs(store, blobs, performer, desktop(os.environ))
+        engine.launch(runs.segment)
+        worker = Worker(store, engine, org=LOCAL, lost=runs.lost)
         worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True

@@ -126,6 +126,7 @@ class Story:
 
     def __init__(self, night: Night, run: Run) -> None:
         self.night, self.made = night, run
+        self.proven = 0
 
     def say(self, at: str, kind: str, key: str, **data: object) -> None:
         with self.night.store.write() as session:
@@ -145,7 +146,8 @@ class Story:
     def end(self, at: str, phase: str, number: int = 1, ending: str = "done", **more: object) -> None:
         self.say(
             at, "attempt.ended", f"{phase}/{number}/ended/1",
-            phase=phase, number=number, ending=ending, says="all tests pass", **more,
+            phase=phase, number=number, ending=ending, says="all tests pass", attempt=f"{phase}.{number}",
+            **{"cost_usd": 0.0, **more},
         )  # fmt: skip
 
     def check(self, at: str, phase: str, number: int = 1, outcome: str = "PASS", *failures: str) -> None:
@@ -166,6 +168,8 @@ class Story:
         self.check(at, phase, number)
         self.say(at, "verdict.given", f"{phase}/{number}/verdict", phase=phase, number=number, outcome="PASS")
         self.say(at, "phase.proven", f"{phase}/proven", phase=phase, commit=commit.ljust(40, "0"))
+        self.proven += 1
+        self.say(at, "plan.compared", f"compared/{self.proven}", point=str(self.proven))
 
     def land(self, at: str, **phases: str) -> None:
         commits = [

@@ -159,6 +159,16 @@ def test_a_damaged_journal_is_reported_not_a_reason_to_stop(
     )
 
 
+def test_the_address_of_a_database_goes_without_its_password(asbuilt: Callable[..., str], shop: Path) -> None:
+    url = "postgresql://keeper:hunter22@127.0.0.1:1/none"
+    assert asbuilt("bug-report", "--to", "report.tar.gz", ASBUILT_STORE_URL=url).startswith("exit 0\n")
+    files = _unpacked(shop / "report.tar.gz")
+    assert json.loads(files["settings.json"])["settings"]["store.url"] == snapshot(
+        {"value": "postgresql://[secret]@127.0.0.1:1/none", "origin": "ASBUILT_STORE_URL"}
+    )
+    assert [name for name, text in files.items() if "hunter22" in text or "keeper" in text] == []
+
+
 def test_a_bundle_never_overwrites_a_file(asbuilt: Callable[..., str], shop: Path) -> None:
     (shop / "mine").write_text("mine")
     assert asbuilt("bug-report", "--to", "mine") == snapshot("""\

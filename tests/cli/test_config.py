@@ -21,17 +21,20 @@ def test_show_lists_every_setting(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("config", "show") == snapshot("""\
 exit 0
 --- stdout
-KEY               VALUE
-plans.folder      plans
-ui.patterns       []
-checks.tests      ""
-checks.setup      ""
-landing.mode      cherry-pick
-landing.sign      auto
-ring.required     true
-store.url         ""
-agents.implement  ""
-time.zone         ""
+KEY                VALUE
+plans.folder       plans
+ui.patterns        []
+checks.tests       ""
+checks.setup       ""
+landing.mode       cherry-pick
+landing.sign       auto
+ring.required      true
+store.url          ""
+agents.implement   ""
+power.inhibit      true
+attention.desktop  true
+attention.bell     true
+time.zone          ""
 """)
 
 
@@ -43,17 +46,20 @@ def test_show_origin_names_file_and_line(asbuilt: Callable[..., str], shop: Path
     assert asbuilt("config", "show", "--origin", ASBUILT_LANDING_MODE="pr") == snapshot("""\
 exit 0
 --- stdout
-KEY               VALUE          SET BY
-plans.folder      docs/plans     pyproject.toml:2
-ui.patterns       []             default
-checks.tests      ""             default
-checks.setup      ""             default
-landing.mode      pr             ASBUILT_LANDING_MODE
-landing.sign      auto           default
-ring.required     true           ../organisation.toml:3 (locked)
-store.url         ""             default
-agents.implement  ""             default
-time.zone         Europe/Prague  ../organisation.toml:5
+KEY                VALUE          SET BY
+plans.folder       docs/plans     pyproject.toml:2
+ui.patterns        []             default
+checks.tests       ""             default
+checks.setup       ""             default
+landing.mode       pr             ASBUILT_LANDING_MODE
+landing.sign       auto           default
+ring.required      true           ../organisation.toml:3 (locked)
+store.url          ""             default
+agents.implement   ""             default
+power.inhibit      true           default
+attention.desktop  true           default
+attention.bell     true           default
+time.zone          Europe/Prague  ../organisation.toml:5
 """)
 
 
@@ -114,17 +120,20 @@ def test_show_tells_what_is_wrong_and_still_shows_the_rest(asbuilt: Callable[...
     assert asbuilt("config", "show", "--origin") == snapshot("""\
 exit 2
 --- stdout
-KEY               VALUE        SET BY
-plans.folder      plans        default
-ui.patterns       []           default
-checks.tests      ""           default
-checks.setup      ""           default
-landing.mode      cherry-pick  default
-landing.sign      auto         default
-ring.required     true         default
-store.url         ""           default
-agents.implement  ""           default
-time.zone         ""           default
+KEY                VALUE        SET BY
+plans.folder       plans        default
+ui.patterns        []           default
+checks.tests       ""           default
+checks.setup       ""           default
+landing.mode       cherry-pick  default
+landing.sign       auto         default
+ring.required      true         default
+store.url          ""           default
+agents.implement   ""           default
+power.inhibit      true         default
+attention.desktop  true         default
+attention.bell     true         default
+time.zone          ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
   Why:  A guessed landing could move the wrong branch.

@@ -112,7 +112,7 @@ exit 0
 ! agents    none of claude, codex, gemini, opencode found; this version drives
             only the scripted agent
 ✓ sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
-! tests     no command is set; a phase is proven by its own checks alone
+! tests     no command is set; a run looks for one, and asks
             Next: asbuilt config set checks.tests "COMMAND" --in repository
 ✓ store     SQLite, [FREE] free
 ○ worker    starts with the first run

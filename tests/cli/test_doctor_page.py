@@ -18,6 +18,7 @@ from asbuilt.cli.doctor.facts import (
     AgentsFacts,
     ClockFacts,
     GitFacts,
+    PowerFacts,
     SandboxFacts,
     StoreFacts,
     SuiteFacts,
@@ -324,7 +325,7 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                     "why": "",
                     "next": "",
                     "or": "",
-                    "facts": {"sleeps": True, "told_by": "logind"},
+                    "facts": {"sleeps": True, "told_by": "logind", "held_by": None},
                 },
             ],
         }
@@ -505,7 +506,7 @@ def test_the_row_of_the_sandbox(sandbox: SandboxFacts, shown: str) -> None:
         (
             SuiteFacts(command="", origin="default"),
             snapshot("""\
-! tests     no command is set; a phase is proven by its own checks alone
+! tests     no command is set; a run looks for one, and asks
             Next: asbuilt config set checks.tests "COMMAND" --in repository
 """),
         ),
@@ -613,6 +614,14 @@ def test_the_row_of_the_store(store: StoreFacts, shown: str) -> None:
 def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) -> None:
     assert _row(READY, "clock") == "\n"
     assert _row(replace(READY, clock=clock), "clock") == shown
+
+
+def test_a_machine_that_is_kept_awake_says_by_what() -> None:
+    power = PowerFacts(sleeps=True, told_by="logind", held_by="systemd-inhibit")
+    assert _row(replace(READY, power=power), "power") == snapshot("""\
+! power     this laptop sleeps when idle; systemd-inhibit keeps it awake while
+            an agent works
+""")
 
 
 def test_what_cannot_be_told_has_no_row() -> None:

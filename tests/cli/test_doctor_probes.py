@@ -38,6 +38,7 @@ from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.settings import Settings, load
 from tests.git.shop import Shop, make_shop
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ def _git(shop: Shop) -> GitFacts:
 
 def _version(shop: Shop) -> str:
     return shop.git("--version").split()[2]
+
+
+def _settings(**environ: str) -> Settings:
+    return load(repository=None, environ={"HOME": "/nonexistent", **environ})
 
 
 def _program(folder: Path, name: str, script: str) -> None:
@@ -211,13 +216,21 @@ def test_the_tests_run_on_a_clean_checkout_of_what_is_committed(
     shop.commit("summary", {"summary": "===== 3 passed in 0.01s =====\n"})
     shop.write("uncommitted", "===== 3 passed in 0.01s =====\n")
     facts = SuiteFacts(command=command, origin="asbuilt.toml:2")
-    assert try_tests(facts, shop.root, setup=setup) == replace(facts, tried=tried)
+    assert try_tests(facts, shop.root, setup=setup, hidden=shop.room) == replace(facts, tried=tried)
     assert shop.git("status", "--porcelain") == "?? uncommitted"
+
+
+@needs_ring
+def test_the_tests_do_not_see_the_state_folder(shop: Shop) -> None:
+    shop.write("summary", "===== 3 passed in 0.01s =====\n", at=shop.room)
+    facts = SuiteFacts(command=f"cat {shop.room}/summary", origin="asbuilt.toml:2")
+    tried = try_tests(facts, shop.root, setup="", hidden=shop.room).tried
+    assert tried == Tried(outcome="FAIL", why="exit 1, and no summary of the tests")
 
 
 def test_a_store_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
     home = Home(tmp_path / "state" / "asbuilt")
-    found = look_at_store(home)
+    found = look_at_store(home, _settings())
     assert found == StoreFacts(
         database="SQLite", free_bytes=found.free_bytes, schema=None, known_schema=STEPS[-1].number
     )
@@ -229,15 +242,20 @@ def test_a_journals_schema_is_read(tmp_path: Path) -> None:
     home = open_home(tmp_path / "asbuilt")
     with closing(SqliteStore(home.journal)) as store:
         store.migrate(STEPS)
-    assert look_at_store(home).schema == STEPS[-1].number
+    assert look_at_store(home, _settings()).schema == STEPS[-1].number
 
 
 def test_a_journal_that_is_no_database_is_trouble(tmp_path: Path) -> None:
     home = open_home(tmp_path / "asbuilt")
     home.journal.write_bytes(b"not a database at all, but long enough to look like one" * 20)
-    trouble = look_at_store(home).trouble
+    trouble = look_at_store(home, _settings()).trouble
     assert trouble is not None
     assert trouble.what == f"the journal {home.journal} cannot be used: file is not a database"
+
+
+def test_a_postgres_that_does_not_answer_is_trouble(tmp_path: Path) -> None:
+    found = look_at_store(Home(tmp_path), _settings(ASBUILT_STORE_URL="postgresql://nobody@127.0.0.1:1/none"))
+    assert (found.database, found.schema, found.trouble is not None) == ("Postgres", None, True)
 
 
 def test_the_worker_is_told_by_its_lock(tmp_path: Path) -> None:

@@ -173,6 +173,11 @@ commit [masked 017d6940] and again [masked 017d6940]
 """)
 
 
+@pytest.mark.parametrize("line", ["a" * 60_000, "a." * 30_000, "://" * 20_000, "token" * 12_000])
+def test_a_line_of_any_length_is_masked_without_looking_back_for_ever(line: str) -> None:
+    assert ADAS.text(f"{line} ada").endswith(" [user]")
+
+
 def test_the_environment_names_its_own_secrets() -> None:
     environ = {
         "ANTHROPIC_API_KEY": "abcdef",

@@ -43,7 +43,7 @@ def test_help_names_every_command_that_is_built_and_no_other() -> None:
     # Their lines have a label of eight columns before them, or eight spaces.
     words = [line[8:].split() for line in TEXT.split("\n") if line[7:8] == " " and line[8:9].isalpha()]
     assert [name for name, *_ in words] == app.root.list_commands(context)
-    for name in ("plan", "worker", "claim", "config"):
+    for name in ("plan", "claim", "config"):
         command = app.root.get_command(context, name)
         assert isinstance(command, click.Group)
         assert [name, *command.list_commands(context)] in words
@@ -69,6 +69,7 @@ No plans here yet. Nothing has been written to this repository.
 
   asbuilt plan new "what you want"   write a plan to fill in
   asbuilt plan show PATH             read a plan you already have
+  asbuilt demo                       see a small plan run: 30 s, no model
   asbuilt -h                         everything this version can do
 """)
     assert sorted(shop.rglob("*")) == before

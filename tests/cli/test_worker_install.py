@@ -65,8 +65,9 @@ Description=asbuilt worker
 ExecStart=/home/ada/.local/bin/asbuilt worker --foreground
 Environment="ASBUILT_HOME=/data/as built"
 Environment=PATH=/home/ada/bin:/usr/bin
-Restart=on-failure
-RestartSec=5
+# A worker that finds another one there ends; this one is back before an attempt gives up waiting.
+Restart=always
+RestartSec=15
 # An attempt's own process outlives the worker and is found again by the next one.
 KillMode=process
 
@@ -114,10 +115,9 @@ def test_the_launchd_agent_whole() -> None:
 	<key>RunAtLoad</key>
 	<true/>
 	<key>KeepAlive</key>
-	<dict>
-		<key>SuccessfulExit</key>
-		<false/>
-	</dict>
+	<true/>
+	<key>ThrottleInterval</key>
+	<integer>15</integer>
 	<key>AbandonProcessGroup</key>
 	<true/>
 </dict>
@@ -236,6 +236,18 @@ def test_install_follows_the_users_configuration_folder(asbuilt: Callable[..., s
     asbuilt("worker", "install", XDG_CONFIG_HOME=str(tmp_path / "elsewhere"))
     text = (tmp_path / "elsewhere/systemd/user/asbuilt-worker.service").read_text()
     assert f"Environment=XDG_CONFIG_HOME={tmp_path}/elsewhere\n" in text
+
+
+@pytest.mark.usefixtures("no_bus")
+def test_a_databases_address_is_not_written_into_the_unit(
+    asbuilt: Callable[..., str], environ: dict[str, str]
+) -> None:
+    shown = asbuilt("worker", "install", ASBUILT_STORE_URL="postgresql://keeper:hunter22@db/asbuilt")
+    assert shown.partition("--- stderr\n")[2] == snapshot("""\
+! ASBUILT_STORE_URL is not in it: it may hold a password.
+  asbuilt config set store.url URL keeps it.
+""")
+    assert "hunter22" not in _unit_file(environ).read_text()
 
 
 @pytest.mark.usefixtures("no_bus")

@@ -232,6 +232,19 @@ class AttemptsContract:
         result = ended(stage, brief)
         assert (result.ending, result.resets_at) == ("limited", "2031-05-06T07:08:09+00:00")
 
+    def test_after_its_limit_the_attempt_goes_on_as_another_start_that_ends_for_itself(
+        self, stage: Stage
+    ) -> None:
+        brief = started(stage, "meets its usage limit")
+        first = ended(stage, brief)
+        stage.attempts.start(brief)
+        assert stage.attempts.result(brief.attempt) == first
+        stage.attempts.start(brief, after=first.starts)
+        second = ended(stage, brief)
+        assert (first.starts, second.starts, second.ending) == (1, 2, "limited")
+        stage.attempts.start(brief, after=first.starts)
+        assert stage.attempts.result(brief.attempt) == second
+
     def test_a_question_about_a_file_outside_is_answered_with_no(self, stage: Stage) -> None:
         brief = started(stage, "asks to edit outside")
         assert ended(stage, brief).ending == "done"

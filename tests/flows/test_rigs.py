@@ -182,3 +182,13 @@ def test_laying_keeps_modes_and_links_and_skips_what_is_no_content(tmp_path: Pat
     assert (place / "deep").stat().st_mode & 0o777 == 0o555
     assert (place / "deep" / "tool").stat().st_mode & 0o777 == 0o755
     assert (place / "link").readlink() == Path("nowhere")
+
+
+def test_a_check_sees_the_environment_that_its_run_was_asked_from(
+    processes: RingProcesses, shop: Shop, tmp_path: Path
+) -> None:
+    shop.commit("a file", {"file.txt": "as it is\n"})
+    asked_from = {"LC_TIME": "C", "PATH": f"/somewhere/bin:{os.defpath}"}
+    rigs = Rigs(tmp_path / "setups", shop.repository, processes, environment=asked_from)
+    with rigs.take(NO_SETUP) as rig:
+        assert said(rig, shop, "echo $LC_TIME $PATH") == f"0: C {asked_from['PATH']}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -11,8 +12,8 @@ import pytest
 
 from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
 from asbuilt.git.checkouts import clean_checkout
-from asbuilt.git.workspaces import Leftover, leftovers, make, remove, reset_to
-from tests.git.shop import RUN, Shop, picture, user_state
+from asbuilt.git.workspaces import Leftover, leftovers, make, put_back, remove, reset_to
+from tests.git.shop import ADA, RUN, Shop, picture, user_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,6 +117,24 @@ def test_a_workspace_is_reset_only_to_when_its_files_are_kept(shop: Shop) -> Non
     assert shop.git("rev-parse", "HEAD", at=workspace.path) == kept.commit
     assert shop.git("status", "--porcelain", at=workspace.path) == ""
     remove(shop.repository, workspace)
+
+
+def test_a_path_is_put_back_and_what_the_agent_had_there_stays_kept(shop: Shop, tmp_path: Path) -> None:
+    shop.commit("a plan", {"plans/plan.md": "plan\n"})
+    base = shop.tip()
+    workspace = shop.workspace()
+    shutil.rmtree(workspace.path / "plans")
+    (workspace.path / "plans").symlink_to(tmp_path)
+    shop.write("new.py", "agent's\n", at=workspace.path)
+    kept = shop.keep(workspace)
+    back = put_back(shop.repository, workspace, "plans/plan.md", kept=kept, base=base, author=ADA)
+    assert shop.git("diff", "--name-status", base, back.tree) == "A\tnew.py"
+    assert shop.git("rev-parse", f"{back.ref}^2") == kept.commit
+    assert shop.git("cat-file", "-p", f"{kept.commit}:plans") == str(tmp_path)
+    assert (workspace.path / "plans/plan.md").read_text() == "plan\n"
+    assert list(tmp_path.glob("plan.md")) == []
+    again = shop.keep(workspace)
+    assert put_back(shop.repository, workspace, "plans/plan.md", kept=again, base=base, author=ADA) == back
 
 
 def test_leftovers_are_listed_and_never_removed(shop: Shop, tmp_path: Path) -> None:

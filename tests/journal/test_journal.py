@@ -4,12 +4,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from asbuilt.cli.doctor.state import look_at_store
 from asbuilt.errors import StoreFailed
 from asbuilt.journal import approvals, claims, inventory, runs
-from asbuilt.journal.events import MAX_BODY, append, history, open_plan
+from asbuilt.journal.events import MAX_BODY, append, body_size, history, open_plan, shortened
+from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schema import STEPS
+from asbuilt.settings import load
 from tests.journal.conftest import PLAN, open_store
 
 if TYPE_CHECKING:
@@ -32,12 +37,15 @@ def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
     again.close()
 
 
-def test_the_schema_is_told_without_changing_it(where: str) -> None:
+def test_the_schema_is_told_without_changing_it(where: str, tmp_path: Path) -> None:
     opened = open_store(where)
     assert (opened.version(), opened.version()) == (0, 0)
     opened.migrate(STEPS)
     assert opened.version() == STEPS[-1].number
     opened.close()
+    url = where if where.startswith("postgresql:") else ""
+    settings = load(repository=None, environ={"HOME": str(tmp_path), "ASBUILT_STORE_URL": url})
+    assert look_at_store(Home(tmp_path), settings).schema == STEPS[-1].number
 
 
 def test_the_inventory_counts_every_kind_and_quotes_the_last_events_of_a_repository(store: Store) -> None:
@@ -275,3 +283,20 @@ def test_a_store_that_cannot_be_used_says_so_in_words(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "nowhere" / "journal.db"))
     with pytest.raises(StoreFailed), store.read() as session:
         session.rows("SELECT 1")
+
+
+@given(st.text(st.characters(), max_size=3_000), st.integers(min_value=8, max_value=1_000))
+def test_words_are_cut_to_the_bytes_that_they_may_take_and_kept_where_they_fit(text: str, size: int) -> None:
+    cut = shortened(text, size)
+    assert body_size(cut) <= size
+    assert cut == text or (cut == "" or text.startswith(cut.removesuffix("…")))
+    assert (cut == text) == (body_size(text) <= size)
+
+
+@pytest.mark.parametrize("text", ["\udcff", "\x00", "\ud800ü→", '"\\n'])
+def test_words_that_no_encoding_takes_come_back_as_they_were(store: Store, text: str) -> None:
+    with store.write() as session:
+        open_plan(session, PLAN, "rate-limit")
+        append(session, PLAN, key="k", kind="toy", actor="you", data={"text": text})
+    with store.read() as session:
+        assert history(session, PLAN)[-1].data == {"text": text}

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.journal import approvals, runs
 from asbuilt.journal.blobs import Blobs
-from asbuilt.journal.events import history
-from asbuilt.journal.ids import LOCAL
-from tests.journeys.test_runs import ALL, Shop, postgres, shop, where
+from tests.journeys.shop import ALL, LANDED
 
 if TYPE_CHECKING:
-    from asbuilt.journal.approvals import Answer
-
-__all__ = ["postgres", "shop", "where"]
+    from tests.journeys.shop import Shop
 
 pytestmark = pytest.mark.crash
 PYTEST = "python -m pytest -q"
@@ -32,50 +27,38 @@ def add_tests(shop: Shop) -> None:
 
 
 def told(shop: Shop, run: str, kind: str) -> list[dict[str, Any]]:
-    with shop.store.read() as session:
-        events = history(session, shop.address)
-    return [event.data for event in events if event.kind == kind and event.data["run"] == run]
-
-
-def answer(shop: Shop, run: str, said: Answer) -> str:
-    """Answer the one question that waits, and give it."""
-    with shop.store.write() as session:
-        (waiting,) = approvals.waiting(session, LOCAL, "6f9c")
-        approvals.answer(session, LOCAL, "6f9c", waiting.number, said=said, actor="you")
-        runs.wake(session, LOCAL, "6f9c", run)
-    return waiting.question
+    return [data for data in shop.events(kind) if data["run"] == run]
 
 
 def test_a_detected_command_is_tried_and_asked_for_once_in_a_repository(shop: Shop) -> None:
     add_tests(shop)
-    first = shop.request(mode="phase")
+    first = shop.request(mode="phase", auto=False)
     shop.start()
     shop.until(lambda: shop.run(first).state == "waiting")
-    assert answer(shop, first, "yes") == f"prove with `{PYTEST}`? 2 ran, 0 failed on main"
+    assert shop.answer(first, "yes") == [f"prove with `{PYTEST}`? 2 ran, 0 failed on main"]
     shop.until(lambda: shop.run(first).state == "held")
     found = {"source": "detected", "command": PYTEST, "found": ["tests/test_all.py"], "said": False}
     assert told(shop, first, "tests.resolved") == [{"run": first, **found, "agreed": None}]
-    second = shop.request(mode="phase", auto=True)
-    shop.until(lambda: shop.run(second).is_over)
-    assert (shop.run(second).state, shop.reason()) == ("landed", "")
+    shop.lands("greet.py", "part.py", "plan.md")
+    second = shop.request(mode="phase")
+    assert shop.over(second) == ("landed", "")
     assert told(shop, second, "tests.resolved") == [{"run": second, **found, "agreed": "a1"}]
     assert told(shop, second, "approval.asked") == []
 
 
 def test_a_no_to_the_detected_command_stops_the_run_before_any_work(shop: Shop) -> None:
     add_tests(shop)
-    run = shop.request(mode="phase")
+    run = shop.request(mode="phase", auto=False)
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
-    answer(shop, run, "no")
-    shop.until(lambda: shop.run(run).is_over)
-    assert (shop.run(run).state, shop.reason()) == ("stopped", "you said no to the tests")
+    shop.answer(run, "no")
+    assert shop.over(run) == ("stopped", "you said no to the tests")
     assert "attempt.begun" not in shop.kinds()
 
 
 def test_unattended_with_tests_that_nobody_has_named_stops_and_says_how_to_name_them(shop: Shop) -> None:
     add_tests(shop)
-    run = shop.request(mode="phase", auto=True)
+    run = shop.request(mode="phase")
     shop.start()
     shop.until(lambda: shop.run(run).is_over)
     found = "no test command is set, and there is tests/test_all.py."
@@ -85,10 +68,10 @@ def test_unattended_with_tests_that_nobody_has_named_stops_and_says_how_to_name_
 
 
 def test_setup_runs_once_for_all_phases_and_a_proven_tree_is_not_proven_again(shop: Shop) -> None:
+    shop.lands(*LANDED)
     stamp = "cat /proc/sys/kernel/random/uuid"
     run = shop.request(
         mode="finish",
-        auto=True,
         setup=f"sleep 1; {stamp} > stamp; {stamp} > $HOME/stamp",
         tests=f"cat stamp $HOME/stamp && {COUNTED}; echo evil > stamp; echo evil > $HOME/stamp",
     )
@@ -96,9 +79,8 @@ def test_setup_runs_once_for_all_phases_and_a_proven_tree_is_not_proven_again(sh
     shop.until(lambda: "workspace.made" in shop.kinds())
     shop.kill()
     shop.start()
-    shop.until(lambda: shop.run(run).is_over)
-    assert (shop.run(run).state, shop.reason()) == ("landed", "")
-    assert shop.git("log", "--format=%s", "main").splitlines() == ALL
+    assert shop.over(run) == ("landed", "")
+    assert shop.log() == ALL
     blobs = Blobs(shop.home / "blobs")
     digests = [data["evidence"] for kind in PROOFS for data in told(shop, run, kind)]
     shown = [one for digest in digests for one in json.loads(blobs.get(digest))]
@@ -110,7 +92,7 @@ def test_setup_runs_once_for_all_phases_and_a_proven_tree_is_not_proven_again(sh
 
 
 def test_a_setup_that_fails_ends_the_run_and_its_output_is_kept(shop: Shop) -> None:
-    run = shop.request(mode="phase", auto=True, setup="echo no such package; exit 4", tests=COUNTED)
+    run = shop.request(mode="phase", setup="echo no such package; exit 4", tests=COUNTED)
     shop.start()
     shop.until(lambda: shop.run(run).is_over)
     reason = "the setup failed, so nothing could be proven: `echo no such package; exit 4`: exit 4"
@@ -121,7 +103,7 @@ def test_a_setup_that_fails_ends_the_run_and_its_output_is_kept(shop: Shop) -> N
 
 
 def test_a_base_whose_tests_give_no_summary_stops_the_run(shop: Shop) -> None:
-    run = shop.request(mode="phase", auto=True, tests="echo broken; exit 1")
+    run = shop.request(mode="phase", tests="echo broken; exit 1")
     shop.start()
     shop.until(lambda: shop.run(run).is_over)
     assert shop.run(run).state == "failed"

@@ -15,7 +15,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.journal.liveness import holder
-from tests.journeys.test_runs import PLAN, SCRIPT
+from tests.journeys.shop import PLAN, SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,7 +103,7 @@ def office(tmp_path: Path) -> Iterator[Office]:
     made.close()
 
 
-def _until(true: Callable[[], object], *, within_s: float = 120) -> None:
+def until(true: Callable[[], object], *, within_s: float = 120) -> None:
     end = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < end
@@ -267,20 +267,20 @@ exit 4
 --- stdout
 a1 was answered before: no, by ann.
 """)
-    _until(lambda: "stopped" in office.asbuilt("status", "greet"))
+    until(lambda: "stopped" in office.asbuilt("status", "greet"))
     assert office.git("log", "--format=%s", "main") == "start"
 
 
 def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
     office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n", encoding="utf-8")
     first = office.typed("run", "greet", "--script", str(office.script))
-    _until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
     assert office.run() == snapshot("""\
 exit 0
 --- stdout
 Declined: greet is held by greet.1 (since [AGE]). Nothing was started.
 --- stderr
-Next: asbuilt status greet, or asbuilt stop greet to end it first
+Next: asbuilt watch greet, or asbuilt stop greet to end it first
 """)
     assert office.asbuilt("claim", "acquire", "greet", "--owner", "me") == snapshot("""\
 exit 10
@@ -431,3 +431,58 @@ def test_a_repository_that_moved_keeps_its_journal(office: Office) -> None:
     assert office.run("--auto").splitlines()[0] == "exit 0"
     office.shop = office.shop.rename(office.shop.with_name("moved"))
     assert "landed" in office.asbuilt("status", "greet")
+
+
+def test_what_was_stopped_is_kept_and_goes_on_from_its_files(office: Office) -> None:
+    half = '[[turn]]\nacts = [{ write = "half.txt", text = "half" }, { sleep = 60 }]\n'
+    office.script.write_text(half, encoding="utf-8")
+    first = office.typed("run", "greet", "--script", str(office.script))
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    until(lambda: list(office.state.glob("workspaces/*/*/main/half.txt")))
+    assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
+    first.communicate(timeout=60)
+    kept = office.git("for-each-ref", "--format=%(refname)", "refs/asbuilt/attempts").splitlines()
+    assert [office.git("show", f"{ref}:half.txt") for ref in kept] == ["half"]
+    goes_on = (
+        '[[turn]]\nrole = "verify"\nacts = [{ verdict = "pass" }]\n'
+        '[[turn]]\nacts = [{ move = "half.txt", to = "greet.py" },'
+        ' { append = "greet.py", text = " hello" }]\n'
+    )
+    office.script.write_text(goes_on, encoding="utf-8")
+    assert office.asbuilt("resume", "greet").splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.2: 1 phase proven, nothing landed; it waits for you. [AGE]."]
+    )
+    assert office.git("show", "cp-greet:greet.py") == "half hello"
+    assert office.git("ls-tree", "--name-only", "cp-greet").splitlines() == ["greet.py", "plans"]
+
+
+def test_what_is_done_can_be_verified_again_and_what_broke_is_named(office: Office) -> None:
+    assert office.asbuilt("verify", "greet").splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.1 ended: nothing to verify: no phase is done."]
+    )
+    assert office.run("--auto").splitlines()[0] == "exit 0"
+    assert office.asbuilt("verify", "greet").splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.3 ended: what was proven holds: phase 1."]
+    )
+    (office.shop / "greet.py").write_text("broken\n", encoding="utf-8")
+    assert office.asbuilt("verify", "greet").splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.4 ended: what was proven holds: phase 1."]
+    )
+    office.git("commit", "-qam", "break it")
+    assert office.asbuilt("verify", "greet", "1").splitlines()[:3] == snapshot(
+        ["exit 1", "--- stdout", "greet.5 failed: phase 1: grep -q hello greet.py: FAIL, exit 1"]
+    )
+    assert office.git("show", "HEAD:greet.py") == "broken"
+
+
+def test_a_plan_in_your_own_folder_is_run_and_marked_where_it_lies(office: Office) -> None:
+    own = office.shop.parent / "home" / ".claude" / "plans" / "mine.md"
+    own.parent.mkdir(parents=True)
+    (office.shop / "plans" / "greet.md").rename(own)
+    office.git("commit", "-qam", "no plan here")
+    assert office.asbuilt("run", "mine", "--auto", "--script", str(office.script)).splitlines()[
+        2
+    ] == snapshot("mine.1 landed on main: 1 phase proven, [AGE].")
+    assert office.git("log", "--format=%s", "main").splitlines() == ["Greet", "no plan here", "start"]
+    assert "- [x] `greet.py` says hello" in own.read_text(encoding="utf-8")
+    assert office.git("status", "--short") == ""

@@ -1,23 +1,22 @@
 from __future__ import annotations
 
 import subprocess
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from asbuilt.journal.blobs import Blobs
-from asbuilt.journal.events import history
-from tests.journal.conftest import postgres, where
-from tests.journeys.test_runs import ALL, PLAN, SCRIPT, Shop, shop
+from tests.journeys.shop import ALL, LANDED, PLAN, SCRIPT
 from tests.journeys.untouched import Before
 
-__all__ = ["postgres", "shop", "where"]
+if TYPE_CHECKING:
+    from tests.journeys.shop import Shop
 
 pytestmark = pytest.mark.crash
 # What does not depend on the store is seen on one of them.
 on_sqlite = pytest.mark.parametrize("where", ["sqlite"], indirect=True)
 
-LANDED = {"plan.md", "greet.py", "part.py", "shout.py", "both.py"}
+MAIN = ("refs/heads/main",)
 TESTS = "sh tests.sh"
 RUNNER = """\
 ran=0; failed=0
@@ -33,81 +32,67 @@ def ends(shop: Shop, **options: Any) -> tuple[str, str]:  # noqa: ANN401
     run = shop.request(**options)
     if shop.worker is None or shop.worker.poll() is not None:
         shop.start()
-    shop.until(lambda: shop.run(run).is_over)
-    return shop.run(run).state, shop.reason()
-
-
-def told(shop: Shop, kind: str) -> list[dict[str, Any]]:
-    with shop.store.read() as session:
-        return [event.data for event in history(session, shop.address) if event.kind == kind]
+    return shop.over(run)
 
 
 def report(shop: Shop) -> str:
-    return Blobs(shop.home / "blobs").get(told(shop, "report.written")[-1]["report"]).decode()
-
-
-def subjects(shop: Shop, branch: str = "main") -> list[str]:
-    return shop.git("log", "--format=%s", branch).splitlines()
+    return Blobs(shop.home / "blobs").get(shop.events("report.written")[-1]["report"]).decode()
 
 
 def dirty(shop: Shop) -> Before:
     """Leave some of everything in the checkout that is the user's alone."""
-    (shop.checkout / ".gitignore").write_text("*.env\n", encoding="utf-8")
-    (shop.checkout / "notes.txt").write_text("one\n", encoding="utf-8")
-    shop.git("add", ".gitignore", "notes.txt")
-    shop.git("commit", "-qm", "notes")
-    (shop.checkout / "notes.txt").write_text("stashed\n", encoding="utf-8")
+    shop.commit(".gitignore", "*.env\n", "ignore")
+    shop.commit("notes.txt", "one\n", "notes")
+    shop.write("notes.txt", "stashed\n")
     shop.git("stash")
-    (shop.checkout / "notes.txt").write_text("unstaged\n", encoding="utf-8")
-    (shop.checkout / "staged.txt").write_text("staged\n", encoding="utf-8")
+    shop.write("notes.txt", "unstaged\n")
+    shop.write("staged.txt", "staged\n")
     shop.git("add", "staged.txt")
-    (shop.checkout / "secret.env").write_text("s3cret\n", encoding="utf-8")
+    shop.write("secret.env", "s3cret\n")
     return Before(shop.checkout)
 
 
 def test_what_was_held_lands_by_a_run_that_lands(shop: Shop) -> None:
-    before = dirty(shop)
-    assert ends(shop, mode="finish", auto=True, hold=True) == (
+    dirty(shop)
+    assert ends(shop, mode="finish", hold=True) == (
         "held", "everything is proven; landing was not asked for",
     )  # fmt: skip
-    before.same_except(set())
-    assert subjects(shop, "cp-plan") == [*ALL[1:-1], "notes", "start"]
+    shop.compare()
+    shop.lands(*LANDED)
+    assert shop.log("cp-plan") == [*ALL[1:-1], "notes", "ignore", "start"]
     assert "## Proven on `cp-plan`, not landed" in report(shop)
     assert ends(shop, kind="land") == ("landed", "")
-    assert subjects(shop) == [*ALL[:-1], "notes", "start"]
-    before.same_except(LANDED)
+    assert shop.log() == [*ALL[:-1], "notes", "ignore", "start"]
     assert shop.git("branch", "--list", "cp-*") == ""
-    assert told(shop, "landing.tidied")[-1]["branch"] == "removed"
+    assert shop.events("landing.tidied")[-1]["branch"] == "removed"
     assert list((shop.home / "workspaces").rglob("greet.py")) == []
     landed = shop.git("log", "--format=%h", "--abbrev=10", "main").splitlines()
     assert f"- Phase 3: `{landed[1]}`" in report(shop)
-    assert len(told(shop, "plan.completed")) == 1
+    assert len(shop.events("plan.completed")) == 1
     assert ends(shop, kind="land") == (
         "done", "nothing to land: everything that is proven is on the target",
     )  # fmt: skip
-    assert ends(shop, mode="finish", auto=True) == (
+    assert ends(shop, mode="finish") == (
         "done", "the plan is complete already: every phase is done",
     )  # fmt: skip
 
 
 def test_a_later_run_builds_on_what_is_not_landed_and_lands_it_all(shop: Shop) -> None:
-    before = dirty(shop)
-    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
-    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
-    assert subjects(shop, "cp-plan") == ["Part", "Greet", "notes", "start"]
-    (shop.checkout / "theirs.txt").write_text("theirs", encoding="utf-8")
-    shop.git("add", "theirs.txt")
-    shop.git("commit", "-qm", "theirs", "--", "theirs.txt")
-    assert ends(shop, mode="finish", auto=True) == ("landed", "")
-    assert subjects(shop) == [*ALL[:-1], "theirs", "notes", "start"]
-    assert [phase["phase"] for phase in told(shop, "phase.proven")] == ["1", "2a", "2b", "3"]
-    before.same_except(LANDED | {"theirs.txt"})
+    dirty(shop)
+    assert ends(shop, mode="phase", hold=True)[0] == "held"
+    assert ends(shop, mode="phase", hold=True)[0] == "held"
+    assert shop.log("cp-plan") == ["Part", "Greet", "notes", "ignore", "start"]
+    shop.commit("theirs.txt", "theirs", "theirs")
+    shop.lands(*LANDED)
+    assert ends(shop, mode="finish") == ("landed", "")
+    assert shop.log() == [*ALL[:-1], "theirs", "notes", "ignore", "start"]
+    assert [phase["phase"] for phase in shop.events("phase.proven")] == ["1", "2a", "2b", "3"]
 
 
 @on_sqlite
 @pytest.mark.parametrize("how", ["deleted", "moved"])
 def test_a_plan_branch_that_is_not_as_it_was_left_stops_a_run_with_words(shop: Shop, how: str) -> None:
-    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
+    assert ends(shop, mode="phase", hold=True)[0] == "held"
     at = shop.git("rev-parse", "cp-plan")
     what = "cp-plan is gone"
     if how == "deleted":
@@ -124,42 +109,41 @@ def test_a_plan_branch_that_is_not_as_it_was_left_stops_a_run_with_words(shop: S
             "or give that work up: asbuilt land plan --undo"
         ),
     )
-    assert subjects(shop) == ["start"]
+    assert shop.log() == ["start"]
     shop.git("branch", "--force", "cp-plan", at)
+    shop.lands("greet.py", "plan.md")
     assert ends(shop, kind="land") == ("landed", "")
 
 
 def test_direct_lands_each_phase_as_soon_as_it_is_proven(shop: Shop) -> None:
-    before = dirty(shop)
-    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
-    assert ends(shop, mode="finish", auto=True, landing="direct") == ("landed", "")
+    dirty(shop)
+    assert ends(shop, mode="phase", hold=True)[0] == "held"
+    shop.lands(*LANDED)
+    assert ends(shop, mode="finish", landing="direct") == ("landed", "")
     marks = [ALL[0]]
-    assert subjects(shop) == [
-        *marks, "Both", *marks, "Shout", *marks, "Part", *marks, "Greet", "notes", "start",
+    assert shop.log() == [
+        *marks, "Both", *marks, "Shout", *marks, "Part", *marks, "Greet", "notes", "ignore", "start",
     ]  # fmt: skip
     kinds = [kind for kind in shop.kinds() if kind in ("phase.proven", "landing.done")]
     assert kinds == ["phase.proven", "landing.done"] * 4
-    before.same_except(LANDED)
     assert shop.git("branch", "--list", "cp-*") == ""
     assert (shop.checkout / "plan.md").read_text(encoding="utf-8").count("- [x]") == 4
 
 
 def test_an_undo_takes_back_what_a_run_landed_and_a_run_after_it_works_again(shop: Shop) -> None:
-    (shop.checkout / "tests.sh").write_text(RUNNER, encoding="utf-8")
-    shop.git("add", "tests.sh")
-    shop.git("commit", "-qm", "tests")
+    shop.commit("tests.sh", RUNNER, "tests")
     before = dirty(shop)
-    assert ends(shop, mode="finish", auto=True, tests=TESTS) == ("landed", "")
+    shop.lands(*LANDED)
+    assert ends(shop, mode="finish", tests=TESTS) == ("landed", "")
     plan = (shop.checkout / "plan.md").read_text(encoding="utf-8")
     assert plan.count("- [x]") == 4
     assert ends(shop, kind="undo", tests=TESTS) == ("undone", "")
-    assert subjects(shop)[:5] == ["Reopen plan.md", *(f'Revert "{one}"' for one in reversed(ALL[1:-1]))]
-    before.same_except(set())
+    assert shop.log()[:5] == ["Reopen plan.md", *(f'Revert "{one}"' for one in reversed(ALL[1:-1]))]
+    before.same_except((), refs=MAIN)
     assert (shop.checkout / "plan.md").read_text(encoding="utf-8") == PLAN
-    assert len(told(shop, "landing.undone")) == 1
-    assert ends(shop, mode="finish", auto=True, tests=TESTS) == ("landed", "")
-    assert subjects(shop)[:5] == ALL[:-1]
-    before.same_except(LANDED)
+    assert len(shop.events("landing.undone")) == 1
+    assert ends(shop, mode="finish", tests=TESTS) == ("landed", "")
+    assert shop.log()[:5] == ALL[:-1]
     assert ends(shop, kind="undo", of="nobody")[1] == (
         "nothing to undo: nothing that run nobody has proven stands"
     )
@@ -167,26 +151,23 @@ def test_an_undo_takes_back_what_a_run_landed_and_a_run_after_it_works_again(sho
 
 @on_sqlite
 def test_an_undo_of_work_that_is_not_landed_keeps_it_under_a_ref(shop: Shop) -> None:
-    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
+    assert ends(shop, mode="phase", hold=True)[0] == "held"
     at = shop.git("rev-parse", "cp-plan")
     assert ends(shop, kind="undo") == ("undone", "")
-    assert (subjects(shop), shop.git("branch", "--list", "cp-*")) == (["start"], "")
+    assert (shop.log(), shop.git("branch", "--list", "cp-*")) == (["start"], "")
     assert shop.git("for-each-ref", "--format=%(objectname)", "refs/asbuilt/undone") == at
-    assert ends(shop, mode="phase", auto=True) == ("landed", "")
-    assert subjects(shop) == ["Mark plan.md", "Greet", "start"]
+    shop.compare()
+    shop.lands("greet.py", "plan.md")
+    assert ends(shop, mode="phase") == ("landed", "")
+    assert shop.log() == ["Mark plan.md", "Greet", "start"]
 
 
 @on_sqlite
 def test_on_a_red_target_nothing_lands_until_it_is_mended(shop: Shop) -> None:
-    (shop.checkout / "tests.sh").write_text(RUNNER, encoding="utf-8")
-    shop.git("add", "tests.sh")
-    shop.git("commit", "-qm", "tests")
-    assert ends(shop, mode="phase", auto=True, hold=True, tests=TESTS)[0] == "held"
-    (shop.checkout / "broken").touch()
-    shop.git("add", "broken")
-    shop.git("commit", "-qm", "break it")
+    shop.commit("tests.sh", RUNNER, "tests")
+    assert ends(shop, mode="phase", hold=True, tests=TESTS)[0] == "held"
+    shop.commit("broken", "", "break it")
     red = shop.git("rev-parse", "--short=10", "main")
-    before = Before(shop.checkout)
     assert ends(shop, kind="land", tests=TESTS) == (
         "failed",
         (
@@ -194,33 +175,30 @@ def test_on_a_red_target_nothing_lands_until_it_is_mended(shop: Shop) -> None:
             "Next: Mend main, then land again: asbuilt land plan"
         ),
     )
-    before.same_except(set())
-    assert subjects(shop) == ["break it", "tests", "start"]
+    assert shop.log() == ["break it", "tests", "start"]
     assert "## Run failed - " in report(shop)
     assert "- Go on: `asbuilt land plan`" in report(shop)
-    shop.git("rm", "-q", "broken")
-    shop.git("commit", "-qm", "mend it")
+    shop.commit("broken", None, "mend it")
+    shop.lands("greet.py", "plan.md")
     assert ends(shop, kind="land", tests=TESTS) == ("landed", "")
-    assert subjects(shop)[:3] == ["Mark plan.md", "Greet", "mend it"]
+    assert shop.log()[:3] == ["Mark plan.md", "Greet", "mend it"]
 
 
 @on_sqlite
 def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
-    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
-    (shop.checkout / "greet.py").write_text("theirs\n", encoding="utf-8")
-    shop.git("add", "greet.py")
-    shop.git("commit", "-qm", "theirs")
-    before = Before(shop.checkout)
+    assert ends(shop, mode="phase", hold=True)[0] == "held"
+    shop.commit("greet.py", "theirs\n", "theirs")
     state, reason = ends(shop, kind="land")
     assert state == "failed"
     assert reason.startswith("Not landed: greet.py changed on main too")
-    before.same_except(set())
-    (refused,) = told(shop, "landing.refused")
+    shop.compare()
+    (refused,) = shop.events("landing.refused")
     assert refused["next"].splitlines() == [
         "Merge it by hand, which then counts as landed: git switch main && git merge cp-plan",
         "Or take it back and run it again: asbuilt land plan --undo",
     ]
     shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "cp-plan")
+    shop.before = Before(shop.checkout)
     assert ends(shop, kind="land") == (
         "done", "nothing to land: everything that is proven is on the target",
     )  # fmt: skip
@@ -229,7 +207,7 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
 @on_sqlite
 def test_a_failed_run_says_in_its_report_what_and_how_to_go_on(shop: Shop) -> None:
     shop.script.write_text(SCRIPT.replace("goodbye", "still wrong"), encoding="utf-8")
-    assert ends(shop, mode="finish", auto=True)[0] == "failed"
+    assert ends(shop, mode="finish")[0] == "failed"
     text = report(shop)
     assert "- Phase: 2a\n- What: phase 2a is not proven after 2 fixes" in text
     assert "- State: 1 phase proven on `cp-plan`. Nothing was thrown away." in text
@@ -237,16 +215,17 @@ def test_a_failed_run_says_in_its_report_what_and_how_to_go_on(shop: Shop) -> No
     assert "- Go on: `asbuilt run plan`\n- Go on: `asbuilt land plan`" in text
     assert text.index("## Phase 2a: Part") < text.index("## Phase 1: Greet")
     shop.script.write_text(SCRIPT, encoding="utf-8")
-    assert ends(shop, mode="finish", auto=True) == ("landed", "")
-    assert subjects(shop) == ALL
+    shop.lands(*LANDED)
+    assert ends(shop, mode="finish") == ("landed", "")
+    assert shop.log() == ALL
 
 
 @on_sqlite
 def test_a_plan_with_a_status_of_its_own_is_completed_and_opened_again(shop: Shop) -> None:
     text = "---\ntitle: Greetings\nstatus: active\n---\n" + PLAN[: PLAN.index("## Phase 2a")]
-    (shop.checkout / "plan.md").write_text(text, encoding="utf-8")
-    shop.git("commit", "-qam", "status")
-    assert ends(shop, mode="phase", auto=True) == ("landed", "")
+    shop.commit("plan.md", text, "status")
+    shop.lands("greet.py", "plan.md")
+    assert ends(shop, mode="phase") == ("landed", "")
     after = (shop.checkout / "plan.md").read_text(encoding="utf-8")
     assert "status: complete\ncompleted: " in after
     assert ends(shop, kind="undo") == ("undone", "")
@@ -256,32 +235,25 @@ def test_a_plan_with_a_status_of_its_own_is_completed_and_opened_again(shop: Sho
 
 @on_sqlite
 def test_landing_by_pull_request_is_refused_before_anything_is_touched(shop: Shop) -> None:
-    before = Before(shop.checkout)
-    assert ends(shop, auto=True, landing="pr") == (
+    assert ends(shop, landing="pr") == (
         "failed",
         "landing by pull request is not built yet. Next: use cherry-pick or direct",
     )
-    before.same_except(set())
 
 
 @on_sqlite
 def test_a_phase_whose_own_check_fails_on_the_new_tip_does_not_land(shop: Shop) -> None:
     check = "- `grep -q hello greet.py`\n"
     text = PLAN.replace(check, check + "- `test ! -e forbidden`\n")
-    (shop.checkout / "plan.md").write_text(text, encoding="utf-8")
-    shop.git("commit", "-qam", "one check more")
-    assert ends(shop, mode="phase", auto=True, hold=True)[0] == "held"
-    (shop.checkout / "forbidden").touch()
-    shop.git("add", "forbidden")
-    shop.git("commit", "-qm", "theirs")
-    before = Before(shop.checkout)
+    shop.commit("plan.md", text, "one check more")
+    assert ends(shop, mode="phase", hold=True)[0] == "held"
+    shop.commit("forbidden", "", "theirs")
     tip = shop.git("rev-parse", "--short=10", "main")
     state, reason = ends(shop, kind="land")
     assert state == "failed"
     assert reason.startswith(
         f"Not landed: on main at {tip} it is not proven: phase 1: test ! -e forbidden: FAIL, exit 1"
     )
-    before.same_except(set())
 
 
 @on_sqlite
@@ -294,10 +266,11 @@ def test_what_lands_is_signed_where_git_would_sign_and_never_fails_for_a_key(sho
         file.with_suffix(".pub").unlink()
     for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(file)), ("commit.gpgsign", "true")):
         shop.git("config", name, value)
-    assert ends(shop, mode="phase", auto=True) == ("landed", "")
+    shop.lands("greet.py", "plan.md")
+    assert ends(shop, mode="phase") == ("landed", "")
     signed = ["gpgsig" in shop.git("cat-file", "commit", commit) for commit in ("main", "main~1")]
     assert signed == [key == "usable"] * 2
-    assert len(told(shop, "landing.unsigned")) == (key == "gone")
+    assert len(shop.events("landing.unsigned")) == (key == "gone")
     assert shop.git("branch", "--list", "cp-*") == ""
 
 
@@ -305,38 +278,37 @@ def test_what_lands_is_signed_where_git_would_sign_and_never_fails_for_a_key(sho
 @pytest.mark.parametrize("kind", ["land", "undo"])
 def test_a_landing_or_undo_killed_at_any_point_goes_on(shop: Shop, kind: str, point: str) -> None:
     before = dirty(shop)
-    assert ends(shop, mode="phase", auto=True, hold=kind == "land")[0] in ("held", "landed")
+    shop.lands("greet.py", "plan.md")
+    assert ends(shop, mode="phase", hold=kind == "land")[0] in ("held", "landed")
     seen = shop.kinds().count(point)
     run = shop.request(kind=kind)
     shop.until(lambda: shop.kinds().count(point) > seen)
     shop.kill()
     shop.start()
-    shop.until(lambda: shop.run(run).is_over)
-    assert shop.run(run).state == {"land": "landed", "undo": "undone"}[kind], shop.reason()
-    landed = ["Mark plan.md", "Greet", "notes", "start"]
-    assert subjects(shop) == (landed if kind == "land" else ["Reopen plan.md", 'Revert "Greet"', *landed])
-    before.same_except(LANDED if kind == "land" else set())
+    assert shop.over(run) == ({"land": "landed", "undo": "undone"}[kind], "")
+    landed = ["Mark plan.md", "Greet", "notes", "ignore", "start"]
+    assert shop.log() == (landed if kind == "land" else ["Reopen plan.md", 'Revert "Greet"', *landed])
+    before.same_except(("greet.py", "plan.md") if kind == "land" else (), refs=MAIN)
 
 
 @on_sqlite
 def test_a_landing_cut_off_in_the_checkout_is_settled_before_it_is_tried_again(shop: Shop) -> None:
-    before = dirty(shop)
+    shop.before = dirty(shop)
+    shop.lands("greet.py", "plan.md")
     git_dir = shop.checkout / ".git"
     # The lock of another git makes the mover wait between its intent and its move.
     (git_dir / "index.lock").write_text("another git", encoding="ascii")
-    run = shop.request(mode="phase", auto=True)
+    run = shop.request(mode="phase")
     shop.start()
     shop.until(lambda: "landing.intended" in shop.kinds())
     shop.kill()
     assert shop.kinds()[-1] == "landing.intended"
-    (intent,) = told(shop, "landing.intended")
+    (intent,) = shop.events("landing.intended")
     # So does one look that was killed in the middle: a note, our lock, and a file cut short.
     (git_dir / "asbuilt-landing").write_text(f"{intent['old']} {intent['new']}\n", encoding="ascii")
     (git_dir / "index.lock").write_text("asbuilt landing 4711\n", encoding="ascii")
     (shop.checkout / "greet.py").write_text("print('he", encoding="utf-8")
     shop.start()
-    shop.until(lambda: shop.run(run).is_over)
-    assert (shop.run(run).state, shop.reason()) == ("landed", "")
-    (recovered,) = told(shop, "landing.recovered")
+    assert shop.over(run) == ("landed", "")
+    (recovered,) = shop.events("landing.recovered")
     assert (recovered["found"], recovered["restored"], recovered["left"]) == ("NotMoved", 1, [])
-    before.same_except(LANDED)

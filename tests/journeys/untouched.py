@@ -1,79 +1,133 @@
-"""What is the user's, drawn before a run and compared after it: byte for byte, except what landed."""
+"""A checkout as it was before a run. The one rule: all but what is announced stays as it was, to the byte."""
 
 from __future__ import annotations
 
-import hashlib
 import os
+import stat
 import subprocess
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Collection, Iterator
+
+Name = TypeVar("Name")
+Fact = TypeVar("Fact")
+
+_OURS = ("refs/asbuilt/", "refs/heads/cp-")
 
 
+def git(checkout: Path, *arguments: str) -> bytes:
+    """Ask git as a person would, with no settings but the repository's, changing nothing by asking."""
+    environment = {
+        **os.environ,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+    }
+    done = subprocess.run(
+        ["git", *arguments],  # noqa: S607
+        cwd=checkout,
+        env=environment,
+        check=False,
+        capture_output=True,
+    )
+    assert done.returncode == 0, (arguments, done.stderr)
+    return done.stdout
+
+
+@dataclass
 class Before:
-    """A checkout as it was: files, index, stash, HEAD, and every ref that is not ours."""
+    """Records a checkout when it is made; `same_except` compares it with what is there now."""
 
-    def __init__(self, checkout: Path, *, target: str = "refs/heads/main") -> None:
-        self._checkout = checkout
-        self._target = target
-        self._was = self._drawn()
+    checkout: Path
+    head: bytes = field(init=False)
+    refs: dict[str, str] = field(init=False)
+    index: dict[bytes, bytes] = field(init=False)
+    status: dict[bytes, bytes] = field(init=False)
+    stash: bytes = field(init=False)
+    files: dict[str, tuple[int, bytes]] = field(init=False)
+    settings: dict[str, tuple[int, bytes]] = field(init=False)
+    locks: set[str] = field(init=False)
 
-    def same_except(self, paths: set[str]) -> None:
-        """Assert that nothing differs but the target's tip and these paths."""
-        now = self._drawn()
-        assert {path: now["files"].get(path) for path in self._was["files"] if path not in paths} == {
-            path: mark for path, mark in self._was["files"].items() if path not in paths
-        }
-        assert set(now["files"]) - set(self._was["files"]) <= paths
-        assert _but(now["index"], paths) == _but(self._was["index"], paths)
-        assert _but(now["status"], paths) == _but(self._was["status"], paths)
-        for matter in ("head", "stash", "refs", "locks"):
-            assert now[matter] == self._was[matter], matter
+    def __post_init__(self) -> None:
+        self.head = self._head()
+        self.refs = self._refs()
+        self.index = self._index()
+        self.status = self._status()
+        self.stash = git(self.checkout, "stash", "list")
+        self.files = dict(_files(self.checkout))
+        self.settings = dict(self._settings())
+        self.locks = {path.name for path in _git_dir(self.checkout).glob("*.lock")}
 
-    def _drawn(self) -> dict[str, dict[str, str]]:
-        refs = dict(
-            line.split(" ", 1) for line in self._git("for-each-ref", "--format=%(refname) %(objectname)")
+    def announce(self, path: str) -> None:
+        """Take a file as it is now for the person's own: they changed it themselves."""
+        now = Before(self.checkout)
+        self.files[path] = now.files[path]
+        name = os.fsencode(path)
+        for then, there in ((self.index, now.index), (self.status, now.status)):
+            then.pop(name, None)
+            then.update({name: there[name]} if name in there else {})
+
+    def same_except(self, paths: Collection[str] = (), *, refs: Collection[str] = ()) -> None:
+        """Assert that nothing differs but these paths and refs."""
+        now = Before(self.checkout)
+        named = set(map(os.fsencode, paths))
+        assert _without(now.refs, refs) == _without(self.refs, refs)
+        assert now.head == self.head
+        assert now.stash == self.stash
+        assert now.settings == self.settings
+        assert now.locks == self.locks
+        assert _without(now.files, paths) == _without(self.files, paths)
+        assert _without(now.index, named) == _without(self.index, named)
+        assert _without(now.status, named) == _without(self.status, named)
+
+    def _head(self) -> bytes:
+        return (_git_dir(self.checkout) / "HEAD").read_bytes()
+
+    def _refs(self) -> dict[str, str]:
+        told = git(self.checkout, "for-each-ref", "--format=%(refname) %(objectname)").decode().split("\n")
+        rows = (line.rpartition(" ") for line in told if line)
+        return {name: commit for name, _, commit in rows if not name.startswith(_OURS)}
+
+    def _index(self) -> dict[bytes, bytes]:
+        rows = (row.split(b"\t", 1) for row in _fields(self.checkout, "ls-files", "-s", "-z"))
+        return {path: facts for facts, path in rows}
+
+    def _status(self) -> dict[bytes, bytes]:
+        rows = _fields(
+            self.checkout, "status", "--porcelain", "-z", "--no-renames", "--ignored", "--untracked-files=all"
         )
-        ours = ("refs/asbuilt/", "refs/heads/cp-")
-        return {
-            "files": {
-                str(path.relative_to(self._checkout)): _mark(path)
-                for path in sorted(self._checkout.rglob("*"))
-                if ".git" not in path.relative_to(self._checkout).parts and not path.is_dir()
-            },
-            "index": {
-                path: facts
-                for facts, path in (line.split("\t", 1) for line in self._git("ls-files", "--stage"))
-            },
-            "status": {
-                line[3:]: line[:2]
-                for line in self._git("status", "--porcelain", "--ignored", "--untracked-files=all")
-            },
-            "head": {"HEAD": (self._checkout / ".git/HEAD").read_text(encoding="ascii")},
-            "stash": dict.fromkeys(self._git("stash", "list"), ""),
-            "refs": {ref: at for ref, at in refs.items() if not ref.startswith(ours) and ref != self._target},
-            "locks": {path.name: "" for path in (self._checkout / ".git").glob("*.lock")},
-        }
+        return {row[3:]: row[:2] for row in rows}
 
-    def _git(self, *arguments: str) -> list[str]:
-        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        said = subprocess.run(
-            ["git", "--no-optional-locks", "-c", "core.quotePath=false", *arguments],  # noqa: S607
-            cwd=self._checkout,
-            env=environment,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return said.stdout.splitlines()
+    def _settings(self) -> Iterator[tuple[str, tuple[int, bytes]]]:
+        common = self.checkout / git(self.checkout, "rev-parse", "--git-common-dir").decode().strip()
+        yield "config", _one(common / "config")
+        for folder in ("hooks", "info"):
+            if (common / folder).is_dir():
+                yield from ((f"{folder}/{name}", one) for name, one in _files(common / folder))
 
 
-def _mark(path: Path) -> str:
-    if path.is_symlink():
-        return f"link {path.readlink()}"
-    return f"{path.stat().st_mode & 0o777:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+def _git_dir(checkout: Path) -> Path:
+    return Path(git(checkout, "rev-parse", "--absolute-git-dir").decode().strip())
 
 
-def _but(drawn: dict[str, str], paths: set[str]) -> dict[str, str]:
-    return {path: mark for path, mark in drawn.items() if path not in paths}
+def _fields(checkout: Path, *arguments: str) -> list[bytes]:
+    return [field for field in git(checkout, *arguments).split(b"\0") if field]
+
+
+def _files(root: Path) -> Iterator[tuple[str, tuple[int, bytes]]]:
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root)
+        if ".git" not in name.parts[:1] and (path.is_symlink() or not path.is_dir()):
+            yield str(name), _one(path)
+
+
+def _one(path: Path) -> tuple[int, bytes]:
+    mode = path.lstat().st_mode
+    return mode, os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else path.read_bytes()
+
+
+def _without(facts: dict[Name, Fact], names: Collection[Name]) -> dict[Name, Fact]:
+    return {name: fact for name, fact in facts.items() if name not in names}

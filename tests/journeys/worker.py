@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
@@ -21,6 +22,9 @@ from asbuilt.journal.schema import STEPS
 from asbuilt.policy.ring import passed
 from tests.journal.conftest import open_store
 
+if TYPE_CHECKING:
+    from asbuilt.policy.ring import Level
+
 
 def main() -> None:
     home, where = open_home(Path(sys.argv[1])), sys.argv[2]
@@ -28,7 +32,11 @@ def main() -> None:
     store = open_store(where)
     store.migrate(STEPS)
     blobs = Blobs(home.blobs)
-    attempts = FolderAttempts(home.path, home=home.path / "nobody", ring_required=False)
+    level: Level | None = "none" if "ASBUILT_TEST_NO_RING" in os.environ else None
+    abandon_s = float(os.environ.get("ASBUILT_TEST_ABANDON_S", "60"))
+    attempts = FolderAttempts(
+        home.path, home=home.path / "nobody", ring_required=False, level=level, abandon_s=abandon_s
+    )
     processes = RingProcesses(
         scratch=home.path / "scratch",
         hidden=(home.path,),
@@ -40,8 +48,9 @@ def main() -> None:
         if not mine:
             sys.exit(75)
         engine = Engine(folder=home.path, url=url, worker="laptop", slots=2)
-        engine.launch(Runs(store, blobs, performer).segment)
-        Worker(store, engine, org=LOCAL, lost=lambda *_: None).serve(threading.Event())
+        flow = Runs(store, blobs, performer)
+        engine.launch(flow.segment)
+        Worker(store, engine, org=LOCAL, lost=flow.lost).serve(threading.Event())
 
 
 if __name__ == "__main__":

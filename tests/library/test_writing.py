@@ -16,7 +16,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.errors import AsbuiltError, NameTaken, PlanChanged, PlanUnwritable
-from asbuilt.library.writing import Change, create, replace, replace_all
+from asbuilt.library.writing import Change, clear_away, create, replace, replace_all
 from asbuilt.plan.source import digest
 from tests.library.interference import is_told_who_writes
 
@@ -154,6 +154,16 @@ plans/plan.md is write-protected
 Whoever protected it does not want it changed; the file is as it was.
 `chmod u+w` it, then run the same command again.\
 """)
+
+
+def test_what_a_killed_writer_left_is_taken_away_only_if_it_stands_elsewhere(file: Path) -> None:
+    known, theirs = (file.with_name(f".{file.name}.{mark * 12}.tmp") for mark in "ab")
+    known.write_bytes(b"known")
+    theirs.write_bytes(b"a text of theirs")
+    other = file.with_name(f".{file.name}.swp.tmp")
+    other.write_bytes(b"known")
+    clear_away(file, is_known=lambda left: left == b"known")
+    assert sorted(file.parent.iterdir()) == sorted([file, theirs, other])
 
 
 def test_a_linked_file_stays_a_link(file: Path, tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from asbuilt.lifecycle.facts import fold
+from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, next_move
 
 RUN = "r2"
@@ -16,6 +17,7 @@ READY: Events = [
     ("setup.done", {"run": RUN, "outcome": "PASS"}),
     ("baseline.done", {"run": RUN, "outcome": "PASS"}),
 ]
+COMPARED: tuple[str, dict[str, Any]] = ("plan.compared", {"run": RUN, "point": "0"})
 
 
 def moves(options: dict[str, Any], events: Events) -> list[str]:
@@ -31,14 +33,15 @@ def test_a_run_that_lands_makes_no_workspace_and_lands_what_is_proven() -> None:
     events: Events = [
         started(unlanded=[WORK], done=["1"]),
         *READY,
+        COMPARED,
         ("landing.intended", {"run": RUN, "new": "n", "old": "o"}),
         ("landing.done", {"run": RUN, "new": "n", "commits": [[*WORK, "A"]]}),
         ("plan.marked", {"run": RUN}),
         ("landing.tidied", {"run": RUN}),
     ]
     assert moves({"kind": "land"}, events) == [
-        "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Land()", "Land()", "Mark()", "Tidy()",
-        "End(state='landed', reason='')",
+        "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Compare(point='0')", "Land()", "Land()",
+        "Mark()", "Tidy()", "End(state='landed', reason='')",
     ]  # fmt: skip
 
 
@@ -92,6 +95,7 @@ def test_a_stop_waits_for_a_landing_that_was_begun_and_for_its_marks() -> None:
     events: Events = [
         started(unlanded=[WORK], done=["1"]),
         *READY,
+        COMPARED,
         ("landing.intended", {"run": RUN, "new": "n", "old": "o"}),
         ("landing.done", {"run": RUN, "new": "n", "commits": [[*WORK, "A"]]}),
         ("plan.marked", {"run": RUN}),
@@ -101,6 +105,42 @@ def test_a_stop_waits_for_a_landing_that_was_begun_and_for_its_marks() -> None:
         facts = fold(RUN, {"kind": "land"}, events[:seen])
         facts.stop = "enough"
         told.append(type(next_move(facts, NOW)).__name__)
-    assert told == ["End", "End", "End", "End", "Land", "Mark", "End"]
-    refused: Events = [*events[:4], ("landing.refused", {"run": RUN, "what": "No.", "why": "x", "next": "y"})]
+    assert told == ["End", "End", "End", "End", "End", "Land", "Mark", "End"]
+    refused: Events = [*events[:5], ("landing.refused", {"run": RUN, "what": "No.", "why": "x", "next": "y"})]
     assert next_move(fold(RUN, {"kind": "land"}, refused), NOW) == End("failed", "No. Next: y")
+
+
+@pytest.mark.parametrize("auto", [True, False])
+def test_who_asks_for_a_landing_is_asked_about_a_changed_promise_even_of_a_phase_that_is_gone(
+    *, auto: bool
+) -> None:
+    differs = {"run": RUN, "phase": "9", "point": "0", "commit": "a", "intent": None}
+    events = [started(unlanded=[["9", "r1", "a"]]), *READY, ("plan.differs", differs), COMPARED]
+    what = "the text of phase 9 was changed in the plan after it was frozen"
+    ask = phases.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
+    assert next_move(fold(RUN, {"kind": "land", "auto": auto}, events), NOW) == ask
+
+
+def test_a_direct_run_compares_before_each_landing_and_only_what_it_has_not_landed() -> None:
+    landed: Events = [
+        ("landing.done", {"run": RUN, "new": "n", "commits": [[*WORK, "A"]]}),
+        ("plan.marked", {"run": RUN}),
+    ]
+    proven: Events = [
+        ("phase.begun", {"run": RUN, "phase": "2", "intent": "sha256:1"}),
+        ("phase.proven", {"run": RUN, "phase": "2", "commit": "b"}),
+    ]
+    events: Events = [
+        started(unlanded=[WORK], done=["1"], phases={"1": [], "2": []}),
+        *READY,
+        ("workspace.made", {"run": RUN}),
+        COMPARED,
+        *landed,
+        *proven,
+        ("plan.compared", {"run": RUN, "point": "1"}),
+    ]
+    options = {"mode": "finish", "auto": True, "landing": "direct"}
+    assert moves(options, events)[5:] == [
+        "Compare(point='0')", "Land()", "Mark()", "Begin(phase='2')",
+        "Attempt(phase='2', number=1, role='implement', failures=())", "Compare(point='1')", "Land()",
+    ]  # fmt: skip

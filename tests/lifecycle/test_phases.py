@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.facts import RunFacts, fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
 from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, proposal, written
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.facts import RunFacts
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
@@ -22,6 +25,7 @@ RESOLVED: dict[str, dict[str, Any]] = {
     "notests": written(NoTests()),
 }
 DIAMOND = {"1": [], "2a": ["1"], "2b": ["1"], "3": ["2a", "2b"]}
+OUTCOMES = ("PASS", "PASS", "PASS", "FAIL", "NOT_RUN", "INDETERMINATE")
 
 
 @dataclass
@@ -44,7 +48,7 @@ class World:
             self.moves.append(move)
             if isinstance(move, End):
                 return move
-            self._perform(move)
+            self.perform(move)
         raise AssertionError(self.moves)
 
     def _say(self, kind: str, **data: object) -> None:
@@ -53,8 +57,15 @@ class World:
     def _draw(self, *choices: str) -> str:
         return self.answers.draw(st.sampled_from(choices))
 
-    def _perform(self, move: Move) -> None:
-        outcome = ("PASS", "PASS", "PASS", "FAIL", "NOT_RUN", "INDETERMINATE")
+    def _compare(self, point: str) -> None:
+        for work in self.facts().pending:
+            if self._draw("same", "same", "same", "same", "changed") == "changed":
+                self._say(
+                    "plan.differs", phase=work.phase, point=point, commit=work.commit, intent="sha256:2"
+                )
+        self._say("plan.compared", point=point)
+
+    def perform(self, move: Move) -> None:
         match move:
             case phases.Start():
                 self._say("run.started", base="b0", phases=self.plan, done=[])
@@ -72,29 +83,25 @@ class World:
                 self._say("phase.begun", phase=phase, intent="sha256:1")
             case phases.Attempt(phase=phase, number=number, role=role):
                 self._say("attempt.begun", phase=phase, number=number, role=role)
-                ending = self._draw("done", "done", "done", "stalled", "crashed", "limited")
+                ending = self._draw("done", "done", "done", "stalled", "crashed", "limited", "abandoned")
                 self._say("attempt.ended", phase=phase, number=number, ending=ending, resets_at=LATER)
             case phases.Keep(phase=phase, number=number):
                 changed = self._draw("yes", "yes", "yes", "no") == "yes"
                 self._say("tree.kept", phase=phase, number=number, commit="c", tree="t", changed=changed)
             case phases.Check(phase=phase, number=number):
                 self._say(
-                    "checks.done", phase=phase, number=number, outcome=self._draw(*outcome), failures=["x"]
+                    "checks.done", phase=phase, number=number, outcome=self._draw(*OUTCOMES), failures=["x"]
                 )
             case phases.Verify(phase=phase, number=number):
-                self._say(
-                    "verdict.given", phase=phase, number=number, outcome=self._draw(*outcome), failures=["y"]
-                )
+                self._verify(phase, number)
             case phases.Commit(phase=phase):
                 self._say("phase.proven", phase=phase, commit=f"c-{phase}")
+            case phases.Compare(point=point):
+                self._compare(point)
             case phases.Ask(key=key):
                 self._say("approval.asked", key=key)
             case phases.Wait(until=until):
-                if until is None:
-                    asked = next(key for key, answer in self.facts().approvals.items() if answer is None)
-                    self._say("approval.answered", key=asked, answer=self._draw("yes", "yes", "no"))
-                else:
-                    self.now = until
+                self._wait(until)
             case phases.ProveTogether():
                 self._say("together.done", outcome=self._draw("PASS", "PASS", "FAIL"))
             case phases.Report():
@@ -107,6 +114,20 @@ class World:
                 self._say("landing.tidied")
             case End():
                 raise AssertionError(move)
+
+    def _verify(self, phase: str, number: int) -> None:
+        ending = self._draw("done", "done", "done", "crashed", "limited", "abandoned")
+        if ending != "done":
+            self._say("verifier.ended", phase=phase, number=number, ending=ending, resets_at=LATER)
+            return
+        self._say("verdict.given", phase=phase, number=number, outcome=self._draw(*OUTCOMES), failures=["y"])
+
+    def _wait(self, until: str | None) -> None:
+        if until is None:
+            asked = next(key for key, answer in self.facts().approvals.items() if answer is None)
+            self._say("approval.answered", key=asked, answer=self._draw("yes", "yes", "no"))
+        else:
+            self.now = until
 
     def _land(self) -> None:
         if self._draw("landed", "landed", "refused") == "refused":
@@ -145,6 +166,8 @@ def test_a_run_always_ends_and_proves_before_it_commits(
             assert (last.ending, last.checks, last.verdict, last.changed) == ("done", "PASS", "PASS", True)
     landed = any(isinstance(move, phases.Land) for move in world.moves)
     if landed:
+        assert {facts.approvals[f"{found.key}/{RUN}"] for found in facts.differs.values()} <= {"yes"}
+        assert facts.compared == (str(len(facts.works)) if facts.way == "direct" else "landing")
         assert facts.together == "PASS" or facts.way == "direct"
         assert not facts.hold
     if end.state == "landed":
@@ -183,7 +206,7 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
     world = World({"mode": "finish"}, answers)
     world.live()
     begun = [data["phase"] for kind, data in world.events if kind == "phase.begun"]
-    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask) and move.kind == "continue"]
+    asked = [move.phase for move in world.moves if isinstance(move, phases.Ask) and "/between/" in move.key]
     assert asked[: len(begun) - 1] == begun[1:]
     assert not any(isinstance(move, phases.Land) for move in world.moves)
 
@@ -201,8 +224,10 @@ _HAPPY = [
     phases.Check("1", 1),
     phases.Verify("1", 1),
     phases.Commit("1", 1),
+    phases.Compare("1"),
     phases.ProveTogether(),
     phases.Report(),
+    phases.Compare("landing"),
     phases.Land(),
     phases.Mark(),
     phases.Tidy(),
@@ -224,8 +249,10 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
         ("checks.done", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
         ("verdict.given", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
         ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
+        ("plan.compared", {"run": RUN, "point": "1"}),
         ("together.done", {"run": RUN, "outcome": "PASS"}),
         ("report.written", {"run": RUN}),
+        ("plan.compared", {"run": RUN, "point": "landing"}),
         ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]}),
         ("plan.marked", {"run": RUN}),
         ("landing.tidied", {"run": RUN}),
@@ -276,7 +303,8 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
     world.live()
     facts = world.facts()
     begun = any(kind == "attempt.begun" for kind, _ in world.events)
-    asked = [facts.approvals[move.key] for move in world.moves if isinstance(move, phases.Ask)]
+    asks = [move for move in world.moves if isinstance(move, phases.Ask) and move.kind == "tests"]
+    asked = [facts.approvals[move.key] for move in asks]
     if begun and facts.tests is not None:
         agreed = proposal(facts.tests) is None or facts.tests_agreed
         assert asked == ([] if agreed else ["yes"])
@@ -339,3 +367,140 @@ def test_the_question_names_the_command_and_what_it_showed() -> None:
     question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
     told = next_move(fold(RUN, {"branch": "main"}, events), NOW)
     assert told == phases.Ask(key, "tests", question)
+
+
+VERIFIED: list[tuple[str, dict[str, Any]]] = [
+    ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+    ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
+    ("workspace.made", {"run": RUN}),
+    ("setup.done", {"run": RUN, "outcome": "PASS"}),
+    ("baseline.done", {"run": RUN, "outcome": "PASS"}),
+    ("phase.begun", {"run": RUN, "phase": "1"}),
+    ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+    ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "done"}),
+    ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True}),
+    ("checks.done", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
+]
+
+
+def test_a_verifier_that_crashed_is_followed_by_another_and_never_by_a_fix() -> None:
+    lost = ("verifier.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "crashed", "reason": "boom"})
+    told = [next_move(fold(RUN, {}, [*VERIFIED, *[lost] * times]), NOW) for times in range(4)]
+    verify = phases.Verify("1", 1)
+    assert told == [
+        verify, verify, verify, End("failed", "phase 1: the verifier crashed 3 times; last: boom"),
+    ]  # fmt: skip
+
+
+def test_an_attempt_that_nobody_waited_for_goes_on_however_often_that_happens() -> None:
+    once = [
+        ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+        ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "abandoned"}),
+    ]
+    assert next_move(fold(RUN, {}, [*VERIFIED[:6], *once * 9]), NOW) == phases.Attempt("1", 1, "implement")
+
+
+PROVEN = [
+    *VERIFIED,
+    ("verdict.given", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
+    ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
+]
+
+
+def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
+    about = {"run": RUN, "phase": "1", "point": point, "commit": "c1"}
+    differs = [("plan.differs", {**about, "intent": to}) for to in changed]
+    return [*differs, ("plan.compared", {"run": RUN, "point": point})]
+
+
+def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None:
+    told = next_move(fold(RUN, {"auto": True}, [*PROVEN, *_compared("1", "sha256:2")]), NOW)
+    assert told == End(
+        "failed",
+        "the text of phase 1 was changed in the plan after it was frozen:"
+        " it was not landed, the plan's branch keeps what is proven",
+    )
+
+
+def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_again() -> None:
+    key = f"differs/c1/sha256:2/{RUN}"
+    what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
+    ask = phases.Ask(key, "continue", what, "1")
+    events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
+    assert next_move(fold(RUN, {}, events), NOW) == ask
+    events += [
+        ("approval.asked", {"run": RUN, "key": key}),
+        ("approval.answered", {"run": RUN, "key": key, "answer": "yes"}),
+    ]
+    assert next_move(fold(RUN, {}, events), NOW) == phases.ProveTogether()
+    events += [("together.done", {"run": RUN, "outcome": "PASS"}), ("report.written", {"run": RUN})]
+    same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
+    assert next_move(fold(RUN, {}, [*events, *same]), NOW) == End(
+        "held", "everything is proven; landing was not asked for"
+    )
+    assert next_move(fold(RUN, {}, [*events, *other]), NOW) == ask._replace(key=f"differs/c1/sha256:3/{RUN}")
+    assert next_move(fold(RUN, {}, [*events, *_compared("landing")]), NOW) == End(
+        "held", "everything is proven; landing was not asked for"
+    )
+
+
+def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> None:
+    refused = ("tree.refused", {"run": RUN, "phase": "1", "number": 1, "reason": "big.bin is too large."})
+    key = f"{RUN}/keep/1/1/1"
+    events = [*VERIFIED[:8], refused]
+    assert next_move(fold(RUN, {"auto": True}, events), NOW) == phases.Ask(
+        key, "continue", "big.bin is too large. Try again?", "1"
+    )
+    for answer, move in (
+        ("yes", phases.Keep("1", 1)),
+        ("no", End("stopped", "phase 1: big.bin is too large.")),
+    ):
+        told = [*events, ("approval.answered", {"run": RUN, "key": key, "answer": answer})]
+        assert next_move(fold(RUN, {"auto": True}, told), NOW) == move
+
+
+def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_starts_unattended() -> None:
+    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "ring": "none"}
+    unheld = [("run.started", started)]
+    ask = phases.Ask(
+        f"ring/none/{RUN}",
+        "ring",
+        "work without a ring? Agents and checks could write to anything that you can write to",
+    )
+    assert next_move(fold(RUN, {}, unheld), NOW) == ask
+    assert next_move(fold(RUN, {"auto": True}, unheld), NOW) == End(
+        "failed",
+        "no ring holds agents and checks on this machine."
+        " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
+    )
+    for options, more in (
+        ({}, {"ring_agreed": True}),
+        ({"ring_required": False}, {}),
+        ({}, {"ring": "bwrap"}),
+    ):
+        held = [("run.started", {**started, **more})]
+        assert isinstance(next_move(fold(RUN, options, held), NOW), phases.ResolveTests)
+
+
+def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> None:
+    def after(*events: tuple[str, dict[str, Any]]) -> Move:
+        facts = fold(RUN, {}, [*VERIFIED[:6], *events])
+        facts.stop = "enough"
+        return next_move(facts, NOW)
+
+    begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
+    ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "cancelled"})
+    kept = ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True})
+    over = End("stopped", "enough")
+    assert [after(), after(begun), after(begun, ended), after(begun, ended, kept)] == [
+        over, phases.Attempt("1", 1, "implement"), phases.Keep("1", 1), over,
+    ]  # fmt: skip
+
+
+def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
+    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
+    facts = fold(RUN, {}, [("run.started", started), *VERIFIED[1:6]])
+    assert (facts.carried, next_move(facts, NOW)) == (
+        "c9",
+        phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
+    )

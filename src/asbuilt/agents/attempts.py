@@ -52,11 +52,17 @@ class FolderAttempts:
         """Say where an attempt's files are."""
         return signs.folder_of(self._state, attempt)
 
-    def start(self, brief: Brief) -> None:
-        """Start the attempt; a no-op when it runs or has ended. Returns when its host is up."""
+    def start(self, brief: Brief, *, after: int = 0) -> None:
+        """Start the attempt; a no-op when it runs or has ended. Returns when its host is up.
+
+        How start `after` or an earlier one ended is set aside, and a new start goes on from there.
+        """
         folder = Folder(self.folder(brief.attempt))
-        if (folder.path / "result.json").exists():
+        ended = self.result(brief.attempt)
+        if ended is not None and ended.starts > after:
             return
+        if ended is not None:
+            folder.set_result_aside(ended.starts)
         folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.beat(brief.attempt)
         if self.alive(brief.attempt):

@@ -7,7 +7,8 @@
     starts         one line for each start                    the host, appended
     events.jsonl   what happened, capped                      the host, appended
     session        the agent's name for its conversation      the host, by rename
-    result.json    how it ended                               the host, by rename, once
+    result.json    how it ended                               the host, by rename, once a start
+    result.N.json  how start N ended, that was gone on from   the starter, by rename
     host.log, agent.log                                       the host, capped
     home/, tmp/    the agent's HOME and /tmp                  the agent
     out/           the verdict                                the agent
@@ -104,6 +105,10 @@ class Folder:
     def write_result(self, result: Result) -> None:
         """Say how it ended."""
         write_whole(self.path / "result.json", _json(asdict(result)))
+
+    def set_result_aside(self, start: int) -> None:
+        """Keep how a start ended under another name, so that the next start can end too."""
+        (self.path / "result.json").replace(self.path / f"result.{start}.json")
 
     def starts(self) -> int:
         """Count how often a host has started."""

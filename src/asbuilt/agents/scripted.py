@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from dataclasses import dataclass
@@ -53,7 +54,8 @@ class Scripted:
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
         """Play the turn that fits, to its end."""
-        number = int("".join(filter(str.isdigit, brief.attempt.rpartition(".")[2])) or 1)
+        told = re.match(r"\d+", brief.attempt.rpartition(".")[2])
+        number = int(told[0]) if told else 1
         try:
             acts = self._acts(brief, number)
         except ScriptInvalid as error:

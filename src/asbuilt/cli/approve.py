@@ -113,7 +113,9 @@ def _site(door: Door, name: str) -> Site:
 def _say(door: Door, name: str, said: Literal["yes", "no"], note: str | None) -> int:
     number = _number(name)
     site = _site(door, name)
-    counts, asked = answer(site.journal.store, LOCAL, site.repo, number, said=said, note=note, asker=asker())
+    counts, asked = answer(
+        site.journal.store, LOCAL, site.repo, number, said=said, note=note, asker=asker(door)
+    )
     if counts:
         wiring.ensure_worker(site.journal.home, door.environ)
     code = DONE if counts or asked.answer == said else GATE_STOPPED

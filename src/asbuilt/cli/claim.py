@@ -108,7 +108,9 @@ def acquire(door: Door, plan: str, *, owner: str) -> int:
 
     def work(session: Session) -> tuple[int, str]:
         open_plan(session, address, at.slug)
-        taken = claims.acquire(session, address, run=owner, mode="owner", host=machine(), actor=asker().actor)
+        taken = claims.acquire(
+            session, address, run=owner, mode="owner", host=machine(), actor=asker(door).actor
+        )
         if taken.answer is claims.Answer.YOURS:
             return DONE, f"{at.slug} is claimed by {owner}."
         return int(taken.answer), f"{at.slug} is held by {_owner(session, site, taken.claim)}."
@@ -128,7 +130,7 @@ def release(door: Door, plan: str, *, owner: str) -> int:
     address = site.address(plan)
 
     def work(session: Session) -> tuple[int, str]:
-        said = claims.release(session, address, run=owner, actor=asker().actor)
+        said = claims.release(session, address, run=owner, actor=asker(door).actor)
         if said is claims.Answer.YOURS:
             return DONE, f"{address.plan} is released."
         return int(said), f"{address.plan} is not {owner}'s; nothing was released."
@@ -150,7 +152,7 @@ def break_(door: Door, plan: str, *, reason: str) -> int:
     address = site.address(plan)
 
     def work(session: Session) -> tuple[int, str]:
-        held = claims.break_(session, address, reason=reason, actor=asker().actor)
+        held = claims.break_(session, address, reason=reason, actor=asker(door).actor)
         if held is None:
             return DONE, f"{address.plan} is not claimed."
         return DONE, f"{address.plan} is taken from {held.run}; the journal says why."

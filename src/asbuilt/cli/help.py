@@ -14,7 +14,9 @@ Examples
 Plan    plan        list show check new mark open import export
         approve     everything that waits for a person
 Run     run         --finish all phases, --auto unattended
-        stop        end a run; all work is kept
+        watch       look on; Ctrl-C leaves it running
+        pause       let a run wait at its next safe point
+        stop        end a run; all work is kept; --all
         resume      go on after a stop, a limit, a failure, a crash
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is; --all repositories
@@ -22,8 +24,12 @@ Look    status      how far every plan is; --all repositories
         log         everything that happened to a plan
         report      what a run promised, and what is proven
         next        what happens by itself, and when
+        attempts    list diff restore: what agents have written
+Prove   verify      prove again that what is done is done
+        demo        see a small plan run: 30 s, no model
 Set up  doctor      is this machine ready to be left alone?
-        worker      install uninstall
+        clean       remove what nobody needs any more; shows it first
+        worker      the process that does the work; install uninstall
         claim       list acquire release break
         config      show set
         bug-report  pack what a bug report needs, redacted

@@ -45,11 +45,19 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
         raise never_ran(plan)
     last = listed[0]
     options = {**last.options, "kind": "undo" if undo else "land", "auto": True, "hold": False}
+    options["desktop"] = site.desk.settings.flag("attention.desktop")
     # What an earlier undo took back is not what this one means.
     options.pop("of", None)
     if undo:
         options["of"] = _newest(site, address, plan)
-    asked = request(site.journal.store, address, slug=last.options["slug"], options=options, asker=asker())
+    asked = request(
+        site.journal.store,
+        site.journal.home.runs,
+        address,
+        slug=last.options["slug"],
+        options=options,
+        asker=asker(door),
+    )
     if isinstance(asked, Declined):
         return outcome.declined(door, last.options["slug"], asked)
     pid = wiring.ensure_worker(site.journal.home, door.environ)

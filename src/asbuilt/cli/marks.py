@@ -32,7 +32,7 @@ def told(door: Door, at: PlanFile, **mark: object) -> Iterator[None]:
             address,
             key=f"mark/{new_id()}",
             kind="phase.marked" if "phase" in data else "plan.completed",
-            actor=asker().actor,
+            actor=asker(door).actor,
             data={**data, "by": "hand"},
         )
         yield

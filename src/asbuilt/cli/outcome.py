@@ -17,19 +17,25 @@ if TYPE_CHECKING:
     from asbuilt.flows.requests import Declined
     from asbuilt.journal.views import RunView
 
-_CODES = {"landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "failed": FAILED}
+CODES = {
+    "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "paused": DONE,
+    "failed": FAILED,
+}  # fmt: skip
 
 
 def shown(door: Door, view: RunView) -> int:
     """Say how a run ended, or what it waits for, and what to type next."""
-    code = WAITS_FOR_APPROVAL if view.questions else view.exit_code or _CODES.get(view.run.state, FAILED)
+    asks = bool(view.questions) and not view.is_paused
+    code = WAITS_FOR_APPROVAL if asks else view.exit_code or CODES.get(view.run.state, FAILED)
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
         return code
     slug = view.run.options["slug"]
     for row in door.screen.out.hanging("", _sentence(view), commands=False):
         door.screen.answer(row)
-    if view.questions:
+    if view.is_paused:
+        next_command(door, f"asbuilt resume {slug}")
+    elif view.questions:
         next_command(door, f"asbuilt approve yes {view.questions[0].name}")
     elif view.run.state == "held":
         next_command(door, f"asbuilt land {slug}")
@@ -43,6 +49,9 @@ def _sentence(view: RunView) -> str:
     phases = counted(len(proven), "phase")
     took = lasting((parsed(view.run.ended_at or view.run.at) - parsed(view.run.at)).total_seconds())
     why = view.waits_for.why
+    if view.is_paused:
+        where = f" in phase {view.waits_for.phase}" if view.waits_for.phase else ""
+        return f"{view.name} is paused{where}: {why}. Claim and workspace are kept."
     if view.questions:
         return for_person(view, datetime.now(UTC)).sentence
     match view.run.state:
@@ -73,7 +82,7 @@ def declined(door: Door, slug: str, held: Declined) -> int:
     text = f"Declined: {slug} is held by {name} (since {since}{where}). Nothing was started."
     for row in door.screen.out.hanging("", printable(text), commands=False):
         door.screen.answer(row)
-    next_command(door, f"asbuilt status {slug}", f", or `asbuilt stop {slug}` to end it first")
+    next_command(door, f"asbuilt watch {slug}", f", or `asbuilt stop {slug}` to end it first")
     return DONE
 
 

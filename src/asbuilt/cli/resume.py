@@ -12,15 +12,16 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
 from asbuilt.cli.run import look_on
-from asbuilt.cli.site import asker, site_of
+from asbuilt.cli.site import asker, look_at, site_of, the_only
 from asbuilt.errors import DONE
-from asbuilt.flows import environment
 from asbuilt.flows.requests import Declined, go_on, request
-from asbuilt.journal.ids import new_id
+from asbuilt.journal import runs
+from asbuilt.journal.ids import LOCAL
 
 if TYPE_CHECKING:
     from asbuilt.cli.site import Site
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.views import RunView
 
 
 @click.command(
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
     cls=Command,
     examples=[
         ("asbuilt resume rate-limit", "go on where it ended"),
+        ("asbuilt resume", "the only run here that can go on"),
         ("asbuilt resume rate-limit --agent scripted --script FILE", "with another agent"),
     ],
 )
-@click.argument("plan", shell_complete=complete_plan)
+@click.argument("plan", required=False, shell_complete=complete_plan)
 @click.option("--agent", metavar="NAME", help="another agent than before")
 @click.option(
     "--script",
@@ -40,10 +42,15 @@ if TYPE_CHECKING:
     help="what the scripted agent plays",
 )
 @shared(json=True)
-def command(door: Door, plan: str, *, agent: str | None, script: str | None) -> int:
-    """Go on with a run: a parked one now, one that ended as a new run from where it was."""
-    site = site_of(door, plan)
-    run = site.run(plan)
+def command(door: Door, plan: str | None, *, agent: str | None, script: str | None) -> int:
+    """Go on with a run: a paused or parked one now, one that ended as a new run from where it was."""
+    site, run = _chosen(door, plan)
+    if site is None or run is None:
+        if door.json:
+            door.screen.emit_json({"schema": "asbuilt.run/1", "run": None, "exit": DONE})
+        else:
+            door.screen.answer("No run here waits to go on.")
+        return DONE
     if not run.is_over:
         return _wake(door, site, run)
     if run.state in ("landed", "undone", "done"):
@@ -54,24 +61,46 @@ def command(door: Door, plan: str, *, agent: str | None, script: str | None) -> 
         next_command(door, f"asbuilt land {run.options['slug']}")
         return DONE
     chosen = {name: value for name, value in (("agent", agent), ("script", script)) if value}
-    options = {**run.options, **chosen, "continues": run.run}
-    fresh = new_id()
-    environment.keep(site.journal.home.runs / fresh, door.environ)
+    desktop = site.desk.settings.flag("attention.desktop")
+    options = {**run.options, **chosen, "desktop": desktop, "continues": run.run}
     asked = request(
         site.journal.store,
+        site.journal.home.runs,
         run.address,
         slug=run.options["slug"],
         options=options,
-        asker=asker(),
-        run=fresh,
+        asker=asker(door),
     )
     if isinstance(asked, Declined):
         return outcome.declined(door, run.options["slug"], asked)
     return look_on(door, site, asked, wiring.ensure_worker(site.journal.home, door.environ))
 
 
+def _chosen(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
+    if plan is not None:
+        site = site_of(door, plan)
+        return site, site.run(plan)
+    _, found = look_at(door)
+    if found is None:
+        return None, None
+    with found.journal.store.read() as session:
+        newest = runs.newest_of(session, LOCAL, found.repo)
+    is_served = wiring.worker_pid(found.journal.home) is not None
+    able = [run for run in newest if _can_go_on(found.view(run), is_served=is_served)]
+    return found, the_only(able, "resume")
+
+
+def _can_go_on(view: RunView, *, is_served: bool) -> bool:
+    """Tell whether a run stands still, and resuming it is what it waits for."""
+    if view.run.is_over:
+        return view.run.state in ("failed", "stopped")
+    if view.run.state == "waiting":
+        return not view.questions
+    return view.is_paused or not is_served
+
+
 def _wake(door: Door, site: Site, run: Run) -> int:
     """Let a run that waits go on now; one that was cut off goes on by itself once a worker is there."""
-    go_on(site.journal.store, run, asker=asker())
+    go_on(site.journal.store, run, asker=asker(door))
     pid = wiring.ensure_worker(site.journal.home, door.environ)
     return look_on(door, site, run, pid)

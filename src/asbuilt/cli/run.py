@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -11,28 +14,34 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
-from asbuilt.cli.following import follow
+from asbuilt.cli.live.asking import answered
+from asbuilt.cli.live.lookout import Lookout
+from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
-from asbuilt.flows import environment
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
-from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.views import RunView
     from asbuilt.library.finding import Opened
     from asbuilt.plan.model import Phase, Plan
     from asbuilt.settings import Settings
 
 _BRANCH: Final = "refs/heads/"
+_PAUSE_S: Final = 10.0
+_SOON_S: Final = 0.05
 AGENTS: Final = ("scripted",)
 """What this version drives; the names of the adapters, without loading them."""
 
@@ -98,42 +107,94 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
 
 def _ask(site: Site, opened: Opened, options: dict[str, Any], door: Door) -> Run | Declined:
     address = Address(LOCAL, site.repo, opened.at.shown)
-    run = new_id()
-    environment.keep(site.journal.home.runs / run, door.environ)
-    return request(site.journal.store, address, slug=opened.at.slug, options=options, asker=asker(), run=run)
+    return request(
+        site.journal.store,
+        site.journal.home.runs,
+        address,
+        slug=opened.at.slug,
+        options=options,
+        asker=asker(door),
+    )
 
 
-def look_on(door: Door, site: Site, run: Run, pid: int) -> int:
-    """Follow a run; Ctrl-C leaves it running and says how to look on and how to end it."""
+def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) -> int:
+    """Follow a run; Ctrl-C leaves it running and says how to look on and how to end it.
+
+    With `starts`, a worker is started whenever none is there.
+    """
+    home = site.journal.home
+
+    def is_served() -> bool:
+        return (wiring.ensure_worker(home, door.environ) if starts else wiring.worker_pid(home)) is not None
+
+    lookout = _lookout(door, site, run, is_served=is_served)
     try:
-        view = follow(
-            door.screen,
-            site.journal,
-            run,
-            alive=lambda: wiring.ensure_worker(site.journal.home, door.environ) > 0,
-        )
+        view = _until_it_ends(door, site, lookout)
     except KeyboardInterrupt:
-        slug = run.options["slug"]
-        door.screen.talk(f"Left running: {slug}.{run.number} goes on in the worker (pid {pid}).")
-        next_command(door, f"asbuilt status {slug}")
-        next_command(door, f"asbuilt stop {slug}")
-        return DONE
+        return _left_running(door, run, wiring.worker_pid(home) or pid)
     return outcome.shown(door, view)
+
+
+def _left_running(door: Door, run: Run, pid: int) -> int:
+    """Say that a run goes on without anybody looking, how to look again and how to end it."""
+    slug = run.options["slug"]
+    door.screen.talk(printable(f"Left running: {slug}.{run.number} goes on in the worker (pid {pid})."))
+    for lead, command in (("Look on: ", "watch"), ("End it:  ", "stop")):
+        door.screen.talk(lead + door.screen.err.bold(f"asbuilt {command} {slug}"))
+    return DONE
+
+
+def _lookout(
+    door: Door, site: Site, run: Run, *, is_served: Callable[[], bool], is_here: bool = False
+) -> Lookout:
+    viewer = viewer_for(door.screen, bell=site.desk.settings.flag("attention.bell"))
+    attempts = wiring.attempts(site.journal.home)
+    return Lookout(site.journal, run, viewer, attempts, is_served=is_served, is_here=is_here)
+
+
+def _until_it_ends(door: Door, site: Site, lookout: Lookout) -> RunView:
+    """Look on until a run is over or waits for somebody who is not here."""
+    view = lookout.watch()
+    while answered(door, site, view):
+        view = lookout.watch()
+    return view
 
 
 def _in_this_process(door: Door, site: Site, run: Run) -> int:
     """Be the worker for as long as this run takes; where there is one already, it does the work."""
-    ended = threading.Event()
+    home, ended = site.journal.home, threading.Event()
     thread = threading.Thread(
         target=wiring.serve, args=(site.journal, site.desk.settings, ended), daemon=True
     )
     thread.start()
+    while (pid := wiring.worker_pid(home)) is None and thread.is_alive():
+        time.sleep(_SOON_S)
+    if pid != os.getpid():
+        return look_on(door, site, run, pid or wiring.ensure_worker(home, door.environ))
+    lookout = _lookout(door, site, run, is_served=thread.is_alive, is_here=True)
     try:
-        view = follow(door.screen, site.journal, run, alive=lambda: True)
-    finally:
-        ended.set()
+        view = _until_it_ends(door, site, lookout)
+    except KeyboardInterrupt:
+        return _pause(door, lookout)
+    ended.set()
     thread.join(10)
     return outcome.shown(door, view)
+
+
+def _pause(door: Door, lookout: Lookout) -> int:
+    """Leave as soon as asbuilt itself is between two moves: an agent's work is kept wherever it is."""
+    door.screen.talk(f"Pausing at a safe point, at most {_PAUSE_S:.0f}s. Again: end now, work kept.")
+    until = time.monotonic() + _PAUSE_S
+    view = lookout.look()
+    with suppress(KeyboardInterrupt):
+        while view.waits_for.kind == "asbuilt" and time.monotonic() < until:
+            time.sleep(_SOON_S)
+            view = lookout.look()
+    door.screen.answer(printable(f"{view.name} is paused; all work is kept."))
+    next_command(door, f"asbuilt resume {view.run.options['slug']}")
+    # Threads of the engine wait for an agent; every move can be done again, so they are not waited for.
+    wiring.leave()
+    return DONE
 
 
 def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) -> dict[str, Any]:
@@ -146,13 +207,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
             why="A run would work, and prove, against a text that contradicts itself.",
             next_step=f"`asbuilt plan check {slug}`",
         )
-    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
-    if not branch:
-        raise GateStopped(
-            "no branch is checked out here",
-            why="What is proven lands on the branch that you work on.",
-            next_step="`git switch` to the branch it is to land on, then run again.",
-        )
+    branch = target_of(checkout)
     if wish.phase is not None:
         the_phase(plan, wish.phase)
     landing = wish.landing or settings.text("landing.mode")
@@ -175,10 +230,29 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "hold": wish.hold or not wish.auto,
         "landing": landing,
         "sign": settings.text("landing.sign"),
-        "tests": settings.text("checks.tests") or None,
-        "setup": settings.text("checks.setup") or None,
+        "tests": command_in(settings, "checks.tests"),
+        "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
+        "desktop": settings.flag("attention.desktop"),
     }
+
+
+def target_of(checkout: Path) -> str:
+    """Name the branch that is checked out: what is proven lands there."""
+    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
+    if not branch:
+        raise GateStopped(
+            "no branch is checked out here",
+            why="What is proven lands on the branch that you work on.",
+            next_step="`git switch` to the branch it is to land on, then run again.",
+        )
+    return branch
+
+
+def command_in(settings: Settings, key: str) -> str | None:
+    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
+    chosen = settings.text(key).strip()
+    return "" if chosen == "none" else chosen or None
 
 
 def _agent(settings: Settings, wish: Wish) -> dict[str, str | None]:

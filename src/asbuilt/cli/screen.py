@@ -110,6 +110,8 @@ class Pen:
     symbols: Symbols
     utf8: bool
     width: int = WIDTH
+    is_live: bool = False
+    """Whether rows can be drawn over: a terminal that obeys."""
 
     def bold(self, text: str) -> str:
         """Mark the subject, or the command to type next."""
@@ -222,6 +224,7 @@ def pen_for(stream: TextIO | None, *, environ: Mapping[str, str], plain: bool, n
         symbols=UNICODE if utf8 and not (plain or dumb) else ASCII,
         utf8=utf8,
         width=_columns(stream) if stream is not None and on_terminal else WIDTH,
+        is_live=on_terminal and bool(environ.get("TERM")) and not (plain or dumb),
     )
 
 

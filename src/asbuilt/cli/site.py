@@ -18,12 +18,16 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.views import run_view
 from asbuilt.library.finding import find
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.cli.options import Door
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.views import RunView
 
 _RUN: Final = re.compile(r"(?P<plan>.+)\.(?P<number>[1-9][0-9]*)")
 
@@ -67,6 +71,29 @@ class Site(NamedTuple):
             raise never_ran(name)
         return found[0]
 
+    def open_runs(self) -> list[Run]:
+        """List the runs that are not over."""
+        with self.journal.store.read() as session:
+            return runs.open_of(session, LOCAL, self.repo)
+
+    def view(self, run: Run) -> RunView:
+        """Tell how a run stands now."""
+        with self.journal.store.read() as session:
+            found = runs.find(session, run.org, run.repo, run.run)
+            return run_view(session, self.journal.blobs, found or run)
+
+
+def the_only(able: Sequence[Run], verb: str) -> Run | None:
+    """Tell which run is meant when none is named: the only one it can be. Of two, none is picked."""
+    if len(able) > 1:
+        slugs = sorted(run.options["slug"] for run in able)
+        raise UsageWrong(
+            f"{len(able)} runs can be meant: {', '.join(slugs)}",
+            why="Which one cannot be told.",
+            next_step=f"Name it: `asbuilt {verb} {slugs[0]}`",
+        )
+    return able[0] if able else None
+
 
 def never_ran(name: str) -> NotFound:
     """Say that there is no such run."""
@@ -106,6 +133,6 @@ def open_site(door: Door) -> Site:
     return Site(desk, repository, journal, enrol(journal.store, repository))
 
 
-def asker() -> Asker:
+def asker(door: Door) -> Asker:
     """Say who asks."""
-    return Asker(getpass.getuser(), machine())
+    return Asker(getpass.getuser(), machine(), door.environ)

@@ -12,11 +12,9 @@ from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan
-from asbuilt.cli.site import asker, site_of
-from asbuilt.errors import DONE, WorkerFailed
+from asbuilt.cli.site import asker, look_at, site_of
+from asbuilt.errors import DONE, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import stop
-from asbuilt.journal import runs
-from asbuilt.journal.views import run_view
 
 if TYPE_CHECKING:
     from asbuilt.cli.site import Site
@@ -32,25 +30,60 @@ _PATIENCE_S: Final = 60.0
     examples=[
         ("asbuilt stop rate-limit", "end its run; every file of it is kept"),
         ('asbuilt stop rate-limit -m "wrong approach"', "and say why"),
+        ("asbuilt stop --all", "every run of this repository"),
     ],
 )
-@click.argument("plan", shell_complete=complete_plan)
+@click.argument("plan", required=False, shell_complete=complete_plan)
+@click.option("--all", "every", is_flag=True, help="every run of this repository")
 @click.option("-m", "--message", metavar="TEXT", default="asked for", help="why, for the journal")
 @shared(json=True)
-def command(door: Door, plan: str, *, message: str) -> int:
+def command(door: Door, plan: str | None, *, every: bool, message: str) -> int:
     """End a run: its agent ends, its files are kept under a ref, its claim is released."""
+    if every == (plan is not None):
+        raise UsageWrong(
+            "stop takes the name of a plan, or --all",
+            why="A run that nobody named could be the wrong one.",
+            next_step="`asbuilt status` shows what runs; `asbuilt stop --all` ends all of it.",
+        )
+    if plan is None:
+        return _every(door, message)
     site = site_of(door, plan)
     run = site.run(plan)
-    if not stop(site.journal.store, run, reason=message, asker=asker()):
-        view = _view(site, run)
-        if door.json:
-            door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(view), "exit": DONE})
-        else:
-            door.screen.answer(f"{view.name} is over already: {view.run.state}.")
+    if stop(site.journal.store, run, reason=message, asker=asker(door)):
+        wiring.ensure_worker(site.journal.home, door.environ)
+        outcome.shown(door, _ended(site, run))
         return DONE
-    wiring.ensure_worker(site.journal.home, door.environ)
+    view = site.view(run)
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(view), "exit": DONE})
+    else:
+        door.screen.answer(f"{view.name} is over already: {view.run.state}.")
+    return DONE
+
+
+def _every(door: Door, message: str) -> int:
+    """Ask all of them first, so that they end side by side."""
+    _, site = look_at(door)
+    views: list[RunView] = []
+    if site is not None:
+        store = site.journal.store
+        asked = [run for run in site.open_runs() if stop(store, run, reason=message, asker=asker(door))]
+        if asked:
+            wiring.ensure_worker(site.journal.home, door.environ)
+        views = [_ended(site, run) for run in asked]
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [outcome.as_json(one) for one in views]})
+        return DONE
+    if not views:
+        door.screen.answer("Nothing runs here.")
+    for view in views:
+        outcome.shown(door, view)
+    return DONE
+
+
+def _ended(site: Site, run: Run) -> RunView:
     until = time.monotonic() + _PATIENCE_S
-    while not (view := _view(site, run)).run.is_over:
+    while not (view := site.view(run)).run.is_over:
         if time.monotonic() > until:
             raise WorkerFailed(
                 f"{view.name} has not stopped within {_PATIENCE_S:.0f} s",
@@ -58,11 +91,4 @@ def command(door: Door, plan: str, *, message: str) -> int:
                 next_step=f"`asbuilt status {run.options['slug']}` shows how far it is.",
             )
         time.sleep(0.1)
-    outcome.shown(door, view)
-    return DONE
-
-
-def _view(site: Site, run: Run) -> RunView:
-    with site.journal.store.read() as session:
-        found = runs.find(session, run.org, run.repo, run.run)
-        return run_view(session, site.journal.blobs, found or run)
+    return view

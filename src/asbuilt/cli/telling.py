@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.lifecycle.phases import TROUBLE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from asbuilt.journal.events import Event
 
 _HASH: Final = 7
+_ENDING: Final = ("ending", "reason")
 
 
 class Line(NamedTuple):
@@ -70,7 +73,9 @@ def _answer(data: Mapping[str, Any]) -> Words:
 
 
 def _parked(data: Mapping[str, Any]) -> Words:
-    return "PARKED", data["why"] + (f", until {data['until']}" if data.get("until") else ""), True
+    # Trouble has told of itself.
+    is_news = not data["why"].startswith(TROUBLE)
+    return "PARKED", data["why"] + (f", until {data['until']}" if data.get("until") else ""), is_news
 
 
 def _outcome(word: str) -> Callable[[Mapping[str, Any]], Words]:
@@ -92,6 +97,8 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "claim.broken": lambda data: ("CLAIM", f"broken: {data['reason']}", True),
     "run.started": lambda data: ("START", f"on {data['base'][:_HASH]}", True),
     "run.stop_asked": lambda data: ("STOP", f"asked: {data['reason']}", True),
+    "run.pause_asked": lambda data: ("PAUSE", f"asked: {data['reason']}", True),
+    "run.resume_asked": lambda _: ("RESUME", "asked to go on", True),
     "run.hastened": lambda _: ("RESUME", "asked to go on now", True),
     "tests.resolved": _tests,
     "workspace.made": lambda _: ("WORKSPACE", "made", False),
@@ -104,14 +111,18 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         True,
     ),
     "attempt.ended": _attempt_ended,
+    "tree.refused": lambda data: ("TOO LARGE", str(data["reason"]), True),
     "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),
+    "attempt.let_go": lambda data: ("LET GO", f"attempt {data['number']}, {data['commit'][:_HASH]}", True),
     "checks.done": _checks,
     "verifier.begun": lambda data: ("VERIFY", f"another agent judges attempt {data['number']}", True),
-    "verifier.ended": lambda data: ("VERIFIER", str(data["ending"]), True),
+    "verifier.ended": lambda data: ("VERIFIER", ": ".join(filter(None, map(data.get, _ENDING))), True),
     "verdict.given": _verdict,
+    "phase.rechecked": _checks,
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "trouble.met": lambda data: ("TROUBLE", f"{data['what']}, tried again {data['retry_at']}", True),
     "run.parked": _parked,
     "together.done": _outcome("TOGETHER"),
     "report.written": lambda _: ("REPORT", "written", False),
@@ -133,7 +144,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         "by hand" if data.get("by") == "hand" else "every phase of the plan is done",
         True,
     ),
-    "plan.differs": lambda _: ("DIFFERS", "the plan's text was changed during the run", True),
+    "plan.compared": lambda _: ("COMPARED", "the plan's text with what is proven", False),
+    "plan.differs": lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True),
+    "attention.called": lambda data: ("CALLED", f"you, by {data['way']}", False),
     # A landing has told of itself.
     "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),
 }
+KINDS: Final = tuple(_WORDS)
+"""Every kind of event that has words."""

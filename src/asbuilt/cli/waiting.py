@@ -34,8 +34,20 @@ _AT_WORK: Final = {
     "Land": "lands what is proven",
     "Mark": "writes outcomes into the plan",
     "Tidy": "tidies up",
+    "Compare": "compares the plan with what was proven",
+    "Recheck": "proves again what is done",
 }
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
+
+
+class Seen(NamedTuple):
+    """What is seen of a run from outside the journal, and when."""
+
+    now: datetime
+    heard_at: str | None = None
+    """When the agent that it waits for last gave a sign."""
+    is_served: bool = True
+    """False: no worker lives."""
 
 
 class Waiting(NamedTuple):
@@ -54,14 +66,14 @@ class Waiting(NamedTuple):
     until: str | None = None
     heard_at: str | None = None
 
-    def as_json(self, moment: Moment) -> dict[str, Any]:
+    def as_json(self, now: datetime) -> dict[str, Any]:
         """Give it to a script."""
         return {
             "kind": self.kind,
             "who": self.who,
             "since": stamp(self.since) if self.since else None,
             "until": stamp(self.until) if self.until else None,
-            "last_activity_s": _seconds_since(self.heard_at, moment),
+            "last_activity_s": _seconds_since(self.heard_at, now),
             "says": self.sentence,
             "next": self.command,
         }
@@ -70,36 +82,43 @@ class Waiting(NamedTuple):
 def waiting(view: PlanView, moment: Moment) -> Waiting:
     """Say what a plan waits for."""
     run = view.run
+    seen = moment.seen(run)
     claim = view.claim
     if claim is not None and (run is None or run.run.is_over or claim.run != run.run.run):
-        return _claim(view.slug, claim, moment)
+        return _claim(view.slug, claim, seen)
     if run is None:
         return Waiting("nobody", "", "", "It has not been run.", f"asbuilt run {view.slug}")
-    return run_waiting(run, moment)
+    return run_waiting(run, seen)
 
 
-def run_waiting(run: RunView, moment: Moment) -> Waiting:
+def run_waiting(run: RunView, seen: Seen) -> Waiting:
     """Say what one run waits for. First match wins."""
     if run.run.is_over:
-        return _over(run, moment)
+        return _over(run, seen)
+    if run.is_paused:
+        return _paused(run, seen)
     if run.questions:
-        return for_person(run, moment.now)
-    if is_cut_off(run, moment):
-        return _worker(run, moment)
+        return for_person(run, seen.now)
+    if is_cut_off(run, seen):
+        return _worker(run, seen)
     match run.waits_for.kind:
         case "agent" | "verifier":
-            return _agent(run, moment)
+            return _agent(run, seen)
         case "limit" | "time":
-            return _parked(run, moment)
+            return _parked(run, seen)
+        case "resume":
+            why = run.waits_for.why
+            return Waiting("asbuilt", "asbuilt", "asbuilt", f"Pauses at its next safe point: {why}.")
         case _:
             return _asbuilt(run)
 
 
-def is_cut_off(run: RunView, moment: Moment) -> bool:
+def is_cut_off(run: RunView, seen: Seen) -> bool:
     """Tell whether a run should be going on and nobody is there to do it."""
     due = run.waits_for.until
-    is_due = due is None or parsed(due) <= moment.now
-    return not run.run.is_over and not run.questions and moment.worker is None and is_due
+    is_due = due is None or parsed(due) <= seen.now
+    waits = run.run.is_over or run.is_paused or bool(run.questions)
+    return not waits and not seen.is_served and is_due
 
 
 def for_person(run: RunView, now: datetime) -> Waiting:
@@ -117,53 +136,64 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     )
 
 
-def _agent(run: RunView, moment: Moment) -> Waiting:
-    waits, now = run.waits_for, moment.now
-    agent = str(run.run.options.get("agent") or "the agent")
-    number = waits.attempt or 1
-    heard = moment.heard_at(run.attempt) or waits.since or None
-    work = "verifying" if waits.kind == "verifier" else f"at work on attempt {number} of"
-    since = f" since {at(waits.since, now)}" if waits.since else ""
-    heard_of = f", last heard {ago(heard, now)} ago" if heard else ""
-    is_last = waits.retries >= REPEAT_LIMIT
-    then = "the run fails" if is_last else f"attempt {number + 1} starts"
-    if waits.kind == "verifier":
-        then = "nothing is proven by it"
+def _paused(run: RunView, seen: Seen) -> Waiting:
+    waits = run.waits_for
+    age = ago(waits.since, seen.now) if waits.since else "just now"
     return Waiting(
-        waits.kind,
+        "person",
+        "you",
+        f"you, {age}",
+        f"Paused {age} ago: {waits.why}. Claim and workspace are kept; nothing happens until you resume it.",
+        f"asbuilt resume {run.run.options['slug']}",
+        since=waits.since or None,
+    )
+
+
+def _agent(run: RunView, seen: Seen) -> Waiting:
+    waits, now = run.waits_for, seen.now
+    agent = str(run.run.options.get("agent") or "the agent")
+    heard = seen.heard_at or waits.since or None
+    work = "verifying" if waits.kind == "verifier" else f"at work on attempt {waits.attempt or 1} of"
+    since = f" since {at(waits.since, now)}" if waits.since else ""
+    heard_of = f", last heard {ago(seen.heard_at, now)} ago" if seen.heard_at else ""
+    pause = f"; {waits.why}" if waits.why else ""
+    is_last = waits.kind == "agent" and waits.retries >= REPEAT_LIMIT
+    then = "the run fails" if is_last else "tried again"
+    return Waiting(
+        "verifier" if waits.kind == "verifier" else "agent",
         agent,
         f"{agent}, {ago(heard, now)} ago" if heard else agent,
-        f"Waits for {agent}, {work} phase {waits.phase}{since}{heard_of}. Silent for {lasting(STALL_S)}, or"
-        f" after {lasting(OVERALL_S)} in all, it is ended, its tree kept; then {then}.",
+        f"Waits for {agent}, {work} phase {waits.phase}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
+        f" or {lasting(OVERALL_S)} in all: ended, its tree kept, {then}.",
         since=waits.since or None,
         heard_at=heard,
     )
 
 
-def _parked(run: RunView, moment: Moment) -> Waiting:
-    waits, now = run.waits_for, moment.now
+def _parked(run: RunView, seen: Seen) -> Waiting:
+    waits, now = run.waits_for, seen.now
     since = f" since {at(waits.since, now)}" if waits.since else ""
     due = f"It goes on by itself {until(waits.until, now)}" if waits.until else "Nobody knows when it opens"
-    alone = "" if moment.worker is not None else " No worker lives; then one has to be there."
+    alone = "" if seen.is_served else " No worker lives; then one has to be there."
     return Waiting(
-        waits.kind,
+        "limit" if waits.kind == "limit" else "time",
         "the clock",
-        _clock(waits.until, moment) if waits.until else waits.why,
+        _clock(waits.until, seen) if waits.until else waits.why,
         f"Parked{since}: {waits.why}. {due}; its tree is kept.{alone}",
         since=waits.since or None,
         until=waits.until,
     )
 
 
-def _worker(run: RunView, moment: Moment) -> Waiting:
+def _worker(run: RunView, seen: Seen) -> Waiting:
     waits = run.waits_for
-    heard = moment.heard_at(run.attempt) or waits.since or run.run.at
+    heard = seen.heard_at or waits.since or run.run.at
     where = f" in phase {waits.phase}" if waits.phase else ""
     return Waiting(
         "worker",
         "a worker",
-        f"a worker, {ago(heard, moment.now)}",
-        f"Cut off{where}, last heard {at(heard, moment.now)}: no worker lives. Nothing is lost; it goes on"
+        f"a worker, {ago(heard, seen.now)}",
+        f"Cut off{where}, last heard {at(heard, seen.now)}: no worker lives. Nothing is lost; it goes on"
         " when one is there.",
         f"asbuilt resume {run.run.options['slug']}",
         since=heard,
@@ -179,21 +209,21 @@ def _asbuilt(run: RunView) -> Waiting:
     return Waiting("asbuilt", "asbuilt", "asbuilt", f"asbuilt {work}; nobody has to act.")
 
 
-def _claim(slug: str, claim: Claim, moment: Moment) -> Waiting:
+def _claim(slug: str, claim: Claim, seen: Seen) -> Waiting:
     return Waiting(
         "claim",
         claim.run,
         f"{claim.run}'s claim",
-        f"Held by {claim.run} since {at(claim.since, moment.now)}. It stays so until it is released; every"
+        f"Held by {claim.run} since {at(claim.since, seen.now)}. It stays so until it is released; every"
         " run of it is declined.",
         f"asbuilt claim release {slug} --owner {claim.run}",
         since=claim.since,
     )
 
 
-def _over(run: RunView, moment: Moment) -> Waiting:
+def _over(run: RunView, seen: Seen) -> Waiting:
     slug, branch = run.run.options["slug"], run.run.options.get("branch", "")
-    ended = at(run.run.ended_at or run.run.at, moment.now)
+    ended = at(run.run.ended_at or run.run.at, seen.now)
     why = run.waits_for.why
     said = {
         "landed": f"Landed on {branch} {ended}.",
@@ -209,19 +239,19 @@ def _over(run: RunView, moment: Moment) -> Waiting:
         "failed": f"asbuilt resume {slug}",
     }.get(run.run.state)
     is_held = run.run.state == "held"
-    brief = f"asbuilt why {slug}" if run.run.state == "failed" else f"you, {_age(run, moment)}" * is_held
+    brief = f"asbuilt why {slug}" if run.run.state == "failed" else f"you, {_age(run, seen)}" * is_held
     return Waiting(
         "person" if is_held else "nobody", "you" * is_held, brief, said, command, since=run.run.ended_at
     )
 
 
-def _age(run: RunView, moment: Moment) -> str:
-    return ago(run.run.ended_at or run.run.at, moment.now)
+def _age(run: RunView, seen: Seen) -> str:
+    return ago(run.run.ended_at or run.run.at, seen.now)
 
 
-def _clock(text: str, moment: Moment) -> str:
-    return until(text, moment.now).partition(", ")[0]
+def _clock(text: str, seen: Seen) -> str:
+    return until(text, seen.now).partition(", ")[0]
 
 
-def _seconds_since(text: str | None, moment: Moment) -> int | None:
-    return None if text is None else max(0, round((moment.now - parsed(text)).total_seconds()))
+def _seconds_since(text: str | None, now: datetime) -> int | None:
+    return None if text is None else max(0, round((now - parsed(text)).total_seconds()))

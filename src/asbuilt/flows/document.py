@@ -13,7 +13,7 @@ from asbuilt.git import commits
 from asbuilt.git.candidates import Edit
 from asbuilt.git.repository import checkouts, path_state
 from asbuilt.library.reading import read_bytes
-from asbuilt.library.writing import replace
+from asbuilt.library.writing import clear_away, replace
 from asbuilt.plan.source import digest
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Document:
         self._record = record
         self._run = record.run
         self._repository = repository
-        self._file = Path(self._run.options["checkout"]) / self._run.plan
+        self._file = Path(self._run.options["checkout"]) / Path(self._run.plan).expanduser()
 
     def read(self) -> bytes:
         """Return its bytes in the checkout that the run was started from."""
@@ -56,8 +56,12 @@ class Document:
         after = change(before)
         if after != before:
             replace(self._file, after, expected=digest(before))
+        # A worker killed in here leaves a hidden file: part of what stands here now, or the text before it.
+        clear_away(self._file, is_known=lambda left: after.startswith(left) or change(left) == after)
 
     def _state(self) -> str:
+        if not self._run.is_in_repository:
+            return "untracked"
         here = Path(self._run.options["checkout"]).resolve()
         checkout = next((one for one in checkouts(self._repository) if one.path.resolve() == here), None)
         return "missing" if checkout is None else path_state(checkout, self._run.plan)

@@ -90,6 +90,11 @@ class Engine:
         known = DBOS.list_workflows(workflow_ids=wanted, load_input=False, load_output=False)
         return {status.workflow_id: str(status.status) for status in known}
 
+    def why_over(self, workflow: str) -> str:
+        """Say how a segment ended that should not have, in the engine's words."""
+        (status,) = DBOS.list_workflows(workflow_ids=[workflow], load_input=False)
+        return f"{status.status}, {status.error}" if status.error else str(status.status)
+
     def take_over(self, worker: str) -> int:
         """Resume what a dead worker left; public calls only, since a segment is its own guard."""
         left = DBOS.list_workflows(status="PENDING", executor_id=worker, load_input=False, load_output=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from asbuilt.errors import GitFailed
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
+from asbuilt.journal.events import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,9 +77,9 @@ class Mover:
             self._say(
                 "landing.refused",
                 "refused",
-                what=_cut(outcome.what, _WHAT),
-                why=_cut(outcome.why, _WHY),
-                next=_cut(outcome.next_step, _NEXT),
+                what=shortened(outcome.what, _WHAT),
+                why=shortened(outcome.why, _WHY),
+                next=shortened(outcome.next_step, _NEXT),
             )
 
     def _has_landed(self, cut_off: Mapping[str, Any]) -> bool:
@@ -97,7 +98,7 @@ class Mover:
             f"recovered/{intent.new[:12]}",
             found=type(found).__name__,
             restored=len(settled.restored) if settled else 0,
-            left=[_cut(path, 200) for path in settled.left[:_PATHS]] if settled else [],
+            left=[shortened(path, 200) for path in settled.left[:_PATHS]] if settled else [],
         )
         if not isinstance(found, landing.Landed):
             return False
@@ -143,13 +144,8 @@ class Mover:
             try:
                 return load.build(onto, sign=True)
             except GitFailed as error:
-                self._say("landing.unsigned", "unsigned", why=_cut(error.why, _WHY))
+                self._say("landing.unsigned", "unsigned", why=shortened(error.why, _WHY))
         return load.build(onto, sign=False)
 
     def _done(self, new: str, details: str) -> None:
         self._say("landing.done", f"landed/{new[:12]}", new=new, branch=self._branch, details=details)
-
-
-def _cut(text: str, size: int) -> str:
-    """Cut a text so that an event can hold it, whatever its characters weigh."""
-    return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")

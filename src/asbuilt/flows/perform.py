@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
+from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
+from asbuilt.flows.environment import kept
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
@@ -23,6 +27,9 @@ from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.home import Home
@@ -36,12 +43,20 @@ class Performer:
     """Everything that a run does to the world outside."""
 
     def __init__(
-        self, home: Home, store: Store, blobs: Blobs, attempts: Attempts, processes: Processes
+        self,
+        home: Home,
+        store: Store,
+        blobs: Blobs,
+        attempts: Attempts,
+        processes: Processes,
+        *,
+        awake: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
+        """Take what it works with; `awake` keeps the machine from sleeping while an agent works."""
         self._home = home
         self._store = store
         self._blobs = blobs
-        self._working = Working(attempts)
+        self._working = Working(attempts, awake)
         self._processes = processes
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move) -> None:
@@ -53,33 +68,33 @@ class Performer:
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
-                start(record, repository)
+                start(record, repository, ring=self._processes.level)
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
-                self._workspace(run, repository, facts.base or "")
+                self._main(run, repository, facts)
                 record.say("workspace.made", "workspace", lane="main")
             case phases.SetUp():
                 preparing.set_up(record, repository, proving, base)
             case phases.Baseline():
                 preparing.run_baseline(record, proving, facts)
             case phases.Begin(phase=phase):
-                outcomes.go_on(facts, self._workspace(run, repository, facts.base or ""))
+                outcomes.go_on(facts, self._main(run, repository, facts))
                 self._begin(record, repository, phase)
             case phases.Attempt():
-                workspace = self._workspace(run, repository, facts.base or "")
-                self._working.attempt(record, workspace, facts, move)
+                self._working.attempt(record, self._main(run, repository, facts), facts, move)
             case phases.Keep(phase=phase, number=number):
                 self._keep(record, repository, facts, phase, number)
             case phases.Check(phase=phase, number=number):
                 self._check(record, proving, facts.phases[phase], number)
             case phases.Verify(phase=phase, number=number):
-                tree = attempt_of(facts.phases[phase], number).commit or ""
-                workspace = self._workspace(run, repository, tree, f"verify-{phase}-{number}")
-                self._working.verify(record, workspace, facts.phases[phase], number)
+                self._verify(record, repository, facts.phases[phase], number)
             case phases.Commit(phase=phase, number=number):
-                workspace = self._workspace(run, repository, facts.base_now)
-                outcomes.commit(facts, workspace, phase, number)
+                outcomes.commit(facts, self._main(run, repository, facts), phase, number)
+            case phases.Compare(point=point):
+                compare(record, Document(record, repository), facts, point)
+            case phases.Recheck(phase=phase):
+                self._recheck(record, repository, proving, phase)
             case phases.ProveTogether():
                 self._together(record, proving, tree_of(repository, facts.base_now))
             case phases.Report():
@@ -95,12 +110,23 @@ class Performer:
             case _:
                 assert_never(move)
 
-    def _workspace(self, run: Run, repository: Repository, commit: str, lane: str = "main") -> Workspace:
+    def _main(self, run: Run, repository: Repository, facts: RunFacts) -> Workspace:
+        """Give the workspace in which the run's agents work, made on its base unless it is there."""
+        root, base = self._home.workspaces / run.repo, facts.base or ""
+        return workspaces.make(repository, root, run.run, "main", base, files_of=facts.carried)
+
+    def _workspace(self, run: Run, repository: Repository, commit: str, lane: str) -> Workspace:
         return workspaces.make(repository, self._home.workspaces / run.repo, run.run, lane, commit)
 
     def _rigs(self, run: Run, repository: Repository) -> Rigs:
         limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
-        return Rigs(self._home.path / "setups" / run.repo, repository, self._processes, limit_s=limit_s)
+        return Rigs(
+            self._home.path / "setups" / run.repo,
+            repository,
+            self._processes,
+            limit_s=limit_s,
+            environment=kept(self._home.runs / run.run),
+        )
 
     def _begin(self, record: Record, repository: Repository, phase_id: str) -> None:
         data = Document(record, repository).read()
@@ -117,9 +143,23 @@ class Performer:
         self, record: Record, repository: Repository, facts: RunFacts, phase_id: str, number: int
     ) -> None:
         base = facts.base_now
-        workspace = self._workspace(record.run, repository, base)
+        workspace = self._main(record.run, repository, facts)
         attempt = f"{record.run.run}.{phase_id}.{number}"
-        kept = snapshots.keep(repository, workspace, attempt, parent=base, at=record.author().at)
+        author = record.author()
+        try:
+            kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
+        except TreeTooLarge as error:
+            again = attempt_of(facts.phases[phase_id], number).refusals + 1
+            key = f"{phase_id}/{number}/refused/{again}"
+            record.say(
+                "tree.refused", key, phase=phase_id, number=number, reason=f"{error.what}. {error.next_step}"
+            )
+            return
+        # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
+        if record.run.is_in_repository:
+            kept = workspaces.put_back(
+                repository, workspace, record.run.plan, kept=kept, base=base, author=author
+            )
         record.say(
             "tree.kept",
             f"{phase_id}/{number}/kept",
@@ -143,6 +183,24 @@ class Performer:
             failures=failures_of(shown),
             evidence=proving.keep(shown),
             reused=[one.name for one in shown if one.reused],
+        )
+
+    def _verify(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
+        commit = attempt_of(phase, number).commit or ""
+        workspace = self._workspace(record.run, repository, commit, f"verify-{phase.id}-{number}")
+        self._working.verify(record, workspace, phase, number)
+
+    def _recheck(self, record: Record, repository: Repository, proving: Proving, phase_id: str) -> None:
+        """Prove a phase again, as the plan words it now, on what the run began with."""
+        phase = the_phase(read(Document(record, repository).read()), phase_id)
+        shown = proving.prove(proving.base, [check.command for check in phase.checks])
+        record.say(
+            "phase.rechecked",
+            f"{phase_id}/rechecked",
+            phase=phase_id,
+            outcome=outcome_of(shown),
+            failures=failures_of(shown),
+            evidence=proving.keep(shown),
         )
 
     def _together(self, record: Record, proving: Proving, tree: str) -> None:

@@ -37,7 +37,7 @@ class Proving:
     def __init__(self, record: Record, rigs: Rigs, base: str) -> None:
         self._record = record
         self._rigs = rigs
-        self._base = base
+        self.base = base
 
     def set_up(self, setup: Setup) -> Evidence | None:
         """Make what checks shall find; None when it is there already, or there is nothing to make."""
@@ -50,7 +50,7 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return made, None
-            ran = rig.run(self._base, tests)
+            ran = rig.run(self.base, tests)
             counts = _counts(ran)
             shown = self._tests(ran, counts, counts)
             if not shown.is_conclusive:
@@ -106,7 +106,7 @@ class Proving:
         return [*islice(found, 1)]
 
     def _made(self, rig: Rig) -> Evidence | None:
-        ran = rig.set_up(self._base)
+        ran = rig.set_up(self.base)
         return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
 
     def _tests(self, ran: Ran, counts: Counts | None, baseline: Counts | None) -> Evidence:

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.git.commits import Person
-from asbuilt.journal.events import append, history, keyed
+from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened, whole_history
+from asbuilt.lifecycle.timers import reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts
@@ -21,17 +22,27 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
     from asbuilt.plan.model import Phase
+    from asbuilt.ports import Result
     from asbuilt.proof.evidence import Evidence
 
 
 ACTOR: Final = "asbuilt"
+_WORDS: Final = 700
 
 
 def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
-    """Append an event of a run; its key is the run's and the step's."""
-    append(
-        session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data={"run": run.run, **data}
-    )
+    """Append an event of a run; its key is the run's and the step's. Words that are too long are cut."""
+    whole = {"run": run.run, **data}
+    if body_size(whole) > MAX_BODY:
+        whole = {name: _cut(value) for name, value in whole.items()}
+    append(session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data=whole)
+
+
+def _cut(value: object) -> object:
+    """Cut words to a size of which several fit; ids and digests are shorter than that."""
+    if isinstance(value, list):
+        return [shortened(one, _WORDS // len(value)) if isinstance(one, str) else one for one in value]
+    return shortened(value, _WORDS) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +72,13 @@ class Record:
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
 
+    def reopens_at(self, ended: Result) -> str | None:
+        """Return when a usage limit opens again, by the journal's clock; None when there was none."""
+        if ended.ending != "limited":
+            return None
+        with self.store.read() as session:
+            return reopens_at(ended.resets_at, session.now)
+
     def author(self) -> Person:
         """Return who the outcome commits are by: git's own answer when the run began."""
         name, email, at = self.told("started")["author"]
@@ -80,7 +98,7 @@ class Record:
         with self.store.read() as session:
             kept = [
                 event.data["evidence"]
-                for event in history(session, self.run.address)
+                for event in whole_history(session, self.run.address)
                 if event.data.get("run") == self.run.run and "evidence" in event.data
             ]
         return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]

@@ -8,11 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.errors import NotFound
+from asbuilt.flows import environment
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import new_id
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.ids import Address
@@ -21,10 +25,11 @@ if TYPE_CHECKING:
 
 
 class Asker(NamedTuple):
-    """Who asks, and from which machine."""
+    """Who asks, on which machine, and from which environment."""
 
     actor: str
     host: str
+    environ: Mapping[str, str]
 
 
 class Declined(NamedTuple):
@@ -35,10 +40,14 @@ class Declined(NamedTuple):
 
 
 def request(
-    store: Store, address: Address, *, slug: str, options: dict[str, Any], asker: Asker, run: str = ""
+    store: Store, rooms: Path, address: Address, *, slug: str, options: dict[str, Any], asker: Asker
 ) -> Run | Declined:
-    """Ask for a run. The plan is claimed in the same breath, so of two that ask at once one is told."""
-    run = run or new_id()
+    """Ask for a run. The plan is claimed in the same breath, so of two that ask at once one is told.
+
+    `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
+    """
+    run = new_id()
+    environment.keep(rooms / run, asker.environ)
     with store.write() as session:
         open_plan(session, address, slug)
         taken = claims.acquire(
@@ -66,11 +75,40 @@ def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
     return asked
 
 
-def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
-    """Make what a run waits for due now; False when it waits for nothing."""
+def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
+    """Ask a run to wait at its next safe point; False when it is over, or was asked before."""
     with store.write() as session:
+        found = runs.find(session, run.org, run.repo, run.run)
+        pauses = runs.pauses(session, run)
+        if found is None or found.is_over or pauses.is_open:
+            return False
+        append(
+            session,
+            run.address,
+            key=f"{run.run}/pause/{pauses.asked + 1}",
+            kind=runs.PAUSE,
+            actor=asker.actor,
+            data={"run": run.run, "reason": reason[:500]},
+        )
+        runs.wake(session, run.org, run.repo, run.run)
+    return True
+
+
+def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
+    """End a run's pause, and make what it waits for due now; False when it waits for nothing."""
+    with store.write() as session:
+        pauses = runs.pauses(session, run)
         moved = runs.wake(session, run.org, run.repo, run.run)
-        if moved:
+        if pauses.is_open:
+            append(
+                session,
+                run.address,
+                key=f"{run.run}/resume/{pauses.asked}",
+                kind=runs.RESUME,
+                actor=asker.actor,
+                data={"run": run.run},
+            )
+        elif moved:
             append(
                 session,
                 run.address,
@@ -79,7 +117,7 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
                 actor=asker.actor,
                 data={"run": run.run},
             )
-    return bool(moved)
+    return bool(moved) or pauses.is_open
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts

@@ -22,7 +22,7 @@ from asbuilt.proof.counts import MAX_XML
 from asbuilt.proof.runners import reporting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from asbuilt.git.repository import Repository
     from asbuilt.ports import Ended, Processes
@@ -44,16 +44,30 @@ class Ran(NamedTuple):
     """What its runner wrote beside its output, if it wrote anything."""
 
 
+class Terms(NamedTuple):
+    """On what terms commands run in a rig."""
+
+    limit_s: int
+    environment: Mapping[str, str]
+
+
 class Rigs:
     """The rigs of one repository, each for one setup."""
 
     def __init__(
-        self, folder: Path, repository: Repository, processes: Processes, *, limit_s: int = LIMIT_S
+        self,
+        folder: Path,
+        repository: Repository,
+        processes: Processes,
+        *,
+        limit_s: int = LIMIT_S,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
+        """Take where they are; `environment` is what commands see of the one that the run was asked from."""
         self._folder = folder
         self._repository = repository
         self._processes = processes
-        self._limit_s = limit_s
+        self._terms = Terms(limit_s, environment or {})
 
     @contextmanager
     def take(self, setup: Setup) -> Iterator[Rig]:
@@ -68,7 +82,7 @@ class Rigs:
                 os.close(descriptor)
                 continue
             try:
-                yield Rig(folder, self._repository, self._processes, setup, self._limit_s)
+                yield Rig(folder, self._repository, self._processes, setup, self._terms)
             finally:
                 os.close(descriptor)
             return
@@ -78,14 +92,14 @@ class Rig:
     """One folder of them, ours alone for now."""
 
     def __init__(
-        self, folder: Path, repository: Repository, processes: Processes, setup: Setup, limit_s: int
+        self, folder: Path, repository: Repository, processes: Processes, setup: Setup, terms: Terms
     ) -> None:
         self._checkout, self._home, self._out = (folder / name for name in ("checkout", "home", "out"))
         self._making, self._kept = folder / "making", folder / "kept"
         self._repository = repository
         self._processes = processes
         self._setup = setup
-        self._limit_s = limit_s
+        self._terms = terms
 
     def set_up(self, tree: str) -> Ran | None:
         """Make what every check shall find, on a tree that no agent has touched; None when it stands.
@@ -135,7 +149,8 @@ class Rig:
                 writable=(self._checkout, self._out),
                 home=self._home,
                 network=network,
-                timeout_s=self._limit_s,
+                environment=self._terms.environment,
+                timeout_s=self._terms.limit_s,
             )
         )
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
+from asbuilt.flows.calling import Calling
 from asbuilt.flows.engine import step
 from asbuilt.flows.record import ACTOR, say
+from asbuilt.flows.troubles import trouble_in, words_of
 from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.events import whole_history
 from asbuilt.journal.views import facts_of
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.flows.perform import Performer
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.runs import Run
+    from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
-    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.ports import Attention
 
 _MAX_REASON: Final = 900
 
@@ -30,10 +35,13 @@ Plain = dict[str, Any]
 class Runs:
     """The runs of one worker."""
 
-    def __init__(self, store: Store, blobs: Blobs, performer: Performer) -> None:
+    def __init__(
+        self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
+    ) -> None:
         self._store = store
         self._blobs = blobs
         self._performer = performer
+        self._calling = Calling(store, attention)
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Go through one segment of a run: it ends when the run does, or with the next one planned."""
@@ -51,7 +59,7 @@ class Runs:
             if isinstance(move, phases.Ask):
                 step(f"ask {turn}", self._ask, org, repo, run, told)
             else:
-                step(f"{told['move']} {turn}", self._perform, org, repo, run, told)
+                step(f"{told['move']} {turn}", self._perform, org, repo, run, f"{n}/{turn}", told)
 
     def _go_on(self, org: str, repo: str, run: str) -> None:
         with self._store.write() as session:
@@ -63,28 +71,59 @@ class Runs:
         with self._store.read() as session:
             found = _found(session, org, repo, run)
             move = phases.next_move(facts_of(session, self._blobs, found), session.now)
-        return {"move": type(move).__name__, **move._asdict()}
+        return {
+            "move": type(move).__name__,
+            **{name: _plain(value) for name, value in move._asdict().items()},
+        }
 
-    def _perform(self, org: str, repo: str, run: str, told: Plain) -> None:
-        """Perform one move; what stops it is written down as the run's end, in words."""
+    def lost(self, segment: Segment, why: str) -> None:
+        """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
+
+        The journal knows where the run stands, so the next segment goes on there.
+        """
+        org, repo, run, n = segment.org, segment.repo, segment.run, segment.n
+        with self._store.write() as session:
+            found = _found(session, org, repo, run)
+            if not runs.close_segment(session, segment) or found.is_over:
+                return
+            # What is kept outside the journal may be what has broken, so nothing of it is needed here.
+            told = ((event.kind, event.data) for event in whole_history(session, found.address))
+            troubles = fold(run, found.options, told).troubles
+            what = f"segment {n} broke off: {why}"[:_MAX_REASON]
+            if troubles >= phases.TROUBLE_LIMIT:
+                end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
+                return
+            retry_at = again_at(troubles, session.now)
+            say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=retry_at)
+            runs.plan_segment(session, runs.Segment(org, repo, run, n + 1, retry_at, "trouble"))
+            runs.set_state(session, found, "waiting")
+
+    def _perform(self, org: str, repo: str, run: str, turn: str, told: Plain) -> None:
+        """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
         with self._store.read() as session:
             found = _found(session, org, repo, run)
             facts = facts_of(session, self._blobs, found)
         try:
             self._performer.perform(found, facts, _move(told))
-        except AsbuiltError as error:
-            reason = f"{error.what} Why: {error.why} Next: {error.next_step}"
+        except (AsbuiltError, OSError) as error:
+            trouble = trouble_in(error)
             with self._store.write() as session:
-                say(
-                    session, found, "run.ended", "ended",
-                    state="failed", reason=reason[:_MAX_REASON], code=error.exit_code,
-                )  # fmt: skip
+                if trouble is not None:
+                    retry_at = again_at(facts.troubles, session.now)
+                    what = trouble[:_MAX_REASON]
+                    say(session, found, "trouble.met", f"trouble/{turn}", what=what, retry_at=retry_at)
+                elif isinstance(error, AsbuiltError):
+                    reason, code = words_of(error)[:_MAX_REASON], error.exit_code
+                    say(session, found, "run.ended", "ended", state="failed", reason=reason, code=code)
+                else:
+                    raise
 
     def _ask(self, org: str, repo: str, run: str, told: Plain) -> None:
         with self._store.write() as session:
             found = _found(session, org, repo, run)
             wish = approvals.Wish(run, told["kind"], told["question"], told["phase"])
             approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
+        self._calling.call(found, f"{told['key']}/asked")
 
     def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         with self._store.write() as session:
@@ -93,27 +132,34 @@ class Runs:
             next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
             runs.plan_segment(session, next_one)
             runs.close_segment(session, next_one._replace(n=n))
-            runs.set_state(session, found, "waiting")
+            runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
             say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
-            # An answer that came between the decision and this moment would otherwise wait for ever.
-            if told["until"] is None and not _unanswered(facts_of(session, self._blobs, found)):
+            # What somebody said between the decision and this moment would otherwise wait for ever.
+            if not _still_waits(phases.next_move(facts_of(session, self._blobs, found), session.now), told):
                 runs.wake(session, org, repo, run)
+        self._calling.call(found, f"{run}/parked/{n}")
 
     def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         """Write the last account of a run and let go of its plan."""
-        state, reason = told["state"], told["reason"][:_MAX_REASON]
+        state, reason = told["state"], told["reason"]
         with self._store.read() as session:
             found = _found(session, org, repo, run)
             facts, now = facts_of(session, self._blobs, found), session.now
         if facts.ended is None:
-            facts.ended, facts.reason = state, reason
+            facts.ended, facts.reason = state, reason[:_MAX_REASON]
         report = self._performer.report(found, facts, now)
         with self._store.write() as session:
             say(session, found, "report.written", "report/end", report=report)
-            say(session, found, "run.ended", "ended", state=state, reason=reason)
-            runs.set_state(session, found, state)
-            claims.release(session, found.address, run=run, actor=ACTOR)
+            end(session, found, state, reason)
             runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
+        self._calling.call(found, f"{run}/ended")
+
+
+def end(session: Session, run: Run, state: str, reason: str) -> None:
+    """Write down that a run is over, and let go of its plan."""
+    say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
+    runs.set_state(session, run, state)
+    claims.release(session, run.address, run=run.run, actor=ACTOR)
 
 
 def _found(session: Session, org: str, repo: str, run: str) -> Run:
@@ -123,18 +169,18 @@ def _found(session: Session, org: str, repo: str, run: str) -> Run:
     return found
 
 
-def _unanswered(facts: RunFacts) -> bool:
-    return any(answer is None for answer in facts.approvals.values())
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
+    """Escape what the engine's database does not take as text: a name that is not UTF-8."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-_MOVES: Final[dict[str, Callable[..., phases.Move]]] = {
-    kind.__name__: kind
-    for kind in (
-        phases.Start, phases.ResolveTests, phases.MakeWorkspace, phases.SetUp, phases.Baseline,
-        phases.Begin, phases.Attempt, phases.Keep, phases.Check, phases.Verify, phases.Commit, phases.Ask,
-        phases.ProveTogether, phases.Report, phases.Land, phases.Mark, phases.Tidy, phases.Wait, phases.End,
-    )
-}  # fmt: skip
+def _still_waits(move: phases.Move, told: Plain) -> bool:
+    return isinstance(move, phases.Wait) and (move.why == phases.PAUSED) == (told["why"] == phases.PAUSED)
+
+
+_MOVES: Final[dict[str, Callable[..., phases.Move]]] = {kind.__name__: kind for kind in get_args(phases.Move)}
 
 
 def _move(told: Plain) -> phases.Move:

@@ -14,8 +14,9 @@ from asbuilt.flows.outcomes import branch_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git import commits
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
-from asbuilt.journal import claims, runs
-from asbuilt.journal.views import events_of
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.views import events_of, facts_of
+from asbuilt.lifecycle.phases import current
 from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
@@ -39,7 +40,7 @@ class Ground(NamedTuple):
     """What is proven and the target does not have."""
 
 
-def start(record: Record, repository: Repository) -> None:
+def start(record: Record, repository: Repository, *, ring: str) -> None:
     """Claim the plan, look at the repository, and write down what this run is."""
     run = record.run
     target = _look(record, repository)
@@ -61,10 +62,16 @@ def start(record: Record, repository: Repository) -> None:
         outline |= _undo(record, ground, of)
     else:
         _check_branch(record, repository, ground)
+    base = ground.unlanded[-1].commit if ground.unlanded else ground.target
+    carried = _carried(record, repository, base)
+    if carried is not None:
+        outline["carried"] = carried
     record.say(
         "run.started",
         "started",
-        base=ground.unlanded[-1].commit if ground.unlanded else ground.target,
+        base=base,
+        ring=ring,
+        ring_agreed=_is_agreed(record, "ring/none/"),
         branch_at=ground.branch,
         of=of,
         outline=record.blobs.put(json.dumps(outline).encode()),
@@ -72,6 +79,31 @@ def start(record: Record, repository: Repository) -> None:
         intent=plan.intent,
         author=[author.name, author.email, author.at.isoformat()],
     )
+
+
+def _is_agreed(record: Record, under: str) -> bool:
+    """Tell whether a person has said yes before, in whatever run of this repository."""
+    with record.store.read() as session:
+        said = approvals.last_answered(session, record.run.org, record.run.repo, under=under)
+    return said is not None and said.answer == "yes"
+
+
+def _carried(record: Record, repository: Repository, base: str) -> tuple[str, str, list[str]] | None:
+    """Find the files with which the run that this one continues had come furthest in a phase.
+
+    They are taken up only where they were made: on another base they would undo what others did since.
+    """
+    run = record.run
+    with record.store.read() as session:
+        before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
+        facts = None if before is None else facts_of(session, record.blobs, before)
+    phase = None if facts is None else current(facts)
+    if phase is None or run.options.get("phase") not in (None, phase.id):
+        return None
+    for attempt in reversed(phase.attempts):
+        if attempt.commit and commits.read_commit(repository, attempt.commit).parents[:1] == (base,):
+            return phase.id, attempt.commit, list(attempt.failures)
+    return None
 
 
 def _look(record: Record, repository: Repository) -> str:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Store
 
 LOOK_S: Final = 0.2
-_LOST: Final = frozenset({"ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+_LOOKS: Final = 20
+"""Every so many looks the engine is asked for all that is open: a segment can be lost at any time."""
+_OVER: Final = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
 
 
 class Worker:
@@ -32,6 +34,7 @@ class Worker:
         self._org = org
         self._lost = lost
         self._told: dict[str, str] = {}
+        self._looked = 0
 
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
         """Look for what is due until told to end, or until nothing has been open for `idle_s` seconds."""
@@ -55,8 +58,10 @@ class Worker:
         with self._store.read() as session:
             segments = runs.open_segments(session, self._org)
             now = session.now
-        fresh = [segment for segment in segments if segment.workflow not in self._told]
-        states = self._engine.states(segment.workflow for segment in fresh)
+        self._looked += 1
+        everything = self._looked % _LOOKS == 0
+        asked = [segment for segment in segments if everything or segment.workflow not in self._told]
+        states = self._engine.states(segment.workflow for segment in asked)
         for segment in segments:
             self._tell(segment, now, states.get(segment.workflow))
         self._told = {segment.workflow: segment.due_at for segment in segments}
@@ -64,9 +69,11 @@ class Worker:
 
     def _tell(self, segment: Segment, now: str, state: str | None) -> None:
         known = self._told.get(segment.workflow)
-        if known is None and state in _LOST:
-            self._lost(segment, str(state))
-        elif known is None:
+        if state in _OVER:
+            # Open in the journal and over in the engine; if it was closed meanwhile, the journal says so.
+            self._lost(segment, self._engine.why_over(segment.workflow))
+            return
+        if known is None:
             self._engine.enqueue(
                 segment.workflow,
                 (segment.org, segment.repo, segment.run, segment.n),

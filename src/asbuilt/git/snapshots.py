@@ -55,6 +55,27 @@ def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: 
     return Kept(commit=commit, tree=tree, ref=ref, ignored=ignored)
 
 
+def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str:
+    """Return a tree with one path as it is in another one: its file there, or nothing where there is none."""
+    name = os.fsencode(path)
+    with quiet(repository) as git:
+        wanted = entries(git, check_oid(base)).get(name)
+        found = {
+            one: entry
+            for one, entry in entries(git, check_oid(tree)).items()
+            if one == name or one.startswith(name + b"/")
+        }
+        if found == ({} if wanted is None else {name: wanted}):
+            return tree
+        git.said("read-tree", tree)
+        lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + one for one in found]
+        if wanted is not None:
+            lines.append(wanted[0] + b" " + wanted[1].encode("ascii") + b"\t" + name)
+        # A file that was put in the place of a folder above gives way, too.
+        git.said("update-index", "--add", "--replace", "-z", "--index-info", stdin=_joined(lines))
+        return git.line("write-tree")
+
+
 def kept(repository: Repository, attempt: str) -> str | None:
     """Return the commit that keeps an attempt, or None."""
     return tip(repository, ATTEMPTS + attempt)

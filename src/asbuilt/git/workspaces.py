@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
 from asbuilt.git.checkouts import fill
 from asbuilt.git.command import Git, check_oid
-from asbuilt.git.commits import read_commit
-from asbuilt.git.locks import guarded, is_still
+from asbuilt.git.commits import commit_tree, read_commit
+from asbuilt.git.locks import guarded, is_still, set_ref
 from asbuilt.git.repository import registered
-from asbuilt.git.snapshots import read_tree_of
+from asbuilt.git.snapshots import read_tree_of, with_path_of
 from asbuilt.ports import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.git.commits import Person
     from asbuilt.git.repository import Repository
     from asbuilt.ports import Kept
 
@@ -41,11 +42,14 @@ class Leftover:
     """Its folder exists."""
 
 
-def make(repository: Repository, root: Path, run: str, lane: str, commit: str) -> Workspace:
+def make(
+    repository: Repository, root: Path, run: str, lane: str, commit: str, *, files_of: str | None = None
+) -> Workspace:
     """Make a linked worktree `root/run/lane` of a commit, detached and locked, unless it is there.
 
-    One that is ready is returned as it is, whatever an agent has done in it. One that was left half made is
-    finished: until the mark is set, nobody but us has written there.
+    `files_of` names another commit whose files it begins with: work that goes on, seen as changes. One that
+    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished:
+    until the mark is set, nobody but us has written there.
     """
     path = root.resolve() / _name(run) / _name(lane)
     check_oid(commit)
@@ -60,7 +64,7 @@ def make(repository: Repository, root: Path, run: str, lane: str, commit: str) -
         if (git_dir / _READY).is_file() and path.is_dir():
             relink(workspace)
         else:
-            _finish(repository, workspace, commit, held)
+            _finish(repository, workspace, commit, held, files_of=files_of)
     return workspace
 
 
@@ -106,6 +110,28 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
         _finish(repository, workspace, commit, held)
 
 
+def put_back(
+    repository: Repository, workspace: Workspace, path: str, *, kept: Kept, base: str, author: Person
+) -> Kept:
+    """Put one path of a workspace back to what it is in `base`, on top of what was kept; often a no-op.
+
+    What the agent had there stays under the attempt's ref, as a parent of what is returned.
+    """
+    tree = with_path_of(repository, kept.tree, base, path)
+    if tree == kept.tree:
+        return kept
+    message = f"Put {path} back\n".encode("utf-8", "surrogateescape")
+    commit = commit_tree(repository, tree, parents=(base, kept.commit), author=author, message=message)
+    set_ref(repository, kept.ref, new=commit, old=kept.commit)
+    reset_to(repository, workspace, commit, kept=kept)
+    return replace(kept, commit=commit, tree=tree)
+
+
+def head_of(workspace: Workspace) -> str:
+    """Return the commit that a workspace is at."""
+    return _own(workspace).line("rev-parse", "--verify", "HEAD")
+
+
 def remove(repository: Repository, workspace: Workspace) -> None:
     """Remove a workspace whose commits are reachable and whose tree is clean; a second time is fine.
 
@@ -114,7 +140,7 @@ def remove(repository: Repository, workspace: Workspace) -> None:
     """
     doomed = workspace.path.with_name(f".removing-{workspace.path.name}")
     if workspace.path.is_dir():
-        _refuse_unreachable(repository, workspace)
+        refuse_unreachable(repository, workspace)
         head = _own(workspace).line("rev-parse", "--verify", "HEAD^{tree}")
         _must_be(repository, workspace, head, "A workspace is removed only when nothing in it would be lost.")
         _delete(doomed)
@@ -164,7 +190,9 @@ def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str)
     return git_dir
 
 
-def _finish(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
+def _finish(
+    repository: Repository, workspace: Workspace, commit: str, held: int, *, files_of: str | None = None
+) -> None:
     ready = workspace.git_dir / _READY
     ready.unlink(missing_ok=True)
     workspace.path.mkdir(parents=True, exist_ok=True)
@@ -176,7 +204,7 @@ def _finish(repository: Repository, workspace: Workspace, commit: str, held: int
             (workspace.git_dir / name).write_text(text + "\n", encoding="ascii")
     relink(workspace)
     replace(_own(workspace), descriptors=(held,)).said("update-ref", "--no-deref", "HEAD", check_oid(commit))
-    fill(repository, workspace.path, commit, index=workspace.git_dir / "index", held=held)
+    fill(repository, workspace.path, files_of or commit, index=workspace.git_dir / "index", held=held)
     with ready.open("w", encoding="ascii") as file:
         file.write(commit + "\n")
         file.flush()
@@ -221,7 +249,8 @@ def _is_unborn(repository: Repository, entry: Path) -> bool:
     return entry not in {folder for folder, _ in registered(repository)}
 
 
-def _refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
+def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
+    """Refuse to let go of a workspace that holds a commit which no ref has."""
     named = {_own(workspace).line("rev-parse", "--verify", "HEAD")}
     log = workspace.git_dir / "logs" / "HEAD"
     if log.is_file():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.journal.events import append
+from asbuilt.journal.events import append, shortened
 from asbuilt.journal.ids import Address
 from asbuilt.journal.store import first
 
@@ -102,7 +102,7 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
             "run": wish.run,
             "kind": wish.kind,
             "phase": wish.phase,
-            "question": wish.question[:500],
+            "question": shortened(wish.question, 700),
         },
     )
     asked = named(session, address.org, address.repo, int(number))
@@ -139,7 +139,7 @@ def answer(  # noqa: PLR0913 - an answer has these parts
                 "key": found.key,
                 "run": found.run,
                 "answer": said,
-                "note": (note or "")[:500],
+                "note": shortened(note or "", 700),
             },
         )
     return bool(changed), found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
@@ -25,7 +26,9 @@ class Blobs:
         """Keep some bytes and return their digest."""
         name = hashlib.sha256(data).hexdigest()
         file = self._file(name)
-        if file.exists():
+        # Touched, so that nobody takes it for one that nobody wants before an event names it.
+        with suppress(FileNotFoundError):
+            os.utime(file)
             return f"sha256:{name}"
         fresh = file.with_name(f".{name}.{os.urandom(4).hex()}")
         try:
@@ -61,6 +64,25 @@ class Blobs:
         if hashlib.sha256(data).hexdigest() != name:
             raise self._damaged(digest)
         return data
+
+    def files(self) -> list[Path]:
+        """List what is kept, each under the name of its content."""
+        return [file for file in self._folder.glob("??/*") if not file.name.startswith(".")]
+
+    def torn(self) -> list[Path]:
+        """List what a write or a removal has left that was cut off; also one that is still under way."""
+        return [*self._folder.glob("??/.*")]
+
+    def let_go(self, file: Path) -> bool:
+        """Take a blob away that nobody names; False when somebody has wanted it again meanwhile."""
+        seen = file.stat().st_mtime_ns
+        doomed = file.with_name(f".{file.name}.going")
+        file.rename(doomed)
+        if doomed.stat().st_mtime_ns != seen:
+            doomed.replace(file)
+            return False
+        doomed.unlink()
+        return True
 
     def _file(self, name: str) -> Path:
         return self._folder / name[:2] / name

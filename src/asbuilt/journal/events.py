@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from asbuilt.journal.ids import Address
     from asbuilt.journal.store import Session
 
@@ -15,6 +17,30 @@ MAX_BODY: Final = 2_048
 """Bytes of an event's data; what is longer is a blob, and its digest stands here."""
 COLUMNS: Final = "seq, key, kind, v, at, actor, data"
 """What an event is made of."""
+
+
+def shortened(text: str, size: int) -> str:
+    """Cut a text to so many bytes of an event's data; quotes, controls and strange letters take more."""
+    for end in range(len(text), -1, -max(1, len(text) // 64)):
+        cut = text if end == len(text) else text[:end] + "…"
+        if body_size(cut) <= size:
+            return cut
+    return ""
+
+
+def body_size(data: object) -> int:
+    """Count the bytes that something takes in an event."""
+    return len(_body(data).encode())
+
+
+def _body(data: object) -> str:
+    body = json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    try:
+        body.encode()
+    except UnicodeEncodeError:
+        # A name that is not UTF-8: no database takes it as text, and escaped it comes back as it was.
+        return json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return body
 
 
 class Event(NamedTuple):
@@ -53,8 +79,8 @@ def append(  # noqa: PLR0913 - an event has these parts
 ) -> Event:
     """Append an event, or return the one that already has this key."""
     where = address._asdict()
-    body = json.dumps(data or {}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    if len(body.encode("utf-8", "surrogatepass")) > MAX_BODY:
+    body = _body(data or {})
+    if body_size(data or {}) > MAX_BODY:
         # Our own bug, found before it fills a database: texts and outputs belong into blobs.
         raise ValueError(f"the event {kind} has {len(body)} characters; {MAX_BODY} bytes are allowed")
     # The head row is taken first, so that two writers of one plan come one after the other.
@@ -105,6 +131,14 @@ def history(session: Session, address: Address, *, after: int = 0, limit: int = 
         limit=limit,
     )
     return [event_of(row) for row in rows]
+
+
+def whole_history(session: Session, address: Address) -> Iterator[Event]:
+    """Give all of a plan's events in order, page by page."""
+    seen = 0
+    while page := history(session, address, after=seen):
+        yield from page
+        seen = page[-1].seq
 
 
 def event_of(row: dict[str, Any]) -> Event:

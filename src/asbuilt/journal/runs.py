@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped")
 FAR: Final = "9999-12-31T00:00:00.000Z"
 """When a run that waits for a person goes on by itself: never; an answer makes it due."""
+PAUSE: Final = "run.pause_asked"
+RESUME: Final = "run.resume_asked"
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
 
 
@@ -39,9 +41,26 @@ class Run(NamedTuple):
         return Address(self.org, self.repo, self.plan)
 
     @property
+    def is_in_repository(self) -> bool:
+        """Tell whether its plan is a file of the repository; else it is in a folder of its user's."""
+        return not self.plan.startswith(("~/", "/"))
+
+    @property
     def is_over(self) -> bool:
         """Tell whether nothing more will happen."""
         return self.ended_at is not None
+
+
+class Pauses(NamedTuple):
+    """How often people have asked a run to pause, and how often to go on after it."""
+
+    asked: int
+    over: int
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the last one still holds."""
+        return self.asked > self.over
 
 
 class Segment(NamedTuple):
@@ -110,9 +129,9 @@ def plan_segment(session: Session, segment: Segment) -> None:
     )
 
 
-def close_segment(session: Session, segment: Segment) -> None:
-    """Write down that a segment has done its part."""
-    session.run(
+def close_segment(session: Session, segment: Segment) -> bool:
+    """Write down that a segment has done its part; False when it was closed before."""
+    closed = session.run(
         "UPDATE segments SET closed_at = :now WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
         " AND closed_at IS NULL",
         org=segment.org,
@@ -121,6 +140,7 @@ def close_segment(session: Session, segment: Segment) -> None:
         n=segment.n,
         now=session.now,
     )
+    return bool(closed)
 
 
 def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:
@@ -180,6 +200,43 @@ def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str)
         reason=reason,
     )
     return bool(changed)
+
+
+def pauses(session: Session, run: Run) -> Pauses:
+    """Count the pauses of a run."""
+    rows = session.rows(
+        "SELECT kind, count(*) AS times FROM events WHERE org = :org AND repo = :repo AND plan = :plan"
+        " AND key LIKE :keys AND kind IN (:pause, :resume) GROUP BY kind",
+        **run.address._asdict(),
+        keys=f"{run.run}/%",
+        pause=PAUSE,
+        resume=RESUME,
+    )
+    times = {row["kind"]: int(row["times"]) for row in rows}
+    return Pauses(times.get(PAUSE, 0), times.get(RESUME, 0))
+
+
+def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:
+    """List the runs of a repository, or of all, that are not over, the oldest first."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM runs WHERE org = :org AND (CAST(:repo AS text) IS NULL OR repo = :repo)"
+        " AND ended_at IS NULL ORDER BY at",
+        org=org,
+        repo=repo,
+    )
+    return [_run(row) for row in rows]
+
+
+def newest_of(session: Session, org: str, repo: str) -> list[Run]:
+    """List the newest run of every plan of a repository."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM runs AS one WHERE org = :org AND repo = :repo AND number ="
+        " (SELECT max(number) FROM runs WHERE org = one.org AND repo = one.repo AND plan = one.plan)"
+        " ORDER BY at",
+        org=org,
+        repo=repo,
+    )
+    return [_run(row) for row in rows]
 
 
 def find(session: Session, org: str, repo: str, run: str) -> Run | None:

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import history
+from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
-from asbuilt.lifecycle.facts import RunFacts, fold
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.progress import (
     DONE,
     PhaseProgress,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
+    from asbuilt.lifecycle.facts import RunFacts
 
 Told = list[tuple[str, dict[str, Any]]]
 """The events of a plan, in order: kind and data."""
@@ -53,9 +54,17 @@ class RunView(NamedTuple):
     def attempt(self) -> str | None:
         """Return the address of the attempt that it waits for, as folders and refs have it."""
         waits = self.waits_for
-        if waits.attempt is None:
-            return None
-        return f"{self.run.run}.{waits.phase}.{waits.attempt}{'v' if waits.kind == 'verifier' else ''}"
+        return f"{self.run.run}.{waits.phase}.{waits.attempt}" if waits.attempt else None
+
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether it has come to its safe point and stays there until somebody resumes it."""
+        return self.run.state == "paused" and self.waits_for.kind == "resume"
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Tell whether nothing happens to it before somebody acts."""
+        return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
 
 
 class PlanView(NamedTuple):
@@ -105,15 +114,12 @@ def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
 def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
     """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
     told: Told = []
-    seen = 0
-    while page := history(session, address, after=seen):
-        for event in page:
-            data = {**event.data, "at": event.at}
-            for name in _ELSEWHERE:
-                if name in event.data:
-                    data |= json.loads(blobs.get(event.data[name]))
-            told.append((event.kind, data))
-        seen = page[-1].seq
+    for event in whole_history(session, address):
+        data = {**event.data, "at": event.at}
+        for name in _ELSEWHERE:
+            if name in event.data:
+                data |= json.loads(blobs.get(event.data[name]))
+        told.append((event.kind, data))
     return told
 
 
@@ -179,8 +185,14 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
         claims.find(session, address),
         _run_view(session, *newest) if newest else None,
         _phases(chain([newest] if newest else [], told), events, session.now),
-        sum(float(data.get("cost_usd") or 0.0) for _, data in events),
+        _cost(events),
     )
+
+
+def _cost(events: Told) -> float:
+    """Add up what all attempts have cost; each says the sum of its own starts."""
+    costs = {(data["run"], data["attempt"]): data["cost_usd"] for _, data in events if "attempt" in data}
+    return sum(map(float, costs.values()))
 
 
 def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str) -> list[PhaseProgress]:

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import re
 import secrets
 import signal
 import stat
@@ -28,6 +29,7 @@ _NO_REPLACE: Final = {"linux": 1, "darwin": 4}
 _CANNOT: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 _NO_LINKS: Final = _CANNOT | {errno.EPERM, errno.EMLINK}
 _PATIENCE_S: Final = 5.0
+_BESIDE: Final = re.compile(r"\.[0-9a-f]{12}\.tmp$")
 
 
 def seen(file: Path) -> str:
@@ -67,6 +69,14 @@ def _is_held(descriptor: int) -> bool:
     except OSError as error:
         return error.errno == errno.EAGAIN
     return False
+
+
+def left_beside(real: Path) -> list[Path]:
+    """List the hidden files of those who write, or wrote, this file and have not taken them away."""
+    start = f".{real.name[:50]}."
+    return [
+        path for path in real.parent.iterdir() if path.name.startswith(start) and _BESIDE.search(path.name)
+    ]
 
 
 def write_beside(real: Path, data: bytes) -> Path:

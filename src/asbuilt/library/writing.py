@@ -1,7 +1,8 @@
 """Write files: compare-and-swap on the digest, atomically. A person's edit in between is never lost.
 
 Killed with -9 in the moment between a swap and its undoing, a text that was saved in that same moment is in a
-hidden file beside its place; nothing here ever deletes such a file of another process.
+hidden file beside its place. Such a file of another process is taken away only by `clear_away`, when somebody
+knows that nothing is lost with it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.errors import AsbuiltError, NameTaken, PlanChanged, PlanUnwritable
-from asbuilt.library.disk import HELD, alone, appear, exchange, seen, undisturbed, write_beside
+from asbuilt.errors import AsbuiltError, NameTaken, NotFound, PlanChanged, PlanUnreadable, PlanUnwritable
+from asbuilt.library.disk import HELD, alone, appear, exchange, left_beside, seen, undisturbed, write_beside
+from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
 from asbuilt.plan.source import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _PATIENCE_S: Final = 3.0  # fifty rounds were once not enough beside a program that saved without a pause
@@ -67,6 +69,16 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
         raise
     with suppress(FileNotFoundError):
         fresh.unlink()
+
+
+def clear_away(file: Path, *, is_known: Callable[[bytes], bool]) -> None:
+    """Take away what killed writers left beside a file, if `is_known` says that it stands elsewhere."""
+    target = real(file)
+    with alone(target.parent):
+        for left in left_beside(target):
+            with suppress(NotFound, PlanUnreadable):
+                if is_known(read_bytes(left)):
+                    left.unlink()
 
 
 def _is_ours(fresh: Path, data: bytes) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from asbuilt.proof.resolving import read_back
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from asbuilt.proof.resolving import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
+GOES_ON: Final = ("limited", "abandoned")
+"""Endings that are no fault of the agent: the same attempt goes on with another start."""
 
 
 class Work(NamedTuple):
@@ -33,6 +33,19 @@ class Landed(NamedTuple):
     stands: str
 
 
+class Difference(NamedTuple):
+    """A proven phase whose text the plan has changed since: seen when, of which commit, and what it wants."""
+
+    point: str
+    commit: str
+    intent: str | None
+
+    @property
+    def key(self) -> str:
+        """What a person says to it holds for this commit and this change, in whatever run."""
+        return f"differs/{self.commit}/{self.intent or 'gone'}"
+
+
 @dataclass(slots=True)
 class AttemptFacts:
     """One frozen brief and what became of it."""
@@ -43,14 +56,23 @@ class AttemptFacts:
     reason: str = ""
     resets_at: str | None = None
     starts: int = 0
+    ended_start: int = 0
+    """Which start of its host ended so; a later start goes on from there."""
+    refusals: int = 0
+    """How often its tree could not be kept as it is, and why."""
+    refusal: str = ""
     commit: str | None = None
     tree: str | None = None
     changed: bool = True
     checks: Outcome | None = None
     failures: tuple[str, ...] = ()
     verifier: str | None = None
-    """How the verifier of this attempt's tree ended; None while there was none."""
+    """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
+    verifier_reason: str = ""
     verifier_resets_at: str | None = None
+    verifier_ended_start: int = 0
+    lost_verifiers: int = 0
+    """Verifiers that ended without having judged: a stall, a crash, a time-out."""
     verdict: Outcome | None = None
     began_at: str = ""
     ended_at: str = ""
@@ -64,7 +86,7 @@ class AttemptFacts:
     @property
     def is_judgeable(self) -> bool:
         """Tell whether it has, or may still get, a tree to judge."""
-        return self.ending in (None, "done", "limited")
+        return self.ending in (None, "done", *GOES_ON)
 
 
 @dataclass(slots=True)
@@ -74,6 +96,8 @@ class PhaseFacts:
     id: str
     needs: tuple[str, ...] = ()
     title: str = ""
+    carried: tuple[str, ...] = ()
+    """What was wrong with it when an earlier run ended; this one goes on from the tree of that time."""
     begun: bool = False
     begun_at: str = ""
     intent: str | None = None
@@ -108,7 +132,15 @@ class RunFacts:
     protected: bool = False
     """Nobody may push to the target directly."""
     wanted: str | None = None
+    ring_required: bool = True
     stop: str | None = None
+    pause: str | None = None
+    """Why a person wants it to wait; None when nobody does."""
+    pause_at: str = ""
+    troubles: int = 0
+    """How often in a row it was kept from going on: the store, the disk, or a segment that broke off."""
+    trouble: str = ""
+    retry_at: str | None = None
     started: bool = False
     base: str | None = None
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
@@ -125,11 +157,24 @@ class RunFacts:
     """For an undo: what that run has proven and nobody has landed."""
     works: list[Work] = field(default_factory=list)
     """What this run has proven, in order: each commit builds on the one before."""
+    compared: str | None = None
+    """The last point at which the plan's file was compared with what waits to be landed."""
+    differs: dict[str, Difference] = field(default_factory=dict)
+    """Phases that wait to be landed and whose text the plan has changed since."""
     branch: str = ""
     """Where it began, and where it lands."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""
+    carried: str | None = None
+    """The commit that keeps the files of an earlier run, with which its workspace begins."""
+    ring: str = ""
+    """What holds agents and checks on this machine, as it was when the run began."""
+    ring_agreed: bool = False
+    """A person has said before that work may go on here without a ring."""
+    rechecked: dict[str, Outcome] = field(default_factory=dict)
+    """For a run of the kind verify: what the checks of each phase have shown."""
+    failures: tuple[str, ...] = ()
     workspace: bool = False
     setup: Outcome | None = None
     setup_reason: str = ""
@@ -157,11 +202,15 @@ class RunFacts:
     reason: str = ""
     code: int | None = None
     """What the command that looks on is to exit with, when a gate ended the run."""
-    parked: str | None = None
-    """What a run that waits is waiting for."""
     parked_at: str = ""
-    parked_until: str | None = None
-    cost_usd: float = 0.0
+    """When it began to wait for what it waits for."""
+    costs: dict[str, float] = field(default_factory=dict)
+    """What each attempt and verifier has cost so far, in dollars; a start adds to those before it."""
+
+    @property
+    def cost_usd(self) -> float:
+        """What the run has cost so far."""
+        return sum(self.costs.values())
 
     @property
     def pending(self) -> tuple[Work, ...]:
@@ -180,132 +229,3 @@ class RunFacts:
     def done(self) -> frozenset[str]:
         """Phases that are done by now."""
         return self.done_before | {work.phase for work in self.works}
-
-
-def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
-    """Fold the events of one run, in order; kinds that mean nothing here are passed over.
-
-    Data may carry `at`, when its event was written; only people are shown it, nothing is decided by it.
-    """
-    facts = RunFacts(
-        run=run,
-        kind=str(options.get("kind", "run")),
-        mode=str(options.get("mode", "phase")),
-        auto=bool(options.get("auto", False)),
-        hold=bool(options.get("hold", not options.get("auto", False))),
-        way=str(options.get("landing", "cherry-pick")),
-        protected=bool(options.get("protected", False)),
-        wanted=options.get("phase"),
-        branch=str(options.get("branch", "")),
-    )
-    for kind, data in events:
-        if data.get("run") == run:
-            facts.cost_usd += float(data.get("cost_usd") or 0.0)
-            _hear(facts, kind, data)
-    return facts
-
-
-def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    match kind:
-        case "run.started":
-            _hear_start(facts, data)
-        case "tests.resolved":
-            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
-        case "workspace.made":
-            facts.workspace = True
-        case "setup.done":
-            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
-        case "baseline.done":
-            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
-            if data.get("ran") is not None:
-                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
-        case "approval.asked":
-            facts.approvals.setdefault(str(data["key"]), None)
-        case "approval.answered":
-            facts.approvals[str(data["key"])] = data["answer"]
-        case "together.done":
-            facts.together = data["outcome"]
-        case "report.written":
-            facts.reported = True
-        case "plan.marked":
-            facts.marked = True
-        case "landing.tidied":
-            facts.tidied = True
-        case "run.parked":
-            facts.parked, facts.parked_until = data["why"], data.get("until")
-            facts.parked_at = str(data.get("at", ""))
-        case "run.ended":
-            facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
-            facts.code = data.get("code")
-        case _ if kind.startswith("landing."):
-            _hear_landing(facts, kind, data)
-        case _:
-            _hear_phase(facts, kind, data)
-
-
-def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
-    facts.started = True
-    facts.base = data["base"]
-    facts.branch_at = data.get("branch_at")
-    facts.of = data.get("of")
-    facts.done_before = frozenset(data.get("done", ()))
-    titles = data.get("titles", {})
-    facts.phases = {
-        phase: PhaseFacts(phase, tuple(needs), titles.get(phase, ""))
-        for phase, needs in data.get("phases", {}).items()
-    }
-    facts.unlanded = tuple(Work(*work) for work in data.get("unlanded", ()))
-    facts.undoes = tuple(Landed(*one) for one in data.get("undoes", ()))
-    facts.drops = tuple(Work(*work) for work in data.get("drops", ()))
-
-
-def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    match kind:
-        case "landing.intended":
-            facts.landing, facts.intent = "intended", data
-        case "landing.done":
-            facts.landing, facts.tip, facts.marked = "landed", data["new"], False
-            facts.marks_landed = bool(data.get("marks"))
-            facts.landed += [Landed(*one) for one in data.get("commits", ())]
-        case "landing.refused":
-            facts.landing, facts.landing_reason = "refused", f"{data['what']} Next: {data['next']}"
-        case _:
-            return
-
-
-def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    phase = facts.phases.get(str(data.get("phase")))
-    if phase is None:
-        return
-    if kind == "phase.begun":
-        phase.begun, phase.intent, phase.begun_at = True, data.get("intent"), str(data.get("at", ""))
-        return
-    if kind == "phase.proven":
-        phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))
-        facts.works.append(Work(phase.id, facts.run, data["commit"]))
-        return
-    number = int(data.get("number", 0))
-    attempt = next((known for known in phase.attempts if known.number == number), None)
-    if kind == "attempt.begun" and attempt is None:
-        phase.attempts.append(AttemptFacts(number, data["role"], starts=1, began_at=str(data.get("at", ""))))
-    elif attempt is None:
-        return
-    elif kind == "attempt.begun":
-        attempt.starts += 1
-        attempt.ending = None
-    elif kind == "attempt.ended":
-        attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
-        attempt.resets_at, attempt.says = data.get("resets_at"), str(data.get("says", ""))
-        attempt.ended_at = str(data.get("at", ""))
-    elif kind == "tree.kept":
-        attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
-    elif kind == "checks.done":
-        attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
-        attempt.evidence = data.get("evidence")
-    elif kind == "verifier.begun":
-        attempt.verifier = None
-    elif kind == "verifier.ended":
-        attempt.verifier, attempt.verifier_resets_at = data["ending"], data.get("resets_at")
-    elif kind == "verdict.given":
-        attempt.verdict, attempt.items = data["outcome"], data.get("items")
-        attempt.failures = attempt.failures + tuple(data.get("failures", ()))

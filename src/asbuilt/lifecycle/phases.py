@@ -2,148 +2,106 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.lifecycle.facts import PASS
-from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
+from asbuilt.lifecycle.facts import GOES_ON, PASS
+from asbuilt.lifecycle.moves import (
+    Ask,
+    Attempt,
+    Baseline,
+    Begin,
+    Check,
+    Commit,
+    Compare,
+    End,
+    Keep,
+    Land,
+    MakeWorkspace,
+    Mark,
+    Move,
+    ProveTogether,
+    Recheck,
+    Report,
+    ResolveTests,
+    SetUp,
+    Start,
+    Tidy,
+    Verify,
+    Wait,
+)
+from asbuilt.lifecycle.preparation import asked, preparation
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
-    from asbuilt.proof.resolving import Resolved
 
+__all__ = [
+    "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
+    "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
+    "Tidy", "Verify", "Wait", "current", "next_move",
+]  # fmt: skip
+USAGE_LIMIT: Final = "usage limit"
+TROUBLE: Final = "trouble"
 FIX_LIMIT: Final = 2
+TROUBLE_LIMIT: Final = 10
+"""A run that could not go on this often in a row, over some six hours, is given up."""
 REPEAT_LIMIT: Final = 2
 """Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
-
-
-class Start(NamedTuple):
-    """Look at the repository, and write down what this run is."""
-
-
-class ResolveTests(NamedTuple):
-    """Find out how the project is tested, once for the whole run."""
-
-
-class MakeWorkspace(NamedTuple):
-    """Give the run a checkout of its own."""
-
-
-class SetUp(NamedTuple):
-    """Prepare a checkout for checks, before any agent's code is there."""
-
-
-class Baseline(NamedTuple):
-    """Run the tests on the base, so that old failures can be told from new ones."""
-
-
-class Begin(NamedTuple):
-    """Freeze a phase's text and intent."""
-
-    phase: str
-
-
-class Attempt(NamedTuple):
-    """Let an agent work; going on with one that was begun is the same move."""
-
-    phase: str
-    number: int
-    role: str
-    failures: tuple[str, ...] = ()
-
-
-class Keep(NamedTuple):
-    """Put the attempt's tree under a ref before anything else touches it."""
-
-    phase: str
-    number: int
-
-
-class Check(NamedTuple):
-    """Run the tests and the phase's own checks on a clean checkout of the tree."""
-
-    phase: str
-    number: int
-
-
-class Verify(NamedTuple):
-    """Let another agent judge every item, in a read-only workspace."""
-
-    phase: str
-    number: int
-
-
-class Commit(NamedTuple):
-    """Make the outcome commit and advance the plan's branch."""
-
-    phase: str
-    number: int
-
-
-class Ask(NamedTuple):
-    """Put a question to a person, and wait."""
-
-    key: str
-    kind: str
-    question: str
-    phase: str | None = None
-
-
-class ProveTogether(NamedTuple):
-    """Run every check on the result as a whole."""
-
-
-class Report(NamedTuple):
-    """Write the account of the run."""
-
-
-class Land(NamedTuple):
-    """Move what is proven to the target branch; for an undo, what takes it back."""
-
-
-class Mark(NamedTuple):
-    """Write outcomes into the plan, with the landed hashes."""
-
-
-class Tidy(NamedTuple):
-    """Remove what a landed run no longer needs, where nothing is lost with it."""
-
-
-class Wait(NamedTuple):
-    """Nothing can be done before a time, or before somebody answers."""
-
-    why: str
-    until: str | None
-
-
-class End(NamedTuple):
-    """The run is over."""
-
-    state: str
-    reason: str
-
-
-Move = (
-    Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
-    | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
-)  # fmt: skip
+PAUSED: Final = "paused"
+"""Why a run waits that a person has paused."""
 
 
 def next_move(facts: RunFacts, now: str) -> Move:
+    """Choose what a run does next; one that is to pause waits before the next move that can wait."""
+    move = _unpaused(facts, now)
+    return Wait(PAUSED, None) if facts.pause is not None and _can_wait(facts, move) else move
+
+
+def _can_wait(facts: RunFacts, move: Move) -> bool:
+    """Tell whether a move leaves nothing half done when it is made another day."""
+    match move:
+        case Attempt(phase=phase, number=number):
+            begun = (one for one in facts.phases[phase].attempts if one.number == number)
+            return all(one.ending is not None for one in begun)
+        case Land():
+            return facts.landing != "intended"
+        case Keep() | Mark() | Tidy() | End():
+            return False
+        case _:
+            return True
+
+
+def _unpaused(facts: RunFacts, now: str) -> Move:
     """Choose what a run does next. First match wins."""
     if facts.ended is not None:
         return End(facts.ended, "")
     # A landing that was begun is brought to its end first: the target and the plan would be left apart.
     if facts.stop is not None and facts.landing != "intended" and facts.marked:
-        return End("stopped", facts.stop)
+        return _brought_to_safety(facts) or End("stopped", facts.stop)
+    if facts.troubles:
+        if facts.troubles > TROUBLE_LIMIT:
+            return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
+        if facts.retry_at is not None and facts.retry_at > now:
+            return Wait(f"{TROUBLE}: {facts.trouble}", facts.retry_at)
     if not facts.started:
         return _refusal(facts) or Start()
-    ready = _nothing_to_do(facts) or _preparation(facts)
+    ready = _nothing_to_do(facts) or preparation(facts)
     return _work(facts, now) if ready is None else ready
+
+
+def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
+    """End the agent under way and keep its files, before a run that was stopped ends."""
+    phase = current(facts) if facts.kind == "run" else None
+    last = phase.attempts[-1] if phase is not None and phase.attempts else None
+    if phase is None or last is None or last.refusals:
+        return None
+    if last.ending is None:
+        return Attempt(phase.id, last.number, last.role, _failures(phase))
+    return Keep(phase.id, last.number) if last.commit is None else None
 
 
 def _refusal(facts: RunFacts) -> End | None:
     """Refuse what this version cannot do, before anything is touched."""
-    if facts.kind not in ("run", "land", "undo"):
+    if facts.kind not in ("run", "land", "undo", "verify"):
         return End("failed", f"there is no kind of run that is called {facts.kind}")
     if facts.way == "pr":
         return End("failed", "landing by pull request is not built yet. Next: use cherry-pick or direct")
@@ -156,6 +114,8 @@ def _refusal(facts: RunFacts) -> End | None:
 
 def _nothing_to_do(facts: RunFacts) -> End | None:
     """End a run that finds everything done, before it makes anything."""
+    if facts.kind == "verify":
+        return None if _to_check(facts) else End("done", "nothing to verify: no phase is done")
     if facts.kind == "undo":
         if facts.undoes or facts.drops:
             return None
@@ -171,67 +131,37 @@ def _nothing_to_do(facts: RunFacts) -> End | None:
     return None
 
 
-def _preparation(facts: RunFacts) -> Move | None:
-    """See to it that something can be proven before anything is built; None when it can."""
-    if facts.tests is None:
-        return ResolveTests()
-    unsettled = _agreement(facts, facts.tests)
-    if unsettled is not None:
-        return unsettled
-    if facts.kind == "run" and not facts.workspace:
-        return MakeWorkspace()
-    if facts.setup is None:
-        return SetUp()
-    if facts.setup != PASS:
-        return End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
-    if facts.baseline is None:
-        return Baseline()
-    if facts.baseline == "NOT_RUN":
-        return End(
-            "failed", f"no test ran on the base, so no test can prove anything. {_way_on(facts.tests)}"
-        )
-    if facts.baseline != PASS:
-        why = "so new failures could not be told from old"
-        return End(
-            "failed",
-            f"the tests could not be run on the base, {why}: {facts.baseline_shown}. {_way_on(facts.tests)}",
-        )
-    return None
-
-
-def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
-    """Let a person agree to what nobody has set; where nobody is there to ask, stop and say how to set it."""
-    key = proposal(tests)
-    if key is None or facts.tests_agreed:
-        return None
-    found = ", ".join(getattr(tests, "found", ()))
-    if facts.auto:
-        return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
-    if isinstance(tests, Unknown):
-        question = f"go on without tests? There is {found}, and no command that runs it is known"
-    elif facts.baseline is None:
-        # It is tried first, so that the question can say what came of it.
-        return None
-    else:
-        question = f"prove with `{command_of(tests)}`? {facts.baseline_shown} on {facts.branch}"
-    return _asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
-
-
-def _way_on(tests: Resolved) -> str:
-    command = tests.command if isinstance(tests, Detected) else "<command>"
-    return f'Next: asbuilt config set checks.tests "{command}"'
-
-
 def _work(facts: RunFacts, now: str) -> Move:
-    if facts.kind != "run":
-        return _delivery(facts)
+    if facts.kind == "verify":
+        return _verification(facts)
+    changed = _promised(facts) if facts.kind != "undo" else None
+    if changed is not None:
+        return changed
     is_direct = facts.way == "direct" and not facts.hold
-    if is_direct and (facts.pending or not facts.marked):
+    if facts.kind != "run" or (is_direct and (facts.pending or not facts.marked)):
         return _delivery(facts)
     phase = current(facts)
     if phase is not None:
-        return _between(facts, phase) or _in_phase(phase, now)
+        return _between(facts, phase) or _too_large(facts, phase) or _in_phase(phase, now)
     return _after_phases(facts, is_direct=is_direct)
+
+
+def _to_check(facts: RunFacts) -> list[str]:
+    """List the phases that a verification is about: the one that was named, else all that are done."""
+    if facts.wanted is not None:
+        return [facts.wanted] if facts.wanted in facts.phases else []
+    return [phase for phase in facts.phases if phase in facts.done_before]
+
+
+def _verification(facts: RunFacts) -> Move:
+    """Check one phase after the other again, then say how it came out."""
+    to_check = _to_check(facts)
+    for phase in to_check:
+        if phase not in facts.rechecked:
+            return Recheck(phase)
+    if all(facts.rechecked[phase] == PASS for phase in to_check):
+        return End("done", f"what was proven holds: phase {', '.join(to_check)}")
+    return End("failed", "; ".join(facts.failures) or "not every check could be run")
 
 
 def current(facts: RunFacts) -> PhaseFacts | None:
@@ -251,34 +181,59 @@ def current(facts: RunFacts) -> PhaseFacts | None:
     return next(begun, None) or next(ready, None)
 
 
+def _promised(facts: RunFacts) -> Move | None:
+    """See at each phase's end and before each landing that what is proven is still what the plan wants.
+
+    The frozen text is what was built and judged. If the plan says something else by now, a person decides;
+    where nobody does, nothing lands against a promise that has changed.
+    """
+    if not facts.pending or facts.landing == "intended":
+        return None
+    point = "landing" if facts.reported else str(len(facts.works))
+    if facts.compared != point:
+        return Compare(point)
+    for phase, difference in sorted(facts.differs.items()):
+        what = f"the text of phase {phase} was changed in the plan after it was frozen"
+        # Whoever asks for a landing is there to answer.
+        if facts.auto and facts.kind == "run":
+            return End("failed", f"{what}: it was not landed, the plan's branch keeps what is proven")
+        ask = Ask(f"{difference.key}/{facts.run}", "continue", f"{what}; go on with what was built?", phase)
+        answer = asked(facts, ask, no=f"you said no: {what}")
+        if answer is not None:
+            return answer
+    return None
+
+
 def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     """Ask between two phases of a finish that somebody watches."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
     ask = Ask(f"{facts.run}/between/{phase.id}", "continue", f"go on with phase {phase.id}?", phase.id)
-    return _asked(facts, ask, no=f"you said no to phase {phase.id}")
+    return asked(facts, ask, no=f"you said no to phase {phase.id}")
 
 
-def _asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
-    """Ask, and wait for the answer; None once it is yes."""
-    if ask.key not in facts.approvals:
-        return ask
-    answer = facts.approvals[ask.key]
-    if answer is None:
-        return Wait(f"approval {ask.key}", None)
-    return None if answer == "yes" else End("stopped", no)
+def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+    """Ask a person to make room for a tree that cannot be kept as it is; its workspace stays as it is."""
+    last = phase.attempts[-1] if phase.attempts else None
+    if last is None or not last.refusals or last.commit is not None:
+        return None
+    key = f"{facts.run}/keep/{phase.id}/{last.number}/{last.refusals}"
+    ask = Ask(key, "continue", f"{last.refusal} Try again?", phase.id)
+    return asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
 
 
 def _in_phase(phase: PhaseFacts, now: str) -> Move:
     if not phase.begun:
         return Begin(phase.id)
     if not phase.attempts:
-        return Attempt(phase.id, 1, "implement")
+        return Attempt(phase.id, 1, "implement", phase.carried)
     last = phase.attempts[-1]
     if last.ending is None:
         return Attempt(phase.id, last.number, last.role, _failures(phase))
-    if last.ending == "limited":
-        return _limited(phase, last, now)
+    if last.ending in GOES_ON:
+        return _go_on(phase, last, now)
+    if last.commit is None:
+        return Keep(phase.id, last.number)
     if last.ending != "done":
         if phase.repeats > REPEAT_LIMIT:
             return End(
@@ -288,16 +243,14 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
     return _judge(phase, last, now)
 
 
-def _limited(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    """Park until the limit opens; then the same attempt goes on, with its tree and its session."""
+def _go_on(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+    """Park until a limit opens; then the same attempt goes on, with its tree and its session."""
     if last.resets_at is not None and last.resets_at > now:
-        return Wait(f"usage limit of the agent in phase {phase.id}", last.resets_at)
+        return Wait(f"{USAGE_LIMIT} of the agent in phase {phase.id}", last.resets_at)
     return Attempt(phase.id, last.number, last.role, _failures(phase))
 
 
 def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    if last.commit is None:
-        return Keep(phase.id, last.number)
     if not last.changed:
         return End("failed", f"phase {phase.id}: no change was made; the agent's tree is its base")
     if last.checks is None:
@@ -305,10 +258,21 @@ def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks != PASS:
         return _fix(phase, last)
     if last.verdict is None:
-        if last.verifier == "limited" and last.verifier_resets_at and last.verifier_resets_at > now:
-            return Wait(f"usage limit of the verifier in phase {phase.id}", last.verifier_resets_at)
-        return Verify(phase.id, last.number)
+        return _verify(phase, last, now)
     return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
+
+
+def _verify(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+    """Let it be judged; a verifier that is lost has judged nothing, so another one does."""
+    if last.verifier_resets_at is not None and last.verifier_resets_at > now:
+        return Wait(f"{USAGE_LIMIT} of the verifier in phase {phase.id}", last.verifier_resets_at)
+    if last.lost_verifiers > REPEAT_LIMIT:
+        return End(
+            "failed",
+            f"phase {phase.id}: the verifier {last.verifier} {last.lost_verifiers} times;"
+            f" last: {last.verifier_reason}",
+        )
+    return Verify(phase.id, last.number)
 
 
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
@@ -319,9 +283,10 @@ def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
 
 
 def _failures(phase: PhaseFacts) -> tuple[str, ...]:
-    """Return what the attempt under way has to mend: what the one before it was told, when it is a fix."""
-    judged = [attempt for attempt in phase.attempts if attempt.failures]
-    return judged[-1].failures if judged and phase.attempts[-1].role == "fix" else ()
+    """Return what the attempt under way has to mend: what was found last, in this run or the one before."""
+    if phase.attempts[-1].role != "fix":
+        return phase.carried
+    return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
 
 
 def _after_phases(facts: RunFacts, *, is_direct: bool) -> Move:

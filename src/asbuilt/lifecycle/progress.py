@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.phases import next_move
+from asbuilt.lifecycle.phases import USAGE_LIMIT, next_move
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.standing import Standing
 
 State = Literal[
-    "pending", "ready", "implementing", "fixing", "checking", "verifying", "parked", "proven", "landed",
-    "done", "failed", "stopped",
+    "pending", "ready", "implementing", "fixing", "checking", "verifying", "parked", "paused",
+    "proven", "landed", "done", "failed", "stopped",
 ]  # fmt: skip
-Waiting = Literal["agent", "verifier", "asbuilt", "person", "limit", "time", "nobody"]
+Waiting = Literal["agent", "verifier", "asbuilt", "person", "resume", "limit", "time", "nobody"]
 DONE: Final = ("proven", "landed", "done")
 """States in which nothing is left to do for a phase."""
-IN_WORK: Final = ("implementing", "fixing", "checking", "verifying", "parked")
+IN_WORK: Final = ("implementing", "fixing", "checking", "verifying", "parked", "paused")
 
 
 class PhaseProgress(NamedTuple):
@@ -51,8 +51,8 @@ class WaitsFor(NamedTuple):
     since: str = ""
     until: str | None = None
     why: str = ""
-    attempt: int | None = None
-    """The attempt whose agent, or whose verifier, it waits for."""
+    attempt: str | None = None
+    """The attempt whose agent it waits for, or its verifier: `2`, `2v`."""
     retries: int = 0
     """How often the agent's work had to be begun anew in this phase."""
 
@@ -75,15 +75,21 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     match move:
         case phases.End():
             return WaitsFor("nobody", why=facts.reason or move.reason)
+        case phases.Wait(why=phases.PAUSED):
+            return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
         case phases.Wait(why=why, until=until):
-            kind: Waiting = "person" if until is None else "limit" if "limit" in why else "time"
+            kind: Waiting = "person" if until is None else "limit" if why.startswith(USAGE_LIMIT) else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
         case phases.Attempt(phase=name, number=number):
             # An attempt that is only about to begin has no past of its own.
             since = last.began_at if last and last.number == number else ""
-            return WaitsFor("agent", name, since, attempt=number, retries=phase.repeats if phase else 0)
+            then = "then it pauses" if facts.pause is not None else ""
+            again = phase.repeats if phase else 0
+            return WaitsFor("agent", name, since, why=then, attempt=str(number), retries=again)
         case phases.Verify(phase=name, number=number):
-            return WaitsFor("verifier", name, last.ended_at if last else "", attempt=number)
+            lost = last.lost_verifiers if last else 0
+            judge = f"{number}v{lost + 1 if lost else ''}"
+            return WaitsFor("verifier", name, last.ended_at if last else "", attempt=judge)
         case _:
             return WaitsFor("asbuilt", phase.id if phase else None, why=type(move).__name__)
 
@@ -153,14 +159,16 @@ def _state(move: Move) -> State:
             return "checking"
         case phases.Verify():
             return "verifying"
+        case phases.Wait(why=phases.PAUSED):
+            return "paused"
         case phases.Wait() | phases.Ask():
             return "parked"
         case phases.End(state=state):
             return "stopped" if state == "stopped" else "failed"
         case (
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
-            | phases.Baseline() | phases.Begin() | phases.ProveTogether() | phases.Report() | phases.Land()
-            | phases.Mark() | phases.Tidy()
+            | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether() | phases.Report()
+            | phases.Land() | phases.Mark() | phases.Tidy() | phases.Recheck()
         ):  # fmt: skip
             return "ready"
         case _:

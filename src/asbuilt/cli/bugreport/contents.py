@@ -21,9 +21,9 @@ from asbuilt.git.repository import identity, open_repository
 from asbuilt.journal import inventory
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.library.repository import find_repository
 from asbuilt.settings import SETTINGS, state_folder, survey
+from asbuilt.wiring import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.bugreport.redaction import Redaction
     from asbuilt.cli.options import Door
+    from asbuilt.errors import SettingInvalid
     from asbuilt.journal.events import Event
+    from asbuilt.settings import Settings
 
 EVENTS: Final = 200
 _TAIL: Final = 64_000
@@ -53,15 +55,17 @@ def parts(door: Door, redaction: Redaction) -> tuple[Part, ...]:
         text = json.dumps(redaction.value(value), ensure_ascii=False, indent=1)
         return f"{text}\n".encode("utf-8", "replace")
 
+    repository = find_repository(door.start)
+    settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
     facts = look(door, tests=False)
     rows = judge(facts)
     gathered = [
         Part("versions.json", "asbuilt, Python, system, SQLite", as_json(_versions())),
         Part("doctor.json", "what asbuilt doctor says", as_json(page.as_json(rows, conclusion(rows, facts)))),
-        Part("settings.json", "every setting, and who set it", as_json(_settings(door))),
+        Part("settings.json", "every setting, and who set it", as_json(_settings(settings, problems))),
     ]
-    if home.journal.exists():
-        counted, events = _journal(door, home)
+    if settings.text("store.url") or home.journal.exists():
+        counted, events = _journal(door, home, settings)
         gathered.append(Part("journal.json", "schema, and how many events of each kind", as_json(counted)))
         gathered.append(
             Part(
@@ -99,9 +103,7 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _settings(door: Door) -> dict[str, Any]:
-    repository = find_repository(door.start)
-    settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
+def _settings(settings: Settings, problems: Sequence[SettingInvalid]) -> dict[str, Any]:
     return {
         "settings": {
             key: {"value": settings.chosen[key].value, "origin": settings.chosen[key].origin.where}
@@ -111,14 +113,14 @@ def _settings(door: Door) -> dict[str, Any]:
     }
 
 
-def _journal(door: Door, home: Home) -> tuple[dict[str, Any], list[tuple[str, Event]]]:
+def _journal(door: Door, home: Home, settings: Settings) -> tuple[dict[str, Any], list[tuple[str, Event]]]:
     try:
         repository = identity(open_repository(door.start))
     except AsbuiltError:
         repository = None
     events: list[tuple[str, Event]] = []
     try:
-        with closing(SqliteStore(home.journal)) as store:
+        with closing(open_store(home, settings)) as store:
             facts: dict[str, Any] = {"schema": store.version()}
             with store.read() as session:
                 facts["events"] = inventory.kinds(session)
@@ -135,9 +137,8 @@ def _line(redaction: Redaction, plan: str, event: Event) -> bytes:
 
 
 def _logs(home: Home) -> Iterator[tuple[str, str, Path]]:
-    worker = home.path / "worker.log"
-    if worker.is_file():
-        yield "worker.log", "the end of the worker's log", worker
+    if home.worker_log.is_file():
+        yield "worker.log", "the end of the worker's log", home.worker_log
     crashes = sorted((home.path / "crashes").glob("*.log"))
     if crashes:
         yield "crash.log", "the newest crash log", crashes[-1]

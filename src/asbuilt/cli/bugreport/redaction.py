@@ -23,6 +23,7 @@ _SHORTEST: Final = 6
 _UNMISTAKABLE: Final = 5
 """A name of this many letters is no part of another word."""
 
+# No repeat can begin anywhere and go on for ever: a log may hold one line of many thousand letters.
 _KNOWN: Final = re.compile(
     r"""
       -----BEGIN[ A-Z0-9]*PRIVATE\ KEY-----.*?(?:-----END[ A-Z0-9]*PRIVATE\ KEY-----|\Z)
@@ -35,19 +36,19 @@ _KNOWN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_IN_URL: Final = re.compile(r"""(?<=://)[^\s"'<>]+@""")
+_IN_URL: Final = re.compile(r"""(?<=://)[^\s"'<>]{1,300}@""")
 _AUTHORIZATION: Final = re.compile(
     r"(\bauthorization\W{1,4}\w+\s+|\bbearer\s+)\S{6,}", re.IGNORECASE | re.ASCII
 )
 _ASSIGNED: Final = re.compile(
     r"""
-    (?P<name> [\w.-]* (?: passw(?:or)?d | passphrase | secret | token | api[_-]?key | access[_-]?key
-      | private[_-]?key | credentials? | cookie ) [\w.-]* ["']? \s* (?: => | [:=]+ ) \s* )
+    (?P<name> (?: passw(?:or)?d | passphrase | secret | token | api[_-]?key | access[_-]?key
+      | private[_-]?key | credentials? | cookie ) [\w.-]{0,40} ["']? \s* (?: => | [:=]+ ) \s* )
     (?P<value> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | [^\s"']+ )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_EMAIL: Final = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL: Final = re.compile(r"(?<![\w.+%-])[\w.+%-]+@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
 _WORD: Final = re.compile(
     r"[a-z]{1,15}\d{0,3}|[A-Z]{1,15}\d{0,3}|(?:[A-Z][a-z]{2,14})+\d{0,3}|\d{1,8}|\d{1,3}[a-z]|"
@@ -73,7 +74,7 @@ class Redaction:
             text = text.replace(secret, "[secret]")
         text = _KNOWN.sub("[secret]", text)
         text = _IN_URL.sub("[secret]@", text)
-        text = _AUTHORIZATION.sub(r"\1 [secret]", text)
+        text = _AUTHORIZATION.sub(r"\1[secret]", text)
         text = _ASSIGNED.sub(r"\g<name>[secret]", text)
         text = _EMAIL.sub("[e-mail]", text)
         for home in self.homes:

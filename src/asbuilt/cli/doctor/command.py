@@ -56,7 +56,7 @@ def _fix_sandbox(door: Door, *, yes: bool) -> int:
             next_step="`asbuilt doctor --json` has the facts.",
         )
     sandbox = look_at_sandbox(required=True)
-    if sandbox.level in ("bwrap", "seatbelt"):
+    if sandbox.holds:
         door.screen.answer("The sandbox holds: a write and a connection were refused just now.")
         return DONE
     for line in explained(door.screen.out, sandbox.refusals[0]):

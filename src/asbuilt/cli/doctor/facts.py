@@ -62,6 +62,11 @@ class SandboxFacts:
     refusals: tuple[Refusal, ...]
     required: bool
 
+    @property
+    def holds(self) -> bool:
+        """Whether it holds agents and checks; Landlock holds planning commands only."""
+        return self.level in ("bwrap", "seatbelt")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
@@ -111,6 +116,8 @@ class PowerFacts:
 
     sleeps: bool
     told_by: str
+    held_by: str | None = None
+    """The program that keeps it awake while an agent works, tried just now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

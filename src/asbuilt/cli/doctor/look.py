@@ -28,10 +28,9 @@ def look(door: Door, *, tests: bool) -> Facts:
     sandbox = look_at_sandbox(required=settings.flag("ring.required"))
     suite = look_at_tests(settings)
     if tests and git.has_commits:
-        held = sandbox.level in ("bwrap", "seatbelt") or not sandbox.required
         suite = (
-            try_tests(suite, door.start, setup=settings.text("checks.setup"))
-            if held
+            try_tests(suite, door.start, setup=settings.text("checks.setup"), hidden=home.path)
+            if sandbox.holds or not sandbox.required
             else replace(suite, tried=Tried(outcome="NOT_RUN", why="no sandbox holds them"))
         )
     return Facts(
@@ -40,8 +39,8 @@ def look(door: Door, *, tests: bool) -> Facts:
         agents=look_for_agents(door.environ),
         sandbox=sandbox,
         tests=suite,
-        store=look_at_store(home),
+        store=look_at_store(home, settings),
         worker=look_at_worker(home),
-        power=look_at_power(),
+        power=look_at_power(inhibit=settings.flag("power.inhibit")),
         clock=look_at_clock(began),
     )

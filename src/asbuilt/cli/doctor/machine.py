@@ -9,10 +9,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.agents.awake import awake
 from asbuilt.agents.ring import probe
 from asbuilt.cli.doctor.facts import ClockFacts, PowerFacts, SandboxFacts
 
@@ -49,8 +50,19 @@ def look_at_sandbox(*, required: bool) -> SandboxFacts:
     )
 
 
-def look_at_power() -> PowerFacts | None:
-    """Say whether this machine sleeps when nobody touches it; None where nobody tells."""
+def look_at_power(*, inhibit: bool) -> PowerFacts | None:
+    """Say whether this machine sleeps when nobody touches it, and what can hold that off, by trying it.
+
+    None where nobody tells.
+    """
+    power = _sleep()
+    if power is None or not power.sleeps or not inhibit:
+        return power
+    with awake() as held_by:
+        return replace(power, held_by=held_by)
+
+
+def _sleep() -> PowerFacts | None:
     if sys.platform == "darwin":
         sleeps = sleeps_by_pmset(_asked(("pmset", "-g")))
         return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="pmset")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from asbuilt.git.checkouts import clean_checkout
 from asbuilt.git.commits import read_commit
 from asbuilt.git.repository import checkouts, current_branch, open_repository, operations, resolve
 from asbuilt.library.repository import find_repository
+from asbuilt.policy.ring import passed
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
 from asbuilt.proof.counts import from_output
@@ -52,15 +54,20 @@ def look_at_tests(settings: Settings) -> SuiteFacts:
     return SuiteFacts(command=settings.text("checks.tests"), origin=chosen.origin.where)
 
 
-def try_tests(facts: SuiteFacts, start: Path, *, setup: str) -> SuiteFacts:
-    """Run the tests as a run would: in the ring, on a clean checkout of what is committed."""
+def try_tests(facts: SuiteFacts, start: Path, *, setup: str, hidden: Path) -> SuiteFacts:
+    """Run the tests as a run would: in the ring, on a clean checkout of what is committed.
+
+    `hidden` is the state folder, which no check sees.
+    """
     repository = open_repository(start)
     commit = resolve(repository, "HEAD")
     if not facts.command or commit is None:
         return facts
     with tempfile.TemporaryDirectory(prefix="asbuilt-doctor-", ignore_cleanup_errors=True) as made:
         folder = Path(made).resolve()
-        processes = RingProcesses(scratch=folder / "scratch")
+        processes = RingProcesses(
+            scratch=folder / "scratch", hidden=(hidden,), environment=passed(os.environ)
+        )
         checkout = folder / "checkout"
         try:
             clean_checkout(repository, read_commit(repository, commit).tree, checkout)

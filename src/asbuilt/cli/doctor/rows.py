@@ -167,7 +167,7 @@ def _agents(agents: AgentsFacts) -> Row:
 
 def _sandbox(sandbox: SandboxFacts) -> Row:
     name = " ".join(part for part in (_RINGS[sandbox.level], sandbox.version) if part)
-    if sandbox.level in ("bwrap", "seatbelt"):
+    if sandbox.holds:
         return Row(name="sandbox", state=State.GOOD, lead=name, said=_REFUSED, facts=sandbox)
     causes = "; ".join(refusal.what for refusal in sandbox.refusals)
     holds = f"{name} holds planning commands only" if sandbox.level == "landlock" else ""
@@ -192,7 +192,7 @@ def _tests(tests: SuiteFacts) -> Row:
         return Row(
             name="tests",
             state=State.NOTE,
-            said="no command is set; a phase is proven by its own checks alone",
+            said="no command is set; a run looks for one, and asks",
             next_step='`asbuilt config set checks.tests "COMMAND" --in repository`',
             facts=tests,
         )
@@ -260,7 +260,10 @@ def _worker(worker: WorkerFacts) -> Row:
 
 
 def _power(power: PowerFacts) -> Row:
-    said = "this laptop sleeps when idle; a run pauses then, and goes on after"
+    then = "a run pauses then, and goes on after"
+    if power.held_by is not None:
+        then = f"{power.held_by} keeps it awake while an agent works"
+    said = f"this laptop sleeps when idle; {then}"
     return Row(name="power", state=State.NOTE, said=said, facts=power)
 
 

@@ -10,28 +10,24 @@ from asbuilt.cli.doctor.facts import StoreFacts, WorkerFacts
 from asbuilt.cli.doctor.repository import trouble_of
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.home import Home, refuse_network
-from asbuilt.journal.liveness import holder
 from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.wiring import open_store, worker_pid
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.journal.store import Store
+    from asbuilt.settings import Settings
 
 _KNOWN_SCHEMA: Final = STEPS[-1].number
 
 
-def look_at_store(home: Home, *, postgres: Store | None = None) -> StoreFacts:
-    """Say where the journal is kept, whether it answers, and how much room there is.
-
-    A Postgres is given by whoever knows its address; its driver is not loaded here.
-    """
-    database = "SQLite" if postgres is None else "Postgres"
+def look_at_store(home: Home, settings: Settings) -> StoreFacts:
+    """Say where the journal is kept, whether it answers, and how much room there is."""
+    database = "Postgres" if settings.text("store.url") else "SQLite"
     free = _free(home.path)
     try:
         refuse_network(home.path)
-        schema = _schema_of_file(home.journal) if postgres is None else postgres.version()
+        schema = _schema(home, settings)
     except StoreFailed as error:
         return StoreFacts(
             database=database,
@@ -45,14 +41,14 @@ def look_at_store(home: Home, *, postgres: Store | None = None) -> StoreFacts:
 
 def look_at_worker(home: Home) -> WorkerFacts:
     """Say whether somebody holds the worker's lock, and who."""
-    pid = holder(home.worker_lock)
+    pid = worker_pid(home)
     return WorkerFacts(running=pid is not None, pid=pid or None)
 
 
-def _schema_of_file(file: Path) -> int | None:
-    if not file.exists():
+def _schema(home: Home, settings: Settings) -> int | None:
+    if not settings.text("store.url") and not home.journal.exists():
         return None
-    with closing(SqliteStore(file)) as store:
+    with closing(open_store(home, settings)) as store:
         return store.version()
 
 

@@ -23,13 +23,14 @@ from asbuilt.errors import DONE, FAILED, NameTaken
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.source import digest
-from asbuilt.settings import user_place
+from asbuilt.settings import SETTINGS, user_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SCHEMA: Final = "asbuilt.worker-install/1"
 _TIMEOUT_S: Final = 60
+_STORE: Final = SETTINGS["store.url"].variable
 
 
 @click.command(
@@ -138,6 +139,12 @@ def _show(door: Door, unit: units.Unit, *, written: bool) -> None:
     screen.answer(f"Wrote {name}:" if written else f"{name} is there already, unchanged:")
     for line in unit.text.rstrip("\n").split("\n"):
         screen.answer(f"  {printable(line)}".rstrip())
+    if door.environ.get(_STORE):
+        for row in screen.err.hanging(
+            f"{screen.err.symbols.note} ",
+            f"{_STORE} is not in it: it may hold a password. `asbuilt config set store.url URL` keeps it.",
+        ):
+            screen.talk(row)
 
 
 def _show_commands(door: Door, lead: str, commands: list[str]) -> None:

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 UNIT: Final = "asbuilt-worker.service"
 LABEL: Final = "asbuilt.worker"
-KEPT: Final = ("ASBUILT_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "PATH")
+KEPT: Final = ("ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "PATH")
 """What the worker must see as its user does: the same state, the same settings, the same programs."""
+_BACK_AFTER_S: Final = 15
 _MARK: Final = "# Written by `asbuilt worker install`; `asbuilt worker uninstall` removes it."
 
 
@@ -64,8 +65,9 @@ def systemd(config: Path, home: Path, argv: Sequence[str], given: Mapping[str, s
         "[Service]",
         f"ExecStart={' '.join(words)}",
         *variables,
-        "Restart=on-failure",
-        "RestartSec=5",
+        "# A worker that finds another one there ends; this one is back before an attempt gives up waiting.",
+        "Restart=always",
+        f"RestartSec={_BACK_AFTER_S}",
         "# An attempt's own process outlives the worker and is found again by the next one.",
         "KillMode=process",
         "",
@@ -93,7 +95,8 @@ def launchd(home: Path, argv: Sequence[str], given: Mapping[str, str]) -> Unit:
         "ProgramArguments": [*argv, "worker", "--foreground"],
         "EnvironmentVariables": dict(given),
         "RunAtLoad": True,
-        "KeepAlive": {"SuccessfulExit": False},
+        "KeepAlive": True,
+        "ThrottleInterval": _BACK_AFTER_S,
         "AbandonProcessGroup": True,
     }
     return Unit(

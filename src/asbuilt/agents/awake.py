@@ -1,0 +1,74 @@
+"""Keep the machine awake while somebody works. The one rule: it sleeps again when we end, however we end.
+
+The system's own program holds the sleep off for as long as its child lives, and the child lives until a pipe
+closes that only this process holds open.
+"""
+
+from __future__ import annotations
+
+import select
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WHAT: Final = ("idle:sleep", "idle")
+"""What logind is asked for: not every session may hold off a sleep that somebody asks for."""
+_CHILD: Final = ("/bin/sh", "-c", "echo held; exec cat >/dev/null")
+_ANSWER_S: Final = 5.0
+_GONE_S: Final = 5.0
+
+
+@contextmanager
+def awake() -> Iterator[str | None]:
+    """Hold the sleep off; lends the name of the program that does, or None where none can."""
+    for argv in _programs():
+        holder = _started(argv)
+        if holder is not None:
+            try:
+                yield argv[0]
+            finally:
+                _end(holder)
+            return
+    yield None
+
+
+def _programs() -> list[tuple[str, ...]]:
+    if sys.platform == "darwin":
+        return [("caffeinate", "-i", *_CHILD)]
+    words = ("--who=asbuilt", "--why=an agent is at work", "--mode=block")
+    return [("systemd-inhibit", f"--what={what}", *words, *_CHILD) for what in _WHAT]
+
+
+def _started(argv: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
+    """Start a program; it holds when its child says so."""
+    try:
+        holder = subprocess.Popen(  # noqa: S603 - the system's own program, by PATH
+            argv,
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    said = holder.stdout
+    if said is not None and select.select([said], [], [], _ANSWER_S)[0] and said.readline() == b"held\n":
+        return holder
+    _end(holder)
+    return None
+
+
+def _end(holder: subprocess.Popen[bytes]) -> None:
+    for pipe in (holder.stdin, holder.stdout):
+        if pipe is not None:
+            pipe.close()
+    with suppress(subprocess.TimeoutExpired):
+        holder.wait(_GONE_S)
+        return
+    holder.kill()
+    holder.wait()

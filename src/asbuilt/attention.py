@@ -1,0 +1,62 @@
+"""Who has to know? Desktop notifications, by the program that the system has. The port `Attention`.
+
+The one rule: what is said goes as an argument of its own; no shell, no script and no markup is made of it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.lifecycle.attention import Notice
+
+_PATIENCE_S: Final = 5
+_NOTIFY: Final = ("--app-name=asbuilt", "--")
+_OSASCRIPT: Final = (
+    "-e", "on run argv",
+    "-e", "display notification (item 2 of argv) with title (item 1 of argv)",
+    "-e", "end run",
+)  # fmt: skip
+
+
+class Desktop:
+    """Notifications by a program that takes a title and a text."""
+
+    way: Final = "desktop"
+
+    def __init__(self, program: tuple[str, ...]) -> None:
+        """Take the program with everything that stands before the title."""
+        self._program = program
+
+    def call(self, notice: Notice) -> None:
+        """Show a notification. One that cannot be shown is lost: the journal has what it would have said."""
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(  # noqa: S603 - found on PATH, what is said is an argument
+                [*self._program, *notice],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_PATIENCE_S,
+                check=False,
+            )
+
+
+def desktop(environ: Mapping[str, str], *, platform: str = sys.platform) -> Desktop | None:
+    """Find the way to this user's desktop; None where there is no desktop, or no program for it."""
+    on_mac = platform == "darwin"
+    program = shutil.which("osascript" if on_mac else "notify-send", path=environ.get("PATH"))
+    if program is None or not (on_mac or _has_session_bus(environ)):
+        return None
+    return Desktop((program, *(_OSASCRIPT if on_mac else _NOTIFY)))
+
+
+def _has_session_bus(environ: Mapping[str, str]) -> bool:
+    runtime = environ.get("XDG_RUNTIME_DIR")
+    return bool(environ.get("DBUS_SESSION_BUS_ADDRESS")) or bool(runtime and (Path(runtime) / "bus").exists())

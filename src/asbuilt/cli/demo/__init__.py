@@ -1,0 +1,1 @@
+"""`asbuilt demo`: a whole run of a small plan in a folder of its own, without a model."""

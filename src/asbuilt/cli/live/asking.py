@@ -1,0 +1,64 @@
+"""Put a run's question to the person at the terminal. Its one rule: without an answer the run waits on."""
+
+from __future__ import annotations
+
+import sys
+import termios
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from asbuilt import wiring
+from asbuilt.cli.screen import printable
+from asbuilt.cli.site import asker
+from asbuilt.flows.requests import answer
+
+if TYPE_CHECKING:
+    from asbuilt.cli.options import Door
+    from asbuilt.cli.site import Site
+    from asbuilt.journal.approvals import Answer, Approval
+    from asbuilt.journal.views import RunView
+
+
+def answered(door: Door, site: Site, view: RunView) -> bool:
+    """Ask what a run asks, right here; True when it has its answer, from here or from elsewhere meanwhile."""
+    if not view.questions or not door.may_ask or not door.screen.err.is_live:
+        return False
+    asked = view.questions[0]
+    said = _said(door, view.name, asked)
+    if said is None:
+        return False
+    word, note = said
+    run = view.run
+    counts, now = answer(
+        site.journal.store, run.org, run.repo, asked.number, said=word, note=note, asker=asker(door)
+    )
+    if counts:
+        wiring.ensure_worker(site.journal.home, door.environ)
+    else:
+        door.screen.talk(printable(f"{now.name} was answered before: {now.answer}, by {now.answered_by}."))
+    return True
+
+
+def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] | None:
+    """Read a yes, or a no and its reason; None when neither was said."""
+    pen = door.screen.err
+    for row in pen.hanging(f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.question}"):
+        pen.line(row)
+    # What was typed while nobody asked anything answers nothing.
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    try:
+        word = _typed(door, "y yes   n no, and why   Enter later >")
+        if word in ("y", "yes"):
+            return "yes", None
+        if word in ("n", "no"):
+            return "no", _typed(door, "Why? >") or None
+    except KeyboardInterrupt:
+        pen.line()
+    return None
+
+
+def _typed(door: Door, question: str) -> str:
+    door.screen.out.flush()
+    door.screen.err.prompt(question)
+    return sys.stdin.readline().strip()

@@ -1,0 +1,189 @@
+"""Draw a run as it stands: what goes on now, in at most 14 rows. Pure; it knows no terminal.
+
+The one rule: whatever the facts are, no row is wider than the canvas and there are no more than fit on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.clock import ago, at
+from asbuilt.cli.live.rows import Piece, cells
+from asbuilt.cli.waiting import Seen, run_waiting
+from asbuilt.cli.words import counted
+from asbuilt.lifecycle.phases import FIX_LIMIT
+
+if TYPE_CHECKING:
+    from asbuilt.cli.live.moment import Activity, Moment
+    from asbuilt.cli.live.rows import Canvas, Row, Style
+    from asbuilt.journal.views import RunView
+    from asbuilt.lifecycle.progress import PhaseProgress, State
+
+ROWS: Final = 14
+_TITLE: Final = 26
+_LEAST_TITLE: Final = 8
+_FAILURES: Final = 2
+_DONE: Final = ("proven", "landed", "done")
+_NOT_BEGUN: Final = ("ready", "pending")
+
+OURS: Final = {
+    "Start": "reads the plan",
+    "ResolveTests": "looks for the tests",
+    "MakeWorkspace": "makes a workspace",
+    "SetUp": "runs the setup",
+    "Baseline": "runs the tests on the base",
+    "Begin": "takes the phase up",
+    "Keep": "keeps the agent's tree",
+    "Check": "runs the checks on a clean checkout",
+    "Commit": "commits what is proven",
+    "Ask": "asks",
+    "Compare": "compares the plan with what is proven",
+    "Recheck": "proves again what is done",
+    "ProveTogether": "proves all phases together",
+    "Report": "writes the report",
+    "Land": "lands what is proven",
+    "Mark": "writes outcomes into the plan",
+    "Tidy": "tidies up",
+}
+"""What asbuilt itself does, by the move that comes next."""
+
+
+def frame(moment: Moment, canvas: Canvas) -> list[Row]:
+    """Draw the region: header, phases that are not done, who is at work, what it waits for, how to leave."""
+    most = max(1, min(ROWS, canvas.height))
+    now = [*_failures(moment, canvas), *_at_work(moment, canvas), *_waits(moment, canvas)]
+    below = [*now, _footer(moment, canvas)][: most - 1]
+    phases = _phases(moment, canvas, most - 1 - len(below))
+    return [canvas.fitted(row) for row in (_header(moment, canvas), *phases, *below)]
+
+
+def _header(moment: Moment, canvas: Canvas) -> Row:
+    view, now = moment.view, moment.now
+    proven = sum(phase.state in _DONE for phase in view.phases)
+    age = ago(view.run.at, now)
+    parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
+    if view.phases:
+        parts.append(f"{proven} of {len(view.phases)} proven")
+    if view.cost_usd:
+        parts.append(f"${view.cost_usd:.2f}")
+    gap = "  " if canvas.is_narrow else "   "
+    return Piece(canvas.safe(view.name), "bold"), Piece("".join(f"{gap}{part}" for part in parts))
+
+
+def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
+    """Draw the phases that are not done, the one under way before all; those without room are counted."""
+    left = [phase for phase in moment.view.phases if phase.state not in _DONE]
+    left.sort(key=lambda phase: phase.state in _NOT_BEGUN)
+    if room < 1 or not left:
+        return []
+    shown = left if len(left) <= room else left[: room - 1]
+    said = [_said(phase) for phase in shown]
+    right = ["" if canvas.is_narrow else _since(phase, moment) for phase in shown]
+    most = canvas.width - 7 - max(map(cells, said), default=0) - max(map(cells, right), default=0)
+    longest = max((cells(canvas.safe(phase.title)) for phase in shown), default=0)
+    width = max(_LEAST_TITLE, min(_TITLE, longest, most))
+    rows = [
+        _phase(phase, canvas, (width, words, beside))
+        for phase, words, beside in zip(shown, said, right, strict=True)
+    ]
+    if len(shown) < len(left):
+        rows.append((Piece(f"{canvas.symbols.not_started} {len(left) - len(shown)} more", "dim"),))
+    return rows
+
+
+def _phase(phase: PhaseProgress, canvas: Canvas, columns: tuple[int, str, str]) -> Row:
+    width, said, beside = columns
+    symbol, style = _symbol(phase.state, canvas)
+    title = canvas.padded(canvas.safe(phase.title), width)
+    words = f" {canvas.named(phase.id)}{title} {canvas.safe(said)}"
+    row = (Piece(symbol, style), Piece(words.rstrip()))
+    if not beside:
+        return row
+    used = 1 + cells(row[1].text)
+    return (*row, Piece(" " * max(2, canvas.width - used - cells(beside)) + beside, "dim"))
+
+
+def _said(phase: PhaseProgress) -> str:
+    match phase.state:
+        case "implementing":
+            return f"implementing, attempt {phase.attempt or 1}"
+        case "fixing":
+            return f"fixing, cycle {max(1, phase.cycle)} of {FIX_LIMIT}"
+        case "pending":
+            return f"needs {', '.join(phase.needs)}"
+        case "ready":
+            return ""
+        case state:
+            return state
+
+
+def _since(phase: PhaseProgress, moment: Moment) -> str:
+    begun = phase.since and phase.state not in _NOT_BEGUN
+    return ago(phase.since, moment.now) if begun else ""
+
+
+def _symbol(state: State, canvas: Canvas) -> tuple[str, Style]:
+    symbols = canvas.symbols
+    if state in _NOT_BEGUN:
+        return symbols.not_started, ""
+    if state in ("failed", "stopped"):
+        return symbols.failed, "red"
+    return (symbols.waits, "yellow") if state == "parked" else (symbols.working, "")
+
+
+def _failures(moment: Moment, canvas: Canvas) -> list[Row]:
+    if not any(phase.state == "fixing" for phase in moment.view.phases):
+        return []
+    return [
+        (Piece("  "), Piece(canvas.symbols.failed, "red"), Piece(f" {canvas.safe(failure)}"))
+        for failure in moment.failures[:_FAILURES]
+    ]
+
+
+def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
+    """Say what goes on this second: the agent's last sign, or what asbuilt itself does."""
+    waits = moment.view.waits_for
+    if waits.kind == "asbuilt" and moment.is_served:
+        return [(Piece(f"  asbuilt: {OURS.get(waits.why, 'is at work')}"),)]
+    if moment.activity is None:
+        return []
+    last = heard(moment.activity, moment, is_short=canvas.is_narrow)
+    who = canvas.safe(f"{moment.activity.who}: {moment.activity.doing}")
+    room = canvas.width - 4 - cells(last)
+    return [(Piece(f"  {canvas.padded(who, max(0, room))}  "), Piece(last, "dim"))]
+
+
+def heard(activity: Activity, moment: Moment, *, is_short: bool = False) -> str:
+    """Say when an agent last gave a sign, and how often it has used a tool."""
+    calls = counted(activity.tool_calls, "call" if is_short else "tool call")
+    if activity.heard_at is None:
+        return f"no sign yet, {calls}"
+    return f"{ago(activity.heard_at.isoformat(), moment.now)} ago, {calls}"
+
+
+def _waits(moment: Moment, canvas: Canvas) -> list[Row]:
+    view = moment.view
+    if view.waits_for.kind == "asbuilt" and not view.questions:
+        return []
+    told = run_waiting(view, Seen(moment.now, is_served=moment.is_served))
+    text = f"{told.sentence} {told.command or ''}".rstrip()
+    return canvas.wrapped("  ", canvas.safe(text), most=5 if canvas.is_narrow else 2)
+
+
+def _footer(moment: Moment, canvas: Canvas) -> Row:
+    if not moment.is_served:
+        return (Piece(f"{canvas.symbols.note} No worker is alive: nothing goes on.", "yellow"),)
+    leave = "Ctrl-C pauses it." if moment.is_here else "Ctrl-C leaves it running."
+    lands = "" if canvas.is_narrow else canvas.safe(_landing(moment.view))
+    return (Piece(f"{leave} {lands}".rstrip(), "dim"),)
+
+
+def _landing(view: RunView) -> str:
+    options = view.run.options
+    if options.get("kind", "run") != "run":
+        return ""
+    if options.get("hold", True):
+        return "Nothing lands before you say so."
+    branch = options.get("branch", "")
+    is_direct = options.get("landing") == "direct"
+    return f"Each phase lands on {branch}." if is_direct else f"Lands on {branch} at the end."

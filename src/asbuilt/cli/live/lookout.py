@@ -1,0 +1,97 @@
+"""Look on while a run goes its way, until it ends or waits for a person.
+
+The one rule: looking on changes nothing; whoever stops looking leaves the run as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.live.activity import Listener
+from asbuilt.cli.live.moment import Moment
+from asbuilt.cli.live.viewers import News
+from asbuilt.journal import runs
+from asbuilt.journal.events import history
+from asbuilt.journal.views import run_view
+from asbuilt.lifecycle.attention import notice
+from asbuilt.proof.evidence import evidence_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.cli.live.viewers import Viewer
+    from asbuilt.journal.events import Event
+    from asbuilt.journal.runs import Run
+    from asbuilt.journal.store import Session
+    from asbuilt.journal.views import RunView
+    from asbuilt.ports import Attempts
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.wiring import Journal
+
+_LOOK_S: Final = 0.2
+
+
+class Lookout:
+    """Somebody who looks on at one run, and how far they have seen it."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        run: Run,
+        viewer: Viewer,
+        attempts: Attempts,
+        *,
+        is_served: Callable[[], bool],
+        is_here: bool = False,
+    ) -> None:
+        """Take whom to look at; `is_served` tells whether a worker is there, and may start one."""
+        self._journal = journal
+        self._run = run
+        self._viewer = viewer
+        self._listener = Listener(attempts)
+        self._is_served = is_served
+        self._is_here = is_here
+        self._seen = 0
+
+    def watch(self) -> RunView:
+        """Show what happens until the run is over or waits for a person."""
+        served = True
+        with self._viewer.held():
+            while True:
+                view = self._look(served=served)
+                if view.run.is_over or (view.run.state == "waiting" and view.questions):
+                    return view
+                served = self._is_served()
+                time.sleep(_LOOK_S)
+
+    def look(self) -> RunView:
+        """Tell how the run stands, and show nothing."""
+        with self._journal.store.read() as session:
+            return self._view(session)
+
+    def _view(self, session: Session) -> RunView:
+        found = runs.find(session, self._run.org, self._run.repo, self._run.run)
+        return run_view(session, self._journal.blobs, found or self._run)
+
+    def _look(self, *, served: bool) -> RunView:
+        with self._journal.store.read() as session:
+            events = history(session, self._run.address, after=self._seen)
+            view = self._view(session)
+        news = [News(event, self._shown(event)) for event in events if event.data.get("run") == self._run.run]
+        now = datetime.now(UTC)
+        moment = Moment(view, now, self._listener.activity(view), is_served=served, is_here=self._is_here)
+        self._viewer.show(news, moment)
+        # What happened before somebody came to look on calls nobody.
+        if self._seen and any(notice(view.name, one.event.kind, one.event.data) for one in news):
+            self._viewer.ring()
+        self._seen = events[-1].seq if events else self._seen
+        return view
+
+    def _shown(self, event: Event) -> list[Evidence]:
+        kept = event.data.get("evidence")
+        return (
+            [] if kept is None else [evidence_from(one) for one in json.loads(self._journal.blobs.get(kept))]
+        )

@@ -1,0 +1,111 @@
+"""Draw rows over each other at the end of a terminal, without flicker; what is finished scrolls above them.
+
+The one rule: between two drawings the cursor rests on the region's first row, so that a terminal which was
+resized, and has wrapped its rows anew, is drawn over from the right place.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from asbuilt.cli.live.rows import Canvas
+from asbuilt.cli.screen import WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+    from asbuilt.cli.live.rows import Row
+    from asbuilt.cli.screen import Pen
+
+_LEAST: Final = 20
+_ROWS: Final = 24
+# Before a row, not behind it: in the last column the cursor stands on what was just written.
+_CLEAR: Final = "\x1b[K"
+_CLEAR_ALL: Final = "\x1b[J"
+# All of a frame at once, where the terminal can; no row ever takes two, whatever is in it.
+_BEGIN: Final = "\x1b[?2026h\x1b[?25l\x1b[?7l"
+_END: Final = "\x1b[?7h\x1b[?2026l"
+_SHOW_CURSOR: Final = "\x1b[?25h"
+_TERMINATED: Final = 128 + signal.SIGTERM
+
+
+class Region:
+    """The last rows of a terminal."""
+
+    def __init__(self, pen: Pen) -> None:
+        self._pen = pen
+        self._drawn: str | None = None
+        self._is_gone = False
+
+    @property
+    def canvas(self) -> Canvas:
+        """Look how large the terminal is now."""
+        try:
+            size = os.get_terminal_size(self._pen.stream.fileno() if self._pen.stream else 2)
+        except OSError:
+            size = os.terminal_size((WIDTH, _ROWS))
+        width = max(_LEAST, min(size.columns or WIDTH, WIDTH))
+        return Canvas(width, max(1, size.lines or _ROWS), self._pen.symbols)
+
+    def draw(self, rows: Sequence[Row], *, above: Sequence[Row] = ()) -> None:
+        """Show rows in place of those before, and finished ones above them for good."""
+        finished = "".join(f"{_CLEAR}{self._painted(row)}\n" for row in above)
+        *lines, last = map(self._painted, rows)
+        up = f"\x1b[{len(lines)}A" if lines else ""
+        drawn = "".join(f"{_CLEAR}{line}\n" for line in lines) + f"{_CLEAR_ALL}{last}{up}\r"
+        if finished or drawn != self._drawn:
+            self._write(f"{_BEGIN}\r{finished}{drawn}{_END}")
+            self._drawn = drawn
+
+    def ring(self) -> None:
+        """Sound the terminal's bell."""
+        self._write("\a")
+
+    def close(self) -> None:
+        """Give way to what is said next; drawing begins anew behind it."""
+        if self._drawn is not None:
+            self._write(f"\r{_CLEAR_ALL}{_SHOW_CURSOR}")
+            self._drawn = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Leave the terminal as it was found, also when this process is ended or put into the background."""
+        before = {
+            signal.SIGTERM: signal.signal(signal.SIGTERM, self._terminated),
+            signal.SIGTSTP: signal.signal(signal.SIGTSTP, self._suspended),
+        }
+        try:
+            yield
+        finally:
+            self.close()
+            for number, way in before.items():
+                signal.signal(number, way)
+
+    def _painted(self, row: Row) -> str:
+        pen = self._pen
+        styles = {"bold": pen.bold, "dim": pen.dim, "green": pen.green, "red": pen.red, "yellow": pen.yellow}
+        return "".join(styles[piece.style](piece.text) if piece.style else piece.text for piece in row)
+
+    def _write(self, text: str) -> None:
+        stream = self._pen.stream
+        if stream is None or self._is_gone:
+            return
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError:
+            # The terminal is gone. Nobody sees anything, and the run goes on.
+            self._is_gone = True
+
+    def _terminated(self, _number: int, _frame: FrameType | None) -> NoReturn:
+        raise SystemExit(_TERMINATED)
+
+    def _suspended(self, number: int, _frame: FrameType | None) -> None:
+        self.close()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        signal.signal(number, self._suspended)

@@ -1,0 +1,139 @@
+"""Rows of styled text, measured in the columns of a terminal.
+
+Pure. Its one rule: text of others is made harmless here, and a fitted row is never wider than its canvas.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from unicodedata import category, east_asian_width
+
+from asbuilt.cli.screen import ASCII, Symbols, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Style = Literal["", "bold", "dim", "green", "red", "yellow"]
+_NARROW: Final = 60
+_NAME: Final = 8
+_COMMAND: Final = "`"
+
+
+class Piece(NamedTuple):
+    """A stretch of a row in one style."""
+
+    text: str
+    style: Style = ""
+
+
+Row = tuple[Piece, ...]
+
+
+class Canvas(NamedTuple):
+    """How much can be drawn, and with which symbols."""
+
+    width: int
+    height: int
+    symbols: Symbols
+
+    @property
+    def is_narrow(self) -> bool:
+        """Tell whether columns on the right have to go."""
+        return self.width < _NARROW
+
+    def safe(self, text: str) -> str:
+        """Make text of others harmless: one row, nothing that steers, nothing that cannot be encoded."""
+        shown = printable(" ".join(text.split()))
+        return shown.encode("ascii", "backslashreplace").decode("ascii") if self.symbols is ASCII else shown
+
+    def cut(self, text: str, width: int) -> str:
+        """Shorten a text at its end to so many columns."""
+        if cells(text) <= width:
+            return text
+        ellipsis = self.symbols.ellipsis if len(self.symbols.ellipsis) < width else ""
+        return _first(text, max(0, width - len(ellipsis))) + ellipsis
+
+    def padded(self, text: str, width: int) -> str:
+        """Give a text exactly so many columns."""
+        shown = self.cut(text, width)
+        return shown + " " * (width - cells(shown))
+
+    def named(self, phase: str) -> str:
+        """Give a phase's id its column."""
+        name = self.safe(phase)
+        return self.padded(name, max(4, min(cells(name) + 1, _NAME)))
+
+    def fitted(self, row: Row) -> Row:
+        """Keep a row within the width; its end tells least."""
+        if cells(text_of(row)) <= self.width:
+            return row
+        kept: list[Piece] = []
+        left = self.width - len(self.symbols.ellipsis)
+        for piece in row:
+            kept.append(piece._replace(text=_first(piece.text, left)))
+            left -= cells(piece.text)
+        return _joined([*kept, Piece(self.symbols.ellipsis)])
+
+    def wrapped(self, lead: str, text: str, *, under: int | None = None, most: int = 3) -> list[Row]:
+        """Wrap prose under its lead, in `most` rows; a `command in backticks` is bold and never broken."""
+        indent = cells(lead) if under is None else under
+        rows: list[list[Piece]] = [[Piece(lead)]]
+        column, gap = cells(lead), ""
+        for word in _words(text):
+            wide = cells(word.text)
+            if gap and column + 1 + wide > self.width:
+                if len(rows) == most:
+                    rows[-1].append(Piece(f" {self.symbols.ellipsis}"))
+                    break
+                rows.append([Piece(" " * indent)])
+                column, gap = indent, ""
+            rows[-1] += [Piece(gap), word] if gap else [word]
+            column, gap = column + len(gap) + wide, " "
+        return [self.fitted(_joined(row)) for row in rows]
+
+
+def cells(text: str) -> int:
+    """Count the columns that a text takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def text_of(row: Row) -> str:
+    """Give a row without its styles."""
+    return "".join(piece.text for piece in row)
+
+
+def _cells(char: str) -> int:
+    if east_asian_width(char) in "WF":
+        return 2
+    return 0 if category(char) in ("Mn", "Me", "Cf") else 1
+
+
+def _first(text: str, width: int) -> str:
+    taken = 0
+    for index, char in enumerate(text):
+        taken += _cells(char)
+        if taken > width:
+            return text[:index]
+    return text
+
+
+def _words(text: str) -> Iterator[Piece]:
+    parts = text.split(_COMMAND)
+    if len(parts) % 2 == 0:
+        parts = [text]
+    for number, part in enumerate(parts):
+        if number % 2:
+            yield Piece(part, "bold")
+        else:
+            yield from map(Piece, part.split())
+
+
+def _joined(pieces: list[Piece]) -> Row:
+    """Put neighbours of one style together, so that a row is as short to write as it can be."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].style == piece.style:
+            joined[-1] = Piece(joined[-1].text + piece.text, piece.style)
+        elif piece.text:
+            joined.append(piece)
+    return tuple(joined)

@@ -1,0 +1,131 @@
+"""Two ways to show a run to whoever looks on: a region that is drawn over on a terminal, lines elsewhere.
+
+The one rule: both are told the same; a viewer shows, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from asbuilt.cli.following import clock_time, line_of, shortened
+from asbuilt.cli.live.finished import Story
+from asbuilt.cli.live.frame import OURS, frame, heard
+from asbuilt.cli.live.region import Region
+from asbuilt.cli.screen import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from asbuilt.cli.live.moment import Moment
+    from asbuilt.cli.live.rows import Row
+    from asbuilt.cli.screen import Screen
+    from asbuilt.journal.events import Event
+    from asbuilt.proof.evidence import Evidence
+
+_SILENCE_S: Final = 300
+
+
+class News(NamedTuple):
+    """An event, and the evidence that it names."""
+
+    event: Event
+    shown: Sequence[Evidence] = ()
+
+
+class Viewer(Protocol):
+    """Shows a run."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """Have the terminal for a while, and give it back as it was."""
+
+    def show(self, news: Sequence[News], moment: Moment) -> None:
+        """Show what has happened, and how it stands."""
+
+    def ring(self) -> None:
+        """Make somebody look up."""
+
+
+class LiveViewer:
+    """Draws over the last rows of a terminal; what is finished scrolls above them."""
+
+    def __init__(self, region: Region, *, bell: bool) -> None:
+        self._region = region
+        self._bell = bell
+        self._story = Story()
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hide the cursor, and show it again at the end."""
+        return self._region.held()
+
+    def show(self, news: Sequence[News], moment: Moment) -> None:
+        """Let what is finished scroll by, and draw how it stands."""
+        canvas = self._region.canvas
+        titles = {phase.id: phase.title for phase in moment.view.phases}
+        above: list[Row] = []
+        for one in news:
+            self._story.hear(one.event, one.shown)
+            above += self._story.finished(titles, canvas)
+        mending = self._story.mending(moment.view.waits_for.phase)
+        self._region.draw(frame(moment._replace(failures=mending), canvas), above=above)
+
+    def ring(self) -> None:
+        """Sound the bell, unless that is off."""
+        if self._bell:
+            self._region.ring()
+
+
+class LineViewer:
+    """Writes a line for every event, and one when nothing has been said for five minutes."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._spoke_at: datetime | None = None
+        self._was_served = True
+
+    def held(self) -> AbstractContextManager[None]:
+        """Take nothing, so that nothing has to be given back."""
+        return nullcontext()
+
+    def show(self, news: Sequence[News], moment: Moment) -> None:
+        """Write what is news."""
+        name = moment.view.name
+        lines = [line for one in news if (line := line_of(self._screen, name, one.event))]
+        if moment.is_served != self._was_served:
+            self._was_served = moment.is_served
+            there = "is alive again" if moment.is_served else "is alive: nothing goes on"
+            lines.append(_line(moment, "WORKER", f"{'one' if moment.is_served else 'none'} {there}"))
+        if self._spoke_at is None or lines:
+            self._spoke_at = moment.now
+        elif (moment.now - self._spoke_at).total_seconds() >= _SILENCE_S:
+            self._spoke_at = moment.now
+            lines.append(_line(moment, "ALIVE", alive(moment)))
+        for line in lines:
+            self._screen.talk(shortened(printable(line), self._screen))
+
+    def ring(self) -> None:
+        """Stay silent: lines are read by programs, too."""
+
+
+def viewer_for(screen: Screen, *, bell: bool) -> Viewer:
+    """Choose by what the terminal can show and how much is to be said."""
+    if screen.err.is_live and not screen.quiet and not screen.verbose:
+        return LiveViewer(Region(screen.err), bell=bell)
+    return LineViewer(screen)
+
+
+def alive(moment: Moment) -> str:
+    """Say who is at work, and when it last gave a sign."""
+    if moment.activity is not None:
+        return f"{moment.activity.who} {heard(moment.activity, moment)}"
+    waits = moment.view.waits_for
+    if waits.kind == "asbuilt":
+        return f"asbuilt {OURS.get(waits.why, 'is at work')}"
+    return f"parked: {waits.why}"
+
+
+def _line(moment: Moment, word: str, text: str) -> str:
+    phase = moment.view.waits_for.phase or "-"
+    return f"{clock_time(moment.now.isoformat())} {moment.view.name} {phase:<3} {word:<9} {text}"

@@ -1,0 +1,60 @@
+"""`asbuilt verify`: run the checks of what is done again, on what stands now. No agent, nothing moves."""
+
+from __future__ import annotations
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli import outcome
+from asbuilt.cli.commands import Command
+from asbuilt.cli.options import Door, shared
+from asbuilt.cli.plan.desk import complete_phase, complete_plan
+from asbuilt.cli.run import command_in, look_on, target_of
+from asbuilt.cli.site import asker, open_site
+from asbuilt.flows.requests import Declined, request
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.plan.edit import the_phase
+
+
+@click.command(
+    "verify",
+    cls=Command,
+    examples=[
+        ("asbuilt verify rate-limit", "every phase that is done"),
+        ("asbuilt verify rate-limit 2a", "one phase, done or not"),
+    ],
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.argument("phase", required=False, shell_complete=complete_phase)
+@shared(json=True)
+def command(door: Door, plan: str, phase: str | None) -> int:
+    """Prove again that what is done is done: the tests and each phase's checks, on a clean checkout."""
+    site = open_site(door)
+    opened = site.desk.open(plan)
+    if phase is not None:
+        the_phase(opened.plan, phase)
+    settings = site.desk.settings
+    options = {
+        "kind": "verify",
+        "checkout": str(site.repository.root),
+        "branch": target_of(site.repository.root),
+        "slug": opened.at.slug,
+        "host": machine(),
+        "mode": "verify",
+        "phase": phase,
+        "tests": command_in(settings, "checks.tests"),
+        "setup": command_in(settings, "checks.setup"),
+        "ring_required": settings.flag("ring.required"),
+    }
+    asked = request(
+        site.journal.store,
+        site.journal.home.runs,
+        Address(LOCAL, site.repo, opened.at.shown),
+        slug=opened.at.slug,
+        options=options,
+        asker=asker(door),
+    )
+    if isinstance(asked, Declined):
+        return outcome.declined(door, opened.at.slug, asked)
+    return look_on(door, site, asked, wiring.ensure_worker(site.journal.home, door.environ))

@@ -1,0 +1,169 @@
+"""Find what runs have left, and let go of it. Each thing is looked at again in the moment it is removed.
+
+Nothing is remembered here, so that whoever is killed in the middle looks again and goes on.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from asbuilt.errors import GitFailed, LandingRefused
+from asbuilt.flows.record import ACTOR
+from asbuilt.git import snapshots, workspaces
+from asbuilt.git.checkouts import delete
+from asbuilt.git.refs import holding, listed
+from asbuilt.journal import runs
+from asbuilt.journal.attempts import attempts_of
+from asbuilt.journal.events import append
+from asbuilt.journal.views import events_of
+from asbuilt.lifecycle import retention
+from asbuilt.lifecycle.retention import Fate, Goes, Stays
+from asbuilt.ports import Kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.git.workspaces import Leftover
+    from asbuilt.journal.attempts import AttemptView
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.home import Home
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.runs import Run
+    from asbuilt.journal.store import Store
+
+Kind = Literal["workspace", "attempt", "rig", "scratch", "log", "output"]
+_EVERY_RUN = 100_000
+
+
+class Thing(NamedTuple):
+    """Something that asbuilt has made, what it takes on the disk, and what becomes of it."""
+
+    kind: Kind
+    name: str
+    size: int
+    fate: Fate
+    remove: Callable[[], object]
+
+
+class Leavings:
+    """What the runs of some plans have left in their repository and in the state folder."""
+
+    def __init__(
+        self, home: Home, store: Store, blobs: Blobs, repository: Repository, plans: Sequence[Address]
+    ) -> None:
+        self._home = home
+        self._store = store
+        self._blobs = blobs
+        self._repository = repository
+        self._plans = plans
+        with store.read() as session:
+            self._now = session.now
+            listed_runs = [run for plan in plans for run in runs.of_plan(session, plan, limit=_EVERY_RUN)]
+        self._runs = {run.run: run for run in listed_runs}
+
+    def find(self, *, days: int) -> Iterator[Thing]:
+        """Find them, workspaces first: the refs that go after them may keep their commits."""
+        for leftover in self._leftovers():
+            if leftover.run in self._runs:
+                yield self._workspace(leftover, self._runs[leftover.run])
+        refs = dict(listed(self._repository, snapshots.ATTEMPTS))
+        for plan in self._plans:
+            yield from self._attempts(plan, refs, days)
+        for run in self._runs.values():
+            folder = self._home.runs / run.run
+            if run.ended_at is not None and folder.is_dir():
+                what = "what its agents did, in full; it ended"
+                fate = retention.of_age(what, run.ended_at, now=self._now, days=days)
+                yield Thing("log", name_of(run), size_of(folder), fate, partial(delete, folder))
+
+    def strange(self) -> Iterator[Thing]:
+        """Find what none of these plans' runs has made; nobody can say what it is worth."""
+        fate = Stays("the journal does not know its run")
+        for one in self._leftovers():
+            if one.run not in self._runs:
+                name, size = f"{one.run} {one.lane}", size_of(one.workspace.path)
+                yield Thing("workspace", name, size, fate, lambda: None)
+        for ref, _ in listed(self._repository, snapshots.ATTEMPTS):
+            name = ref.removeprefix(snapshots.ATTEMPTS)
+            if name.partition(".")[0] not in self._runs:
+                yield Thing("attempt", name, 0, fate, lambda: None)
+
+    def _leftovers(self) -> list[Leftover]:
+        folders = {self._home.workspaces / plan.repo for plan in self._plans}
+        return [one for folder in folders for one in workspaces.leftovers(self._repository, folder)]
+
+    def _workspace(self, leftover: Leftover, run: Run) -> Thing:
+        path = leftover.workspace.path
+        kept: Kept | None = None
+        fate: Fate = Stays("its run is not over")
+        if run.is_over:
+            try:
+                fate, kept = self._judged(leftover, run)
+            except (LandingRefused, GitFailed) as error:
+                fate = Stays(error.what)
+        remove = partial(self._remove_workspace, leftover, kept)
+        return Thing("workspace", f"{name_of(run)} {leftover.lane}", size_of(path), fate, remove)
+
+    def _judged(self, leftover: Leftover, run: Run) -> tuple[Fate, Kept | None]:
+        """Look whether a workspace's commits and files are all somewhere else."""
+        workspace = leftover.workspace
+        if not leftover.here:
+            return Goes("its folder is gone"), None
+        workspaces.refuse_unreachable(self._repository, workspace)
+        head = workspaces.head_of(workspace)
+        commits = f"its commits are on {holding(self._repository, head)}"
+        tree, _ = snapshots.read_tree_of(self._repository, workspace.path, base=head, write=False)
+        if tree == self._tree(head):
+            return Goes(f"{commits}, its tree is clean"), None
+        for ref, commit in listed(self._repository, f"{snapshots.ATTEMPTS}{run.run}.*"):
+            if self._tree(commit) == tree:
+                kept = Kept(commit=commit, tree=tree, ref=ref, ignored=())
+                return Goes(f"{commits}, its files are kept at {ref}"), kept
+        return Stays("it has files that are kept nowhere else"), None
+
+    def _remove_workspace(self, leftover: Leftover, kept: Kept | None) -> None:
+        if kept is not None:
+            head = workspaces.head_of(leftover.workspace)
+            workspaces.reset_to(self._repository, leftover.workspace, head, kept=kept)
+        workspaces.remove(self._repository, leftover.workspace)
+
+    def _tree(self, commit: str) -> str:
+        return self._repository.git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    def _attempts(self, plan: Address, refs: dict[str, str], days: int) -> Iterator[Thing]:
+        with self._store.read() as session:
+            landed = retention.landings(events_of(session, self._blobs, plan))
+            made = attempts_of(session, self._blobs, plan, limit=_EVERY_RUN)
+        for one in made:
+            commit = refs.get(snapshots.ATTEMPTS + one.id)
+            if commit is None:
+                continue
+            fate: Fate = Stays("its run is not over")
+            if self._runs[one.run].is_over:
+                fate = retention.of_attempt(
+                    one.phase, began_at=one.facts.began_at, landed_at=landed.get(one.phase), now=self._now,
+                    days=days,
+                )  # fmt: skip
+            yield Thing("attempt", one.name, 0, fate, partial(self._let_go, plan, one, commit))
+
+    def _let_go(self, plan: Address, one: AttemptView, commit: str) -> None:
+        """Write down first what is let go; the history would otherwise name a ref that is not there."""
+        data = {"run": one.run, "phase": one.phase, "number": one.facts.number, "commit": commit}
+        with self._store.write() as session:
+            append(session, plan, key=f"{one.id}/let-go", kind="attempt.let_go", actor=ACTOR, data=data)
+        snapshots.let_go(self._repository, one.id, commit)
+
+
+def name_of(run: Run) -> str:
+    """Name a run as people do."""
+    return f"{run.options['slug']}.{run.number}"
+
+
+def size_of(path: Path) -> int:
+    """Tell what a file, or all files below a folder, take."""
+    if not path.is_dir() or path.is_symlink():
+        return path.lstat().st_size if path.exists() else 0
+    return sum(one.lstat().st_size for one in path.rglob("*") if not one.is_dir())

@@ -1,0 +1,42 @@
+"""Compare what the plan's file wants now with what was frozen and proven. A mark is no difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.flows.record import say
+from asbuilt.journal import approvals
+from asbuilt.lifecycle.facts import Difference
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from asbuilt.flows.document import Document
+    from asbuilt.flows.record import Record
+    from asbuilt.lifecycle.facts import RunFacts
+
+
+def compare(record: Record, document: Document, facts: RunFacts, point: str) -> None:
+    """Write down which phases that wait to be landed the plan has changed since, and that it was looked at.
+
+    A change that a person has said yes to is none any more.
+    """
+    run, wanted = record.run, _intents(document)
+    frozen = {work: record.told(f"{work.phase}/begun", run=work.run)["intent"] for work in facts.pending}
+    with record.store.write() as session:
+        for work, intent in frozen.items():
+            found = Difference(point, work.commit, wanted.get(work.phase))
+            said = approvals.last_answered(session, run.org, run.repo, under=f"{found.key}/")
+            if found.intent != intent and not (said and said.answer == "yes"):
+                key = f"{work.phase}/differs/{point}"
+                say(session, run, "plan.differs", key, phase=work.phase, **found._asdict())
+        say(session, run, "plan.compared", f"compared/{point}", point=point)
+
+
+def _intents(document: Document) -> dict[str, str]:
+    try:
+        plan = read(document.read())
+    except (NotFound, PlanUnreadable):
+        # Whoever takes the plan away takes back what it promised; that is a difference in every phase.
+        return {}
+    return {phase.id: phase.intent for phase in plan.phases}

@@ -1,0 +1,64 @@
+"""What a kept commit changed against its base, and a branch that brings it back. Only `restore` writes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import NameTaken
+from asbuilt.git.command import check_branch, check_oid
+from asbuilt.git.locks import set_ref
+
+if TYPE_CHECKING:
+    from asbuilt.git.repository import Repository
+
+# No program that a repository's settings name has a say in what is shown.
+_PLAIN: Final = ("-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
+
+
+class Change(NamedTuple):
+    """One file that differs, and by how many lines; None for one that has no lines."""
+
+    path: str
+    added: int | None
+    removed: int | None
+
+
+def base_of(repository: Repository, commit: str) -> str:
+    """Return what a kept commit was built on."""
+    return repository.git.line("rev-parse", "--verify", f"{check_oid(commit)}^1")
+
+
+def changes(repository: Repository, commit: str) -> list[Change]:
+    """List the files of a kept commit that differ from its base."""
+    said = repository.git.said(
+        "diff-tree", *_PLAIN, "-z", "--numstat", base_of(repository, commit), check_oid(commit)
+    )
+    found = []
+    for one in said.fields:
+        added, removed, path = one.split(b"\t", 2)
+        found.append(Change(os.fsdecode(path), _count(added), _count(removed)))
+    return found
+
+
+def patch(repository: Repository, commit: str) -> bytes:
+    """Return the whole difference of a kept commit to its base."""
+    return repository.git.said(
+        "diff-tree", *_PLAIN, "--patch", base_of(repository, commit), check_oid(commit)
+    ).out
+
+
+def restore(repository: Repository, commit: str, branch: str) -> str:
+    """Make a branch at a commit, and return its full name; one that is there is never moved."""
+    ref = check_branch(branch)
+    if not set_ref(repository, ref, new=check_oid(commit), old=None, why="asbuilt: an attempt restored"):
+        raise NameTaken(
+            f"there is a branch {branch} already",
+            why="A branch that was moved could let go of somebody's commits.",
+            next_step="Name another; `git branch --list` shows which are there.",
+        )
+    return ref
+
+
+def _count(text: bytes) -> int | None:
+    return None if text == b"-" else int(text)

@@ -1,0 +1,182 @@
+"""Fold the events of a run into what is known of it. Kinds that mean nothing here are passed over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from asbuilt.lifecycle.facts import GOES_ON, AttemptFacts, Difference, Landed, PhaseFacts, RunFacts, Work
+from asbuilt.proof.resolving import read_back
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
+    """Fold the events of one run, in order; kinds that mean nothing here are passed over.
+
+    Data may carry `at`, when its event was written; only people are shown it, nothing is decided by it.
+    """
+    facts = RunFacts(
+        run=run,
+        kind=str(options.get("kind", "run")),
+        mode=str(options.get("mode", "phase")),
+        auto=bool(options.get("auto", False)),
+        hold=bool(options.get("hold", not options.get("auto", False))),
+        way=str(options.get("landing", "cherry-pick")),
+        protected=bool(options.get("protected", False)),
+        wanted=options.get("phase"),
+        ring_required=bool(options.get("ring_required", True)),
+        branch=str(options.get("branch", "")),
+    )
+    for kind, data in events:
+        if data.get("run") != run:
+            continue
+        if "attempt" in data:
+            facts.costs[data["attempt"]] = float(data["cost_usd"])
+        if kind in ("trouble.met", "run.parked"):
+            _hear_wait(facts, kind, data)
+            continue
+        # Anything else that was written down is progress.
+        facts.troubles, facts.retry_at = 0, None
+        _hear(facts, kind, data)
+    return facts
+
+
+def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    match kind:
+        case "run.started":
+            _hear_start(facts, data)
+        case "tests.resolved":
+            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
+        case "workspace.made":
+            facts.workspace = True
+        case "setup.done":
+            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
+        case "baseline.done":
+            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
+            if data.get("ran") is not None:
+                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
+        case "approval.asked":
+            facts.approvals.setdefault(str(data["key"]), None)
+        case "approval.answered":
+            facts.approvals[str(data["key"])] = data["answer"]
+        case "plan.differs":
+            found = Difference(data["point"], data["commit"], data["intent"])
+            facts.differs[str(data["phase"])] = found
+        case "plan.compared":
+            facts.compared = str(data["point"])
+            facts.differs = {
+                phase: found for phase, found in facts.differs.items() if found.point == facts.compared
+            }
+        case "together.done":
+            facts.together = data["outcome"]
+        case "report.written":
+            facts.reported = True
+        case "plan.marked":
+            facts.marked = True
+        case "landing.tidied":
+            facts.tidied = True
+        case "run.pause_asked":
+            facts.pause, facts.pause_at = str(data["reason"]), str(data.get("at", ""))
+        case "run.resume_asked":
+            facts.pause = None
+        case "run.ended":
+            facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
+            facts.code = data.get("code")
+        case _ if kind.startswith("landing."):
+            _hear_landing(facts, kind, data)
+        case _:
+            _hear_phase(facts, kind, data)
+
+
+def _hear_wait(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    """Hear that it waits; that is no progress."""
+    facts.parked_at = str(data.get("at", ""))
+    if kind == "trouble.met":
+        facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, data["what"], data["retry_at"]
+
+
+def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
+    facts.started = True
+    facts.base = data["base"]
+    facts.branch_at = data.get("branch_at")
+    facts.of = data.get("of")
+    facts.done_before = frozenset(data.get("done", ()))
+    titles = data.get("titles", {})
+    facts.phases = {
+        phase: PhaseFacts(phase, tuple(needs), titles.get(phase, ""))
+        for phase, needs in data.get("phases", {}).items()
+    }
+    facts.unlanded = tuple(Work(*work) for work in data.get("unlanded", ()))
+    facts.undoes = tuple(Landed(*one) for one in data.get("undoes", ()))
+    facts.drops = tuple(Work(*work) for work in data.get("drops", ()))
+    facts.ring, facts.ring_agreed = str(data.get("ring", "")), bool(data.get("ring_agreed"))
+    if "carried" in data:
+        phase, facts.carried, failures = data["carried"]
+        facts.phases[phase].carried = tuple(failures)
+
+
+def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    match kind:
+        case "landing.intended":
+            facts.landing, facts.intent = "intended", data
+        case "landing.done":
+            facts.landing, facts.tip, facts.marked = "landed", data["new"], False
+            facts.marks_landed = bool(data.get("marks"))
+            facts.landed += [Landed(*one) for one in data.get("commits", ())]
+        case "landing.refused":
+            facts.landing, facts.landing_reason = "refused", f"{data['what']} Next: {data['next']}"
+        case _:
+            return
+
+
+def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    phase = facts.phases.get(str(data.get("phase")))
+    if phase is None:
+        return
+    if kind == "phase.begun":
+        phase.begun, phase.intent, phase.begun_at = True, data.get("intent"), str(data.get("at", ""))
+        return
+    if kind == "phase.rechecked":
+        facts.rechecked[phase.id] = data["outcome"]
+        facts.failures += tuple(f"phase {phase.id}: {one}" for one in data.get("failures", ()))
+        return
+    if kind == "phase.proven":
+        phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))
+        facts.works.append(Work(phase.id, facts.run, data["commit"]))
+        return
+    number = int(data.get("number", 0))
+    attempt = next((known for known in phase.attempts if known.number == number), None)
+    if kind == "attempt.begun" and attempt is None:
+        phase.attempts.append(AttemptFacts(number, data["role"], starts=1, began_at=str(data.get("at", ""))))
+    elif attempt is None:
+        return
+    elif kind == "attempt.begun":
+        attempt.starts += 1
+        attempt.ending = None
+    elif kind == "attempt.ended":
+        attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
+        attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
+        attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
+    elif kind == "tree.refused":
+        attempt.refusals, attempt.refusal = attempt.refusals + 1, str(data["reason"])
+    elif kind == "tree.kept":
+        attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
+    elif kind == "checks.done":
+        attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
+        attempt.evidence = data.get("evidence")
+    elif kind == "verifier.ended":
+        _hear_verifier(attempt, data)
+    elif kind == "verdict.given":
+        attempt.verdict, attempt.items = data["outcome"], data.get("items")
+        attempt.failures = attempt.failures + tuple(data.get("failures", ()))
+
+
+def _hear_verifier(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:
+    attempt.verifier, attempt.verifier_reason = data["ending"], str(data.get("reason", ""))
+    attempt.verifier_resets_at = data.get("resets_at")
+    if attempt.verifier in GOES_ON:
+        attempt.verifier_ended_start = int(data.get("starts", 0))
+    else:
+        attempt.lost_verifiers += 1
+        attempt.verifier_ended_start = 0

@@ -1,0 +1,129 @@
+"""What a run can do next. A closed set: whoever matches over it is told by the type checker of a new one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Start(NamedTuple):
+    """Look at the repository, and write down what this run is."""
+
+
+class ResolveTests(NamedTuple):
+    """Find out how the project is tested, once for the whole run."""
+
+
+class MakeWorkspace(NamedTuple):
+    """Give the run a checkout of its own."""
+
+
+class SetUp(NamedTuple):
+    """Prepare a checkout for checks, before any agent's code is there."""
+
+
+class Baseline(NamedTuple):
+    """Run the tests on the base, so that old failures can be told from new ones."""
+
+
+class Begin(NamedTuple):
+    """Freeze a phase's text and intent."""
+
+    phase: str
+
+
+class Attempt(NamedTuple):
+    """Let an agent work; going on with one that was begun is the same move."""
+
+    phase: str
+    number: int
+    role: str
+    failures: tuple[str, ...] = ()
+
+
+class Keep(NamedTuple):
+    """Put the attempt's tree under a ref before anything else touches it."""
+
+    phase: str
+    number: int
+
+
+class Check(NamedTuple):
+    """Run the tests and the phase's own checks on a clean checkout of the tree."""
+
+    phase: str
+    number: int
+
+
+class Verify(NamedTuple):
+    """Let another agent judge every item, in a read-only workspace."""
+
+    phase: str
+    number: int
+
+
+class Compare(NamedTuple):
+    """Compare the plan's file with the text that the proven phases were frozen from."""
+
+    point: str
+
+
+class Commit(NamedTuple):
+    """Make the outcome commit and advance the plan's branch."""
+
+    phase: str
+    number: int
+
+
+class Recheck(NamedTuple):
+    """Run the tests and the checks of a phase again, on what stands now."""
+
+    phase: str
+
+
+class Ask(NamedTuple):
+    """Put a question to a person, and wait."""
+
+    key: str
+    kind: str
+    question: str
+    phase: str | None = None
+
+
+class ProveTogether(NamedTuple):
+    """Run every check on the result as a whole."""
+
+
+class Report(NamedTuple):
+    """Write the account of the run."""
+
+
+class Land(NamedTuple):
+    """Move what is proven to the target branch; for an undo, what takes it back."""
+
+
+class Mark(NamedTuple):
+    """Write outcomes into the plan, with the landed hashes."""
+
+
+class Tidy(NamedTuple):
+    """Remove what a landed run no longer needs, where nothing is lost with it."""
+
+
+class Wait(NamedTuple):
+    """Nothing can be done before a time, or before somebody answers."""
+
+    why: str
+    until: str | None
+
+
+class End(NamedTuple):
+    """The run is over."""
+
+    state: str
+    reason: str
+
+
+Move = (
+    Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
+    | Compare | Recheck | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
+)  # fmt: skip

@@ -1,0 +1,96 @@
+"""What has to be settled before anything is built: the ring, the tests, setup and baseline. Pure.
+
+The one rule: what nobody has set is asked for, and unattended it stops the run, in words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.lifecycle.facts import PASS
+from asbuilt.lifecycle.moves import Ask, Baseline, End, MakeWorkspace, Move, ResolveTests, SetUp, Wait
+from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.proof.resolving import Resolved
+
+
+def preparation(facts: RunFacts) -> Move | None:
+    """See to it that something can be proven before anything is built; None when it can."""
+    unheld = _held(facts)
+    if unheld is not None:
+        return unheld
+    if facts.tests is None:
+        return ResolveTests()
+    unsettled = _agreement(facts, facts.tests)
+    if unsettled is not None:
+        return unsettled
+    if facts.kind == "run" and not facts.workspace:
+        return MakeWorkspace()
+    if facts.setup is None:
+        return SetUp()
+    if facts.setup != PASS:
+        return End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
+    if facts.baseline is None:
+        return Baseline()
+    if facts.baseline == "NOT_RUN":
+        return End(
+            "failed", f"no test ran on the base, so no test can prove anything. {_way_on(facts.tests)}"
+        )
+    if facts.baseline != PASS:
+        why = "so new failures could not be told from old"
+        return End(
+            "failed",
+            f"the tests could not be run on the base, {why}: {facts.baseline_shown}. {_way_on(facts.tests)}",
+        )
+    return None
+
+
+def _held(facts: RunFacts) -> Move | None:
+    """Let a person agree, once in a repository, to work where the kernel holds neither agents nor checks."""
+    if facts.ring != "none" or not facts.ring_required or facts.ring_agreed:
+        return None
+    if facts.auto:
+        return End(
+            "failed",
+            "no ring holds agents and checks on this machine."
+            " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
+        )
+    question = "work without a ring? Agents and checks could write to anything that you can write to"
+    return asked(
+        facts, Ask(f"ring/none/{facts.run}", "ring", question), no="you said no to work without a ring"
+    )
+
+
+def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
+    """Let a person agree to what nobody has set; where nobody is there to ask, stop and say how to set it."""
+    key = proposal(tests)
+    if key is None or facts.tests_agreed:
+        return None
+    found = ", ".join(getattr(tests, "found", ()))
+    if facts.auto:
+        return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
+    if isinstance(tests, Unknown):
+        question = f"go on without tests? There is {found}, and no command that runs it is known"
+    elif facts.baseline is None:
+        # It is tried first, so that the question can say what came of it.
+        return None
+    else:
+        question = f"prove with `{command_of(tests)}`? {facts.baseline_shown} on {facts.branch}"
+    return asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
+
+
+def _way_on(tests: Resolved) -> str:
+    command = tests.command if isinstance(tests, Detected) else "<command>"
+    return f'Next: asbuilt config set checks.tests "{command}"'
+
+
+def asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
+    """Ask, and wait for the answer; None once it is yes."""
+    if ask.key not in facts.approvals:
+        return ask
+    answer = facts.approvals[ask.key]
+    if answer is None:
+        return Wait(f"approval {ask.key}", None)
+    return None if answer == "yes" else End("stopped", no)

@@ -1,0 +1,57 @@
+"""What may be thrown away, and why. Pure; the one rule: what is not provably safe to lose stays."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DAYS: Final = 30
+"""How long what a landing has made superfluous is kept after it."""
+OUTPUT_DAYS: Final = 1
+"""An output is written before the event that names it; a day is far more than lies between the two."""
+
+
+class Goes(NamedTuple):
+    """It may go: the proof that nothing is lost with it."""
+
+    why: str
+
+
+class Stays(NamedTuple):
+    """It stays, and why."""
+
+    why: str
+
+
+Fate = Goes | Stays
+
+
+def landings(events: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
+    """Tell of each phase of a plan when the landing that stands happened."""
+    landed: dict[str, tuple[str, str]] = {}
+    for kind, data in events:
+        if kind == "landing.done":
+            landed |= {phase: (commit, str(data["at"])) for phase, _, commit, _ in data.get("commits", ())}
+        elif kind == "landing.undone":
+            gone = set(data.get("commits", ()))
+            landed = {phase: one for phase, one in landed.items() if one[0] not in gone}
+    return {phase: at for phase, (_, at) in landed.items()}
+
+
+def of_attempt(phase: str, *, began_at: str, landed_at: str | None, now: str, days: int) -> Fate:
+    """Judge the kept files of an attempt of a run that is over: its phase has to have landed since."""
+    if landed_at is None:
+        return Stays(f"phase {phase} has not landed")
+    if began_at > landed_at:
+        return Stays(f"phase {phase} landed before it began")
+    return of_age(f"phase {phase} landed", landed_at, now=now, days=days)
+
+
+def of_age(what: str, at: str, *, now: str, days: int) -> Fate:
+    """Judge what is of use only for some days after something."""
+    since = (datetime.fromisoformat(now) - datetime.fromisoformat(at)).days
+    told = f"{what} {since} {'day' if since == 1 else 'days'} ago"
+    return Goes(told) if since >= days else Stays(f"{told}; it goes after {days}")

@@ -1,0 +1,429 @@
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from asbuilt.cli.live.finished import Story
+from asbuilt.cli.live.frame import OURS, ROWS, frame
+from asbuilt.cli.live.moment import Activity, Moment
+from asbuilt.cli.live.rows import Canvas, cells, text_of
+from asbuilt.cli.screen import ASCII, UNICODE, printable
+from asbuilt.journal.views import RunView
+from asbuilt.lifecycle.phases import Attempt, End, Move, Verify, Wait
+from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
+from tests.cli import live
+from tests.cli.live import (
+    ASKS,
+    BEGINS,
+    CUT_OFF,
+    FIXES,
+    LANDS,
+    NOW,
+    PARKED,
+    TITLES,
+    WORKS,
+    drawn,
+    event,
+    evidence,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WIDE = Canvas(80, 24, UNICODE)
+NARROW = Canvas(40, 24, UNICODE)
+PLAIN = Canvas(80, 24, ASCII)
+
+
+@pytest.fixture(autouse=True)
+def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_before_the_first_phase_it_says_what_asbuilt_does() -> None:
+    assert drawn(frame(BEGINS, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m
+  asbuilt: runs the tests on the base
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+
+
+def test_while_an_agent_works_its_last_sign_is_shown() -> None:
+    assert drawn(frame(WORKS, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
+● 2a  Redis store        implementing, attempt 1                              4m
+○ 2b  Limits per API key
+○ 3   Middleware and 429 needs 2a, 2b
+  claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
+  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
+  2h 00m in all: ended, its tree kept, tried again.
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+    assert drawn(frame(WORKS, NARROW)) == snapshot("""\
+rate-limit.1  17m  1 of 4 proven  $1.31
+● 2a  Redis sto… implementing, attempt 1
+○ 2b  Limits pe…
+○ 3   Middlewar… needs 2a, 2b
+  claude: Edit src/ap…  6s ago, 23 calls
+  Waits for claude, at work on attempt 1
+  of phase 2a since 22:02. Silent 15m,
+  or 2h 00m in all: ended, its tree
+  kept, tried again.
+Ctrl-C leaves it running.
+""")
+    assert drawn(frame(WORKS, PLAIN)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
+* 2a  Redis store        implementing, attempt 1                              4m
+. 2b  Limits per API key
+. 3   Middleware and 429 needs 2a, 2b
+  claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
+  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
+  2h 00m in all: ended, its tree kept, tried again.
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+
+
+def test_while_it_is_mended_the_failure_is_shown() -> None:
+    assert drawn(frame(FIXES, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
+● 2a  Redis store        fixing, cycle 1 of 2                                 4m
+○ 2b  Limits per API key
+○ 3   Middleware and 429 needs 2a, 2b
+  ✗ uv run pytest tests/limits/test_store.py -q: FAIL, exit 1
+  claude: says "I will look at the store"                    6s ago, 1 tool call
+  Waits for claude, at work on attempt 1 of phase 2a since 22:05. Silent 15m, or
+  2h 00m in all: ended, its tree kept, tried again.
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+    assert drawn(frame(FIXES, NARROW)) == snapshot("""\
+rate-limit.1  17m  1 of 4 proven  $1.31
+● 2a  Redis store   fixing, cycle 1 of 2
+○ 2b  Limits per A…
+○ 3   Middleware a… needs 2a, 2b
+  ✗ uv run pytest tests/limits/test_sto…
+  claude: says "I will …  6s ago, 1 call
+  Waits for claude, at work on attempt 1
+  of phase 2a since 22:05. Silent 15m,
+  or 2h 00m in all: ended, its tree
+  kept, tried again.
+Ctrl-C leaves it running.
+""")
+
+
+def test_a_parked_run_says_until_when() -> None:
+    assert drawn(frame(PARKED, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
+◇ 2a  Redis store        parked                                               4m
+○ 2b  Limits per API key
+○ 3   Middleware and 429 needs 2a, 2b
+  Parked since 22:05: usage limit of the agent. It goes on by itself Sun 15 Nov
+  01:06 UTC, in 3h 00m; its tree is kept.
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+
+
+def test_a_run_that_asks_says_how_to_answer() -> None:
+    assert drawn(frame(ASKS, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   2 of 4 proven   $1.31
+○ 2b  Limits per API key
+○ 3   Middleware and 429 needs 2a, 2b
+  Waits for you: a7 "go on with phase 2b?", asked 2h 00m ago by rate-limit.1.
+  Nothing happens until someone answers; no agent runs. asbuilt approve yes a7
+Ctrl-C leaves it running. Nothing lands before you say so.
+""")
+    assert drawn(frame(ASKS, NARROW)) == snapshot("""\
+rate-limit.1  17m  2 of 4 proven  $1.31
+○ 2b  Limits per API key
+○ 3   Middleware and 429 needs 2a, 2b
+  Waits for you: a7 "go on with phase
+  2b?", asked 2h 00m ago by
+  rate-limit.1. Nothing happens until
+  someone answers; no agent runs.
+  asbuilt approve yes a7
+Ctrl-C leaves it running.
+""")
+
+
+def test_when_all_is_proven_it_says_that_it_lands() -> None:
+    assert drawn(frame(LANDS, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   4 of 4 proven   $1.31
+  asbuilt: lands what is proven
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+
+
+def test_without_a_worker_nothing_is_said_to_go_on() -> None:
+    assert drawn(frame(CUT_OFF, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
+● 2a  Redis store        checking                                             4m
+○ 2b  Limits per API key
+○ 3   Middleware and 429 needs 2a, 2b
+! No worker is alive: nothing goes on.
+""")
+
+
+def test_colour_means_failed_or_needs_you_and_no_claim_is_green() -> None:
+    def styles(moment: Moment) -> list[tuple[str, str]]:
+        return [(piece.style, piece.text) for row in frame(moment, WIDE) for piece in row if piece.style]
+
+    assert styles(FIXES) == snapshot(
+        [
+            ("bold", "rate-limit.1"),
+            ("dim", "                                 4m"),
+            ("red", "✗"),
+            ("dim", "6s ago, 1 tool call"),
+            ("dim", "Ctrl-C leaves it running. Lands on main at the end."),
+        ]
+    )
+    assert styles(CUT_OFF) == snapshot(
+        [
+            ("bold", "rate-limit.1"),
+            ("dim", "                                             4m"),
+            ("yellow", "! No worker is alive: nothing goes on."),
+        ]
+    )
+
+
+def test_of_many_phases_the_one_under_way_is_shown_and_the_rest_is_counted() -> None:
+    many = [PhaseProgress(str(number), f"Part {number}", "ready", "") for number in range(1, 40)]
+    many[30] = many[30]._replace(state="implementing", since=live.ago(5), attempt=1)
+    shown = WORKS._replace(view=WORKS.view._replace(phases=many))
+    assert drawn(frame(shown, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   0 of 39 proven   $1.31
+● 31  Part 31  implementing, attempt 1                                        5s
+○ 1   Part 1
+○ 2   Part 2
+○ 3   Part 3
+○ 4   Part 4
+○ 5   Part 5
+○ 6   Part 6
+○ 7   Part 7
+○ 31 more
+  claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
+  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
+  2h 00m in all: ended, its tree kept, tried again.
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+    assert len(frame(shown, WIDE._replace(height=5))) == 5
+
+
+def test_everything_that_asbuilt_does_itself_has_words() -> None:
+    told = {move.__name__ for move in get_args(Move)} - {one.__name__ for one in (Attempt, Verify, Wait, End)}
+    assert told == OURS.keys()
+
+
+def _story(*, verdict: bool = False) -> Story:
+    story = Story()
+    story.hear(event("phase.begun", 900, phase="2a"))
+    story.hear(event("attempt.begun", 890, phase="2a", number=1, role="implement", agent="claude"))
+    story.hear(
+        event("attempt.ended", 400, phase="2a", number=1, ending="done", says="all tests pass", cost_usd=1.2)
+    )
+    failed = [
+        evidence("tests", ran=230),
+        evidence("uv run pytest tests/limits/test_store.py -q", exit_code=1, why="exit 1"),
+    ]
+    if not verdict:
+        story.hear(event("checks.done", 390, phase="2a", number=1, outcome="FAIL"), failed)
+        return story
+    story.hear(event("checks.done", 390, phase="2a", number=1, outcome="PASS"), failed[:1])
+    story.hear(
+        event(
+            "verdict.given", 300, phase="2a", number=1, outcome="FAIL", failures=["item 2: no expiry is set"]
+        )
+    )
+    return story
+
+
+def test_a_caught_lie_names_who_said_what_and_what_asbuilt_ran() -> None:
+    assert drawn(_story().finished(TITLES, WIDE)) == snapshot("""\
+✗ 2a  Redis store          NOT PROVEN: claude says done, a check disagrees
+      claude says    "all tests pass"
+      asbuilt ran    uv run pytest tests/limits/test_store.py -q on a clean
+                     checkout: FAIL, exit 1
+      so             fix cycle 1 of 2 gets exactly this.
+""")
+    assert drawn(_story().finished(TITLES, NARROW)) == snapshot("""\
+✗ 2a  Redis sto… NOT PROVEN
+  claude says done, a check disagrees
+  claude says: "all tests pass"
+  asbuilt ran: uv run pytest
+    tests/limits/test_store.py -q on a
+    clean checkout: FAIL, exit 1
+  so: fix cycle 1 of 2 gets exactly
+    this.
+""")
+    assert drawn(_story().finished(TITLES, PLAIN)) == snapshot("""\
+x 2a  Redis store          NOT PROVEN: claude says done, a check disagrees
+      claude says    "all tests pass"
+      asbuilt ran    uv run pytest tests/limits/test_store.py -q on a clean
+                     checkout: FAIL, exit 1
+      so             fix cycle 1 of 2 gets exactly this.
+""")
+    assert drawn(_story(verdict=True).finished(TITLES, WIDE)) == snapshot("""\
+✗ 2a  Redis store          NOT PROVEN: claude says done, the verifier disagrees
+      claude says    "all tests pass"
+      asbuilt ran    1 check: PASS
+      verifier says  item 2: no expiry is set
+      so             fix cycle 1 of 2 gets exactly this.
+""")
+
+
+def test_when_no_cycle_is_left_the_failure_says_that_the_run_ends() -> None:
+    story = _story()
+    for number in (2, 3):
+        story.hear(event("attempt.begun", 200, phase="2a", number=number, role="fix", agent="claude"))
+        story.hear(event("attempt.ended", 190, phase="2a", number=number, ending="done"))
+        story.hear(event("checks.done", 180, phase="2a", number=number, outcome="NOT_RUN"), [])
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
+✗ 2a  Redis store          NOT PROVEN: claude says done, the checks are NOT RUN
+      so             no cycle of fixing is left; the run ends, all work kept.
+""")
+
+
+def test_a_proven_phase_leaves_one_row_with_its_evidence() -> None:
+    story = _story()
+    story.hear(
+        event("checks.done", 60, phase="2a", number=2, outcome="PASS"),
+        [evidence("tests", ran=230), evidence("grep -q bucket store.py")],
+    )
+    assert story.finished(TITLES, WIDE) == []
+    story.hear(event("phase.proven", 30, phase="2a", commit="0be77d1" * 5))
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot(
+        "✓ 2a  Redis store          proven  0be77d1  2 checks, 230 tests       14m  $1.20\n"
+    )
+    assert drawn(story.finished(TITLES, NARROW)) == snapshot("✓ 2a  Redis sto… proven  0be77d1\n")
+    story.hear(event("together.done", 20, outcome="PASS"), [evidence("tests", ran=236)])
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  1 check, 236 tests\n")
+
+
+def test_other_news_stay_in_a_row() -> None:
+    story, rows = Story(), []
+    for one in (
+        event(
+            "attempt.ended", 9, phase="2a", number=1, ending="stalled", reason="Nothing was heard for 900 s."
+        ),
+        event("run.parked", 8, why="approval r1/between/2b", until=None),
+        event("run.parked", 7, why="usage limit of the agent in phase 2a", until="2026-11-15T01:10:00Z"),
+        event("approval.answered", 6, number=7, answer="no", note="not today"),
+        event("landing.refused", 5, what="src/api/app.py has changes of yours", next="commit them"),
+        event("together.done", 4, outcome="FAIL"),
+        event("together.done", 3, outcome="PASS"),
+        event("tree.kept", 2, phase="2a", number=1, tree="7" * 40),
+    ):
+        story.hear(one)
+        rows += story.finished(TITLES, WIDE)
+    assert drawn(rows) == snapshot("""\
+✗ 2a  stalled: Nothing was heard for 900 s.
+◇ parked: usage limit of the agent in phase 2a, until Sun 15 Nov 01:10
+! answered: a7: no: not today
+✗ not landed: src/api/app.py has changes of yours
+✗ all together   not proven: FAIL
+– all together   nothing to run
+""")
+
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=120) | st.sampled_from(
+    [
+        "\x1b[2J\x1b]0;owned\x07",
+        "日本語" * 30,
+        "a\u0301" * 90,
+        "\u202eevil",
+        "`" * 7,
+        "x" * 500,
+        "\U0001f600" * 50,
+        "\n\r\t",
+    ]
+)
+TIMES = st.floats(-1e6, 1e7).map(live.ago)
+PHASES = st.builds(
+    PhaseProgress,
+    ANY_TEXT,
+    ANY_TEXT,
+    st.sampled_from(get_args(State)),
+    TIMES | st.just(""),
+    st.none() | ANY_TEXT,
+    st.none() | st.integers(1, 999),
+    st.integers(0, 99),
+    st.lists(ANY_TEXT, max_size=3).map(tuple),
+)
+WAITS = st.builds(
+    WaitsFor,
+    st.sampled_from(get_args(Waiting)),
+    st.none() | ANY_TEXT,
+    TIMES | st.just(""),
+    st.none() | TIMES,
+    ANY_TEXT,
+)
+VIEWS = st.builds(
+    RunView,
+    st.builds(
+        lambda slug, branch, hold: live.run(slug=slug, branch=branch, hold=hold),
+        ANY_TEXT,
+        ANY_TEXT,
+        st.booleans(),
+    ),
+    ANY_TEXT,
+    st.lists(PHASES, max_size=30),
+    WAITS,
+    st.lists(ANY_TEXT.map(live.question), max_size=2),
+    st.floats(0, 1e9),
+    st.none(),
+)
+MOMENTS = st.builds(
+    Moment,
+    VIEWS,
+    st.just(NOW),
+    st.none() | st.builds(Activity, ANY_TEXT, ANY_TEXT, st.none() | st.just(NOW), st.integers(0, 10**9)),
+    st.lists(ANY_TEXT, max_size=5).map(tuple),
+    st.booleans(),
+    st.booleans(),
+)
+CANVASES = st.builds(Canvas, st.integers(20, 80), st.integers(1, 60), st.sampled_from([UNICODE, ASCII]))
+
+
+def _harmless(rows: list[Any], canvas: Canvas) -> None:
+    for row in rows:
+        text = text_of(row)
+        assert cells(text) <= canvas.width
+        assert printable(text) == text
+        assert canvas.symbols is UNICODE or text.isascii()
+
+
+@given(MOMENTS, CANVASES)
+def test_no_facts_make_a_frame_too_high_too_wide_or_steer_the_terminal(
+    moment: Moment, canvas: Canvas
+) -> None:
+    rows = frame(moment, canvas)
+    assert 1 <= len(rows) <= min(ROWS, canvas.height)
+    _harmless(rows, canvas)
+
+
+@given(ANY_TEXT, ANY_TEXT, st.sampled_from(["FAIL", "PASS", "NOT_RUN"]), CANVASES)
+def test_no_words_make_a_finished_row_too_wide_or_steer_the_terminal(
+    phase: str, words: str, outcome: str, canvas: Canvas
+) -> None:
+    story = Story()
+    for one, shown in (
+        (event("attempt.begun", 90, phase=phase, number=1, role="fix", agent=words), []),
+        (event("attempt.ended", 80, phase=phase, number=1, ending="done", says=words), []),
+        (
+            event("checks.done", 70, phase=phase, number=1, outcome=outcome),
+            [evidence(words, exit_code=1, why=words)],
+        ),
+        (event("verdict.given", 60, phase=phase, number=1, outcome=outcome, failures=[words, words]), []),
+        (event("phase.proven", 50, phase=phase, commit=words), []),
+        (event("attempt.ended", 40, phase=phase, number=1, ending="crashed", reason=words), []),
+        (event("landing.refused", 30, what=words, next=words), []),
+    ):
+        story.hear(one, shown)
+        _harmless(story.finished({phase: words}, canvas), canvas)

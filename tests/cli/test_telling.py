@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asbuilt.cli.telling import Line, told
+from asbuilt.journal.events import Event
+
+SOURCE = Path(__file__).parents[2] / "src" / "asbuilt"
+LATER = "2026-11-15T05:00:00.000Z"
+_SAID = re.compile(r'(?:\bsay\(\s*(?:session, \w+, )?|\bkind=)"([a-z]+\.[a-z_]+)"')
+
+
+def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
+    return told(Event(1, "key", kind, 1, LATER, "asbuilt", data))
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        (
+            "trouble.met",
+            {"what": "No space left on device: blobs", "retry_at": LATER},
+            Line("-", "TROUBLE", f"No space left on device: blobs, tried again {LATER}"),
+        ),
+        (
+            "run.parked",
+            {"why": "trouble: No space left on device: blobs", "until": LATER},
+            Line("-", "PARKED", f"trouble: No space left on device: blobs, until {LATER}", is_news=False),
+        ),
+        (
+            "run.parked",
+            {"why": "usage limit of the agent in phase 1", "until": LATER},
+            Line("-", "PARKED", f"usage limit of the agent in phase 1, until {LATER}"),
+        ),
+        (
+            "tree.refused",
+            {"phase": "1", "number": 1, "reason": "big.bin is too large."},
+            Line("1", "TOO LARGE", "big.bin is too large."),
+        ),
+        (
+            "plan.compared",
+            {"point": "landing"},
+            Line("-", "COMPARED", "the plan's text with what is proven", is_news=False),
+        ),
+        (
+            "plan.differs",
+            {"phase": "1", "point": "1", "commit": "c", "intent": None},
+            Line("1", "DIFFERS", "its text was changed in the plan after it was frozen"),
+        ),
+        (
+            "verifier.ended",
+            {"phase": "1", "number": 1, "ending": "crashed", "reason": "exit 1"},
+            Line("1", "VERIFIER", "crashed: exit 1"),
+        ),
+    ],
+)
+def test_an_event_is_told_in_words(kind: str, data: dict[str, Any], words: Line) -> None:
+    assert line(kind, **data) == words
+
+
+def test_every_kind_of_event_that_is_written_has_words() -> None:
+    said = {kind for path in SOURCE.rglob("*.py") for kind in _SAID.findall(path.read_text(encoding="utf-8"))}
+    known = set(
+        re.findall(r'^    "([a-z]+\.[a-z_]+)":', (SOURCE / "cli/telling.py").read_text("utf-8"), re.MULTILINE)
+    )
+    assert len(said) > 30
+    assert said - known == set()

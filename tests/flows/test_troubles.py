@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.agents.attempts import FolderAttempts
+from asbuilt.agents.processes import RingProcesses
+from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, HostFailed, StoreFailed
+from asbuilt.flows.perform import Performer
+from asbuilt.flows.run import Runs
+from asbuilt.flows.troubles import trouble_in
+from asbuilt.journal import claims, runs
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.events import history
+from asbuilt.journal.home import open_home
+from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.lifecycle.phases import TROUBLE_LIMIT
+from tests.journal.conftest import postgres, store, where
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.journal.store import Store
+
+__all__ = ["postgres", "store", "where"]
+PLAN = Address(LOCAL, "6f9c", "plan.md")
+
+
+def _said(kind: type[AsbuiltError], why: str = "so") -> AsbuiltError:
+    return kind("what", why=why, next_step="next")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (_said(StoreFailed), "what Why: so Next: next"),
+        (_said(HostFailed), "what Why: so Next: next"),
+        (_said(GitFailed, "git said: No space left on device"),
+         "what Why: git said: No space left on device Next: next"),
+        (OSError(errno.ENOSPC, "No space left on device", "blobs"), "No space left on device: blobs"),
+        (_said(GitFailed, "git said: not a commit"), None),
+        (_said(GateStopped), None),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory"), None),
+    ],
+)  # fmt: skip
+def test_what_may_pass_is_waited_for_and_nothing_else(
+    error: AsbuiltError | OSError, words: str | None
+) -> None:
+    assert trouble_in(error) == words
+
+
+def _runs(home: Path, store: Store) -> Runs:
+    opened = open_home(home)
+    blobs = Blobs(opened.blobs)
+    attempts = FolderAttempts(opened.path, ring_required=False)
+    processes = RingProcesses(scratch=opened.path / "scratch", homes=())
+    return Runs(store, blobs, Performer(opened, store, blobs, attempts, processes))
+
+
+def test_a_segment_that_is_lost_is_followed_by_the_next_until_the_run_is_given_up(
+    tmp_path: Path, store: Store
+) -> None:
+    flow = _runs(tmp_path, store)
+    run = new_id()
+    with store.write() as session:
+        runs.request(session, PLAN, run=run, slug="plan", options={}, actor="you")
+        claims.acquire(session, PLAN, run=run, mode="phase", host="here", actor="you")
+    waits = []
+    for n in range(1, TROUBLE_LIMIT + 2):
+        with store.read() as session:
+            (segment,) = runs.open_segments(session, LOCAL)
+        assert segment.n == n
+        flow.lost(segment, "ERROR, boom")
+        flow.lost(segment, "ERROR, boom")
+        waits.append(segment.why)
+    with store.read() as session:
+        assert runs.open_segments(session, LOCAL) == []
+        found = runs.find(session, LOCAL, "6f9c", run)
+        assert found is not None
+        assert (found.state, found.is_over, claims.find(session, PLAN)) == ("failed", True, None)
+        events = [event for event in history(session, PLAN) if event.kind in ("trouble.met", "run.ended")]
+    assert waits == ["start", *["trouble"] * TROUBLE_LIMIT]
+    assert [event.kind for event in events] == [*["trouble.met"] * TROUBLE_LIMIT, "run.ended"]
+    assert events[-1].data["reason"] == "kept from going on 11 times; last: segment 11 broke off: ERROR, boom"
+    retries = [event.data["retry_at"] for event in events[:-1]]
+    assert retries == sorted(retries)

@@ -1,0 +1,161 @@
+"""What a person throws away: shown first, with the proof; killed anywhere, it is repeated."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.journeys.shop import SCRIPT
+from tests.journeys.test_commands import Office, office
+from tests.journeys.untouched import Before
+
+__all__ = ["office"]
+pytestmark = pytest.mark.crash
+_CHANGES = (
+    (r"\b[0-9a-hjkmnp-tv-z]{26}\.", "[RUN]."),
+    (r"\b\d+ (bytes|kB|MB)", "[SIZE]"),
+    (r"rig \S+", "rig [RIG]"),
+)
+
+
+def _shown(office: Office, *arguments: str) -> str:
+    shown = office.asbuilt("clean", *arguments)
+    for pattern, stable in _CHANGES:
+        shown = re.sub(pattern, stable, shown)
+    return shown
+
+
+def _things(office: Office, *arguments: str) -> list[dict[str, Any]]:
+    said = office.asbuilt("clean", "--json", *arguments)
+    things: list[dict[str, Any]] = json.loads(said.split("--- stdout\n")[1])["things"]
+    return things
+
+
+def _ended(office: Office) -> None:
+    """A run that landed, and one that failed: its last files are kept, its workspace is there."""
+    assert office.run("--auto").splitlines()[0] == "exit 0"
+    office.script.write_text(SCRIPT.replace("goodbye", "still wrong"), encoding="utf-8")
+    assert office.run("2a", "--auto").splitlines()[0] == "exit 1"
+
+
+def test_what_can_go_is_shown_with_its_proof_and_goes_only_when_asked(office: Office) -> None:
+    assert _shown(office) == snapshot("""\
+exit 0
+--- stdout
+Nothing can go.
+""")
+    _ended(office)
+    before = Before(office.shop)
+    assert _shown(office) == snapshot("""\
+exit 0
+--- stdout
+Can go
+  rig [RIG] [SIZE]: setup makes it anew when a run needs it
+  workspace greet.2 main, [SIZE]: its commits are on main, its files are kept
+    at refs/asbuilt/attempts/[RUN].2a.2
+Stays
+  attempt greet.1.1.1: phase 1 landed 0 days ago; it goes after 30
+  attempt greet.2.2a.3: phase 2a has not landed
+  attempt greet.2.2a.2: phase 2a has not landed
+  attempt greet.2.2a.1: phase 2a has not landed
+  log greet.2, [SIZE]: what its agents did, in full; it ended 0 days ago; it goes
+    after 30
+  log greet.1, [SIZE]: what its agents did, in full; it ended 0 days ago; it goes
+    after 30
+2 things can go, [SIZE]. Nothing was removed.
+--- stderr
+Next: asbuilt clean --yes
+""")
+    assert _shown(office, "greet", "--days", "0") == snapshot("""\
+exit 0
+--- stdout
+Can go
+  attempt greet.1.1.1: phase 1 landed 0 days ago
+  log greet.2, [SIZE]: what its agents did, in full; it ended 0 days ago
+  log greet.1, [SIZE]: what its agents did, in full; it ended 0 days ago
+  workspace greet.2 main, [SIZE]: its commits are on main, its files are kept
+    at refs/asbuilt/attempts/[RUN].2a.2
+Stays
+  attempt greet.2.2a.3: phase 2a has not landed
+  attempt greet.2.2a.2: phase 2a has not landed
+  attempt greet.2.2a.1: phase 2a has not landed
+4 things can go, [SIZE]. Nothing was removed.
+--- stderr
+Next: asbuilt clean greet --days 0 --yes
+""")
+    assert len(list(office.state.glob("workspaces/*/*/*"))) > 0
+    assert _shown(office, "greet", "--days", "0", "--yes") == snapshot("""\
+exit 0
+--- stdout
+Gone
+  attempt greet.1.1.1: phase 1 landed 0 days ago
+  log greet.2, [SIZE]: what its agents did, in full; it ended 0 days ago
+  log greet.1, [SIZE]: what its agents did, in full; it ended 0 days ago
+  workspace greet.2 main, [SIZE]: its commits are on main, its files are kept
+    at refs/asbuilt/attempts/[RUN].2a.2
+Stays
+  attempt greet.2.2a.3: phase 2a has not landed
+  attempt greet.2.2a.2: phase 2a has not landed
+  attempt greet.2.2a.1: phase 2a has not landed
+Removed 4 things, [SIZE].
+""")
+    assert list(office.state.glob("workspaces/*/*/*")) == []
+    assert _shown(office, "greet", "--days", "0", "--yes") == snapshot("""\
+exit 0
+--- stdout
+Stays
+  attempt greet.2.2a.3: phase 2a has not landed
+  attempt greet.2.2a.2: phase 2a has not landed
+  attempt greet.2.2a.1: phase 2a has not landed
+Nothing can go.
+""")
+    before.same_except(set())
+    assert "let go" in office.asbuilt("log", "greet")
+    assert office.asbuilt("attempts", "diff", "greet.2.2a.3").splitlines()[0] == "exit 0"
+    office.script.write_text(SCRIPT, encoding="utf-8")
+    assert office.asbuilt("resume", "greet", "--script", str(office.script)).splitlines()[0] == "exit 0"
+
+
+def test_what_is_not_kept_elsewhere_stays_and_says_so(office: Office) -> None:
+    _ended(office)
+    (workspace,) = office.state.glob("workspaces/*/*/main")
+    (workspace / "mine.txt").write_text("a person wrote here", encoding="utf-8")
+    stays = [one for one in _things(office, "--yes") if one["name"] == "greet.2 main"]
+    assert [(one["can_go"], one["removed"], one["why"]) for one in stays] == snapshot(
+        [(False, False, "it has files that are kept nowhere else")]
+    )
+    assert (workspace / "mine.txt").read_text(encoding="utf-8") == "a person wrote here"
+
+
+def test_outputs_that_nobody_names_go_and_those_of_a_run_stay(office: Office) -> None:
+    _ended(office)
+    kept = list(office.state.glob("blobs/??/*"))
+    old = office.state / "blobs" / "aa" / ("a" * 64)
+    old.parent.mkdir(exist_ok=True)
+    old.write_bytes(b"nobody's")
+    for file in [old, *kept]:
+        os.utime(file, (1, 1))
+    gone = [one["name"] for one in _things(office, "--yes") if one["kind"] == "output" and one["removed"]]
+    assert gone == ["a" * 12]
+    assert all(file.exists() for file in kept)
+
+
+def test_a_cleaning_that_is_killed_is_repeated(office: Office) -> None:
+    _ended(office)
+    before = Before(office.shop)
+    for tenth in range(4, 16):
+        cleaning = office.typed("clean", "--days", "0", "--yes")
+        time.sleep(tenth / 10)
+        cleaning.send_signal(signal.SIGKILL)
+        cleaning.communicate()
+    assert office.asbuilt("clean", "--days", "0", "--yes").splitlines()[0] == "exit 0"
+    assert [one for one in _things(office, "--days", "0") if one["can_go"]] == []
+    before.same_except(set())
+    assert "phase 2a is not proven" in office.asbuilt("log", "greet")

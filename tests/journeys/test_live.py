@@ -1,0 +1,341 @@
+"""What somebody sees who looks on: real runs in a real terminal, tmux, read from its screen."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.journeys.test_commands import _CHANGES, Office, office, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["office"]
+pytestmark = pytest.mark.crash
+_PATIENCE_S = 180
+_GATE = 'run = "until test -e go; do sleep 0.1; done; rm go"'
+SCRIPT = f"""\
+[[turn]]
+phase = "1"
+role = "implement"
+acts = [{{ write = "greet.py", text = "print('hello')\\n" }}, {{ {_GATE} }}, {{ say = "done" }}]
+[[turn]]
+phase = "2a"
+role = "implement"
+acts = [{{ write = "part.py", text = "print('wrong')\\n" }}, {{ say = "part.py says goodbye" }}]
+[[turn]]
+phase = "2a"
+role = "fix"
+acts = [{{ write = "part.py", text = "print('goodbye')\\n" }}, {{ {_GATE} }}, {{ say = "done" }}]
+[[turn]]
+role = "verify"
+acts = [{{ verdict = "pass" }}]
+"""
+"""The agent waits at its gates, so that every moment lasts as long as it is looked at."""
+
+
+class Terminal:
+    """A window of tmux with a shell in it."""
+
+    def __init__(self, office: Office, socket: Path) -> None:
+        self.office, self._socket = office, socket
+        office.script.write_text(SCRIPT, encoding="utf-8")
+        program = shutil.which("tmux")
+        assert program, "tmux is not installed: apt-get install tmux, or brew install tmux"
+        self._program = program
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "/bin/sh")
+        self.type(f"PS1='$ '; asbuilt() {{ {sys.executable} -m asbuilt \"$@\"; }}")
+
+    def enter(self, command: str) -> None:
+        """Type a command at the prompt of an empty screen; its exit code is shown when it ends."""
+        self._await(lambda shown: shown.endswith("$\n"))
+        self.type("clear")
+        self._await(lambda shown: shown == "$\n")
+        self.type(f"{command}; echo exit $?")
+
+    def tmux(self, *arguments: str) -> str:
+        return subprocess.run(
+            [self._program, "-u", "-S", str(self._socket), *arguments],
+            cwd=self.office.shop,
+            env={**self.office.environ, "TERM": "xterm-256color"},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    def type(self, text: str) -> None:
+        self.tmux("send-keys", "-l", text)
+        self.press("Enter")
+
+    def press(self, key: str) -> None:
+        self.tmux("send-keys", key)
+
+    def screen(self) -> str:
+        """Read the screen; what differs from run to run is named instead."""
+        shown = "".join(f"{line.rstrip()}\n" for line in self.tmux("capture-pane", "-p").splitlines())
+        for pattern, stable in _CHANGES:
+            shown = re.sub(pattern, stable, shown)
+        return shown.rstrip("\n") + "\n"
+
+    def await_words(self, *words: str) -> str:
+        return self._await(lambda shown: all(word in shown for word in words))
+
+    def _await(self, true: Callable[[str], bool]) -> str:
+        """Read the screen when it has come to rest: a frame may be read while it is drawn."""
+        end = time.monotonic() + _PATIENCE_S
+        before = ""
+        while not (true(shown := self.screen()) and shown == before):
+            assert time.monotonic() < end, shown
+            before = shown
+            time.sleep(0.05)
+        return shown
+
+    def open_gate(self) -> None:
+        """Let the agent that waits go on."""
+        until(lambda: list(self.office.state.glob("workspaces/*/*/main")))
+        (next(self.office.state.glob("workspaces/*/*/main")) / "go").touch()
+
+    def close(self) -> None:
+        subprocess.run(
+            [self._program, "-S", str(self._socket), "kill-server"], check=False, capture_output=True
+        )
+
+
+@pytest.fixture
+def terminal(office: Office, tmp_path: Path) -> Iterator[Terminal]:
+    made = Terminal(office, tmp_path / "tmux")
+    yield made
+    made.close()
+
+
+def test_a_person_looks_on_answers_leaves_and_comes_back(terminal: Terminal) -> None:
+    terminal.enter("asbuilt run greet --finish --script ../script.toml")
+    assert terminal.await_words("scripted: run until test") == snapshot("""\
+$ asbuilt run greet --finish --script ../script.toml; echo exit $?
+greet.1   since [HH:MM], [AGE]   0 of 4 proven
+● 1   Greet    implementing, attempt 1 [AGE]
+○ 2a  Part     needs 1
+○ 2b  Shout    needs 1
+○ 3   Both     needs 2a, 2b
+  scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
+  Waits for the agent in phase 1, [AGE].
+Ctrl-C leaves it running. Nothing lands before you say so.
+""")
+    terminal.tmux("resize-window", "-x", "40", "-y", "20")
+    assert terminal.await_words("2 calls\n").count("Ctrl-C leaves it running.") == 1
+    assert max(map(len, terminal.tmux("capture-pane", "-p").splitlines())) <= 40
+    terminal.tmux("resize-window", "-x", "80", "-y", "24")
+    assert terminal.await_words("2 tool calls\n").count("Ctrl-C leaves it running.") == 1
+    terminal.open_gate()
+    terminal.await_words("Enter later >")
+    terminal.press("Enter")
+    terminal.await_words("waits for you", "exit 5")
+    terminal.enter("asbuilt resume greet")
+    assert terminal.await_words("asked to go on now", "Enter later >") == snapshot("""\
+$ asbuilt resume greet; echo exit $?
+✓ 1   Greet                proven  [HASH]  1 check [AGE]
+! resume: asked to go on now
+◇ greet.1 asks a1: go on with phase 2a?
+y yes   n no, and why   Enter later >
+""")
+    terminal.type("y")
+    assert terminal.await_words("NOT PROVEN", "scripted: run until test") == snapshot("""\
+$ asbuilt resume greet; echo exit $?
+✓ 1   Greet                proven  [HASH]  1 check [AGE]
+! resume: asked to go on now
+◇ greet.1 asks a1: go on with phase 2a?
+y yes   n no, and why   Enter later > y
+! answered: a1: yes
+✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
+      scripted says  "part.py says goodbye"
+      asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
+      so             fix cycle 1 of 2 gets exactly this.
+greet.1   since [HH:MM], [AGE]   1 of 4 proven
+● 2a  Part     fixing, cycle 1 of 2 [AGE]
+○ 2b  Shout
+○ 3   Both     needs 2a, 2b
+  ✗ grep -q goodbye part.py: FAIL, exit 1
+  scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
+  Waits for the agent in phase 2a, [AGE].
+Ctrl-C leaves it running. Nothing lands before you say so.
+""")
+    terminal.press("C-c")
+    assert terminal.await_words("exit 0\n$") == snapshot("""\
+$ asbuilt resume greet; echo exit $?
+✓ 1   Greet                proven  [HASH]  1 check [AGE]
+! resume: asked to go on now
+◇ greet.1 asks a1: go on with phase 2a?
+y yes   n no, and why   Enter later > y
+! answered: a1: yes
+✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
+      scripted says  "part.py says goodbye"
+      asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
+      so             fix cycle 1 of 2 gets exactly this.
+Left running: greet.1 goes on in the worker (pid [PID]).
+Look on: asbuilt watch greet
+End it:  asbuilt stop greet
+exit 0
+$
+""")
+    assert terminal.tmux("display", "-p", "#{cursor_flag}") == "1\n"
+    terminal.enter("asbuilt watch")
+    terminal.await_words("NOT PROVEN", "Waits for the agent")
+    terminal.open_gate()
+    terminal.await_words("Enter later >")
+    terminal.type("n")
+    terminal.await_words("Why? >")
+    terminal.type("enough for today")
+    assert terminal.await_words("exit 0\n$") == snapshot("""\
+$ asbuilt watch; echo exit $?
+✓ 1   Greet                proven  [HASH]  1 check [AGE]
+! resume: asked to go on now
+! answered: a1: yes
+✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
+      scripted says  "part.py says goodbye"
+      asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
+      so             fix cycle 1 of 2 gets exactly this.
+✓ 2a  Part                 proven  [HASH]  1 check [AGE]
+◇ greet.1 asks a2: go on with phase 2b?
+y yes   n no, and why   Enter later > n
+Why? > enough for today
+! answered: a2: no: enough for today
+greet.1 was stopped: you said no to phase 2b. Proven before: 2 phases.
+Next: asbuilt resume greet, or asbuilt log greet to see how it came
+exit 0
+$
+""")
+
+
+def test_colour_and_drawing_are_left_out_where_they_are_not_wanted(terminal: Terminal) -> None:
+    terminal.enter("asbuilt run greet --auto --script ../script.toml")
+    terminal.await_words("scripted: run until test")
+    assert "\x1b[1m" in terminal.tmux("capture-pane", "-p", "-e")
+    terminal.press("C-c")
+    terminal.enter("NO_COLOR=1 asbuilt watch greet")
+    terminal.await_words("scripted: run until test")
+    assert "\x1b[" not in terminal.tmux("capture-pane", "-p", "-e")
+    terminal.press("C-c")
+    terminal.enter("TERM=dumb asbuilt watch greet")
+    terminal.await_words("IMPLEMENT attempt 1")
+    terminal.press("C-c")
+    assert terminal.await_words("exit 0\n$") == snapshot("""\
+$ TERM=dumb asbuilt watch greet; echo exit $?
+[TIME] greet.1 -   START     on [HASH]
+[TIME] greet.1 -   TESTS     skipping test gate
+[TIME] greet.1 -   SETUP     PASS no setup is set
+[TIME] greet.1 -   BASELINE  PASS skipping test gate: there are no tests; w...
+[TIME] greet.1 1   IMPLEMENT attempt 1, scripted
+^CLeft running: greet.1 goes on in the worker (pid [PID]).
+Look on: asbuilt watch greet
+End it:  asbuilt stop greet
+exit 0
+$
+""")
+    terminal.enter("LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 asbuilt watch greet")
+    assert terminal.await_words("scripted: run until test") == snapshot("""\
+$ LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 asbuilt watch greet; echo exit $?
+greet.1   since [HH:MM], [AGE]   0 of 4 proven
+* 1   Greet    implementing, attempt 1 [AGE]
+. 2a  Part     needs 1
+. 2b  Shout    needs 1
+. 3   Both     needs 2a, 2b
+  scripted: run until test -e go; do sleep 0.1; done; r... [AGE] ago, 2 tool calls
+  Waits for the agent in phase 1, [AGE].
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+
+
+def test_a_terminal_that_goes_away_takes_nothing_with_it(terminal: Terminal) -> None:
+    terminal.enter("asbuilt run greet --auto --script ../script.toml")
+    terminal.await_words("scripted: run until test")
+    terminal.close()
+    terminal.open_gate()
+    until(lambda: "landed" in terminal.office.asbuilt("status", "greet"))
+    assert not (terminal.office.state / "crashes").exists()
+
+
+def test_in_the_foreground_ctrl_c_pauses_and_resume_goes_on(terminal: Terminal) -> None:
+    terminal.enter("asbuilt run greet --auto --foreground --script ../script.toml")
+    terminal.await_words("scripted: run until test", "Ctrl-C pauses it.")
+    terminal.press("C-c")
+    assert terminal.await_words("exit 0\n$") == snapshot("""\
+$ asbuilt run greet --auto --foreground --script ../script.toml; echo exit $?
+Pausing at a safe point, at most [AGE]. Again: end now, work kept.
+greet.1 is paused; all work is kept.
+Next: asbuilt resume greet
+exit 0
+$
+""")
+    terminal.enter("asbuilt watch")
+    assert terminal.await_words("exit 0\n$") == snapshot("""\
+$ asbuilt watch; echo exit $?
+greet   running, 0 of 4 phases proven (0%)
+● 1   Greet                      implementing, attempt 1    since [HH:MM]
+○ 2a  Part                       needs 1
+○ 2b  Shout                      needs 1
+○ 3   Both                       needs 2a, 2b
+Waits for the agent in phase 1, [AGE].
+! No worker is alive: nothing goes on.
+Next: asbuilt resume greet
+exit 0
+$
+""")
+    terminal.enter("asbuilt resume greet")
+    terminal.await_words("scripted: run until test")
+    terminal.open_gate()
+    assert "greet.1 landed on main: 1 phase proven" in terminal.await_words("exit 0\n$")
+
+
+def test_in_the_foreground_a_second_ctrl_c_does_not_wait_for_a_safe_point(terminal: Terminal) -> None:
+    terminal.enter("ASBUILT_CHECKS_SETUP='sleep 600' asbuilt run greet --foreground --script ../script.toml")
+    terminal.await_words("Run it?")
+    terminal.type("y")
+    terminal.await_words("asbuilt: runs the setup")
+    terminal.press("C-c")
+    terminal.await_words("Pausing at a safe point")
+    terminal.press("C-c")
+    assert "greet.1 is paused; all work is kept." in terminal.await_words("exit 0\n$")
+
+
+def test_a_reader_that_goes_away_leaves_the_run_as_it_is(office: Office) -> None:
+    with office.typed("run", "greet", "--auto", "--script", str(office.script)) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        assert "START" in process.stderr.readline()
+        process.stderr.close()
+        said = process.stdout.read()
+    assert (process.returncode, re.sub(r"\d+s", "[AGE]", said)) == snapshot(
+        (0, "greet.1 landed on main: 1 phase proven, [AGE].\n")
+    )
+
+
+def test_the_worker_notifies_the_desktop_once_with_our_own_words(office: Office, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "notify-send").write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$*" >>"{tmp_path}/said"\n', encoding="utf-8"
+    )
+    (programs / "notify-send").chmod(0o755)
+    office.environ |= {"PATH": f"{programs}:{office.environ['PATH']}", "DBUS_SESSION_BUS_ADDRESS": "none"}
+    assert office.run("--finish").splitlines()[0] == "exit 5"
+    until((tmp_path / "said").exists)
+    office.asbuilt("approve", "yes", "a1")
+    office.asbuilt("watch", "greet")
+    until(lambda: "a2" in (tmp_path / "said").read_text(encoding="utf-8"))
+    assert (tmp_path / "said").read_text(encoding="utf-8") == snapshot("""\
+--app-name=asbuilt -- asbuilt: greet.1 needs you Question a1 waits: asbuilt approve
+--app-name=asbuilt -- asbuilt: greet.1 needs you Question a2 waits: asbuilt approve
+""")
+    assert '"way":"desktop"' in office.asbuilt("log", "greet", "--json")
+    office.environ["ASBUILT_ATTENTION_DESKTOP"] = "false"
+    office.asbuilt("stop", "greet")
+    assert office.asbuilt("resume", "greet").splitlines()[0] == "exit 5"
+    assert len((tmp_path / "said").read_text(encoding="utf-8").splitlines()) == 2

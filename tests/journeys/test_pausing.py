@@ -1,0 +1,156 @@
+"""A pause as a person types it: the same run goes on afterwards, whatever became of the worker meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from asbuilt.journal.liveness import holder
+from tests.journeys.shop import SCRIPT
+from tests.journeys.test_commands import Office, office, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["office"]
+pytestmark = pytest.mark.crash
+GATED = SCRIPT.replace(
+    'acts = [{ write = "greet.py"',
+    'acts = [{ run = "while [ ! -e go ]; do sleep 0.1; done; rm go" }, { write = "greet.py"',
+)
+
+
+def _workspace(office: Office) -> Path:
+    found = list(office.state.glob("workspaces/*/*/main"))
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_pause_waits_for_the_attempt_and_the_same_run_goes_on(office: Office) -> None:
+    office.script.write_text(GATED, encoding="utf-8")
+    watched = office.typed("run", "greet", "--finish", "--auto", "--script", str(office.script))
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    assert office.asbuilt("pause", "-m", "lunch") == snapshot("""\
+exit 0
+--- stdout
+greet.1 pauses at its next safe point: after attempt 1 of phase 1.
+--- stderr
+Next: asbuilt status greet
+""")
+    assert office.asbuilt("pause", "greet") == snapshot("""\
+exit 0
+--- stdout
+greet.1 pauses at its next safe point: after attempt 1 of phase 1.
+--- stderr
+Next: asbuilt status greet
+""")
+    assert "then it pauses" in office.asbuilt("status", "greet")
+    (_workspace(office) / "go").touch()
+    out, _ = watched.communicate(timeout=120)
+    assert (watched.returncode, out) == snapshot(
+        (0, "greet.1 is paused in phase 1: lunch. Claim and workspace are kept.\n")
+    )
+    worker = holder(office.state / "worker.lock")
+    assert worker
+    os.kill(worker, signal.SIGKILL)
+    assert office.asbuilt("status", "greet") == snapshot("""\
+exit 0
+--- stdout
+greet   paused, 0 of 4 phases proven (0%)
+◇ 1   Greet                      paused                     since [HH:MM]
+○ 2a  Part                       needs 1
+○ 2b  Shout                      needs 1
+○ 3   Both                       needs 2a, 2b
+Paused [AGE] ago: lunch. Claim and workspace are kept; nothing happens until you
+resume it. asbuilt resume greet
+""")
+    assert office.asbuilt("status") == snapshot("""\
+exit 0
+--- stdout
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+◇ greet         1: paused                  0 of 4  you, [AGE]
+""")
+    assert "greet.1 (finish)" in office.asbuilt("claim", "list")
+    assert office.asbuilt("run", "greet", "--script", str(office.script)).splitlines()[2] == snapshot(
+        "Declined: greet is held by greet.1 (since [AGE]). Nothing was started."
+    )
+    assert _workspace(office).is_dir()
+    resumed = office.asbuilt("resume")
+    assert resumed.splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.1 landed on main: 4 phases proven, [AGE]."]
+    )
+    assert "IMPLEMENT attempt 2" not in resumed
+    assert office.asbuilt("pause") == snapshot("""\
+exit 0
+--- stdout
+Nothing runs here.
+""")
+    assert office.asbuilt("pause", "greet") == snapshot("""\
+exit 0
+--- stdout
+greet.1 is over already: landed.
+""")
+    assert office.asbuilt("resume") == snapshot("""\
+exit 0
+--- stdout
+No run here waits to go on.
+""")
+
+
+def test_all_runs_are_stopped_at_once_and_what_was_written_is_kept(office: Office) -> None:
+    assert office.asbuilt("stop", "--all") == snapshot("""\
+exit 0
+--- stdout
+Nothing runs here.
+""")
+    assert office.asbuilt("stop") == snapshot("""\
+exit 2
+--- stderr
+error: stop takes the name of a plan, or --all
+  Why:  A run that nobody named could be the wrong one.
+  Next: asbuilt status shows what runs; asbuilt stop --all ends all of it.
+""")
+    plan = office.shop / "plans" / "greet.md"
+    (plan.parent / "again.md").write_text(plan.read_text(encoding="utf-8"), encoding="utf-8")
+    office.script.write_text(
+        '[[turn]]\nacts = [{ write = "half.txt", text = "half" }, { hang = true }]\n', encoding="utf-8"
+    )
+    typed = [office.typed("run", plan, "--script", str(office.script)) for plan in ("greet", "again")]
+    until(lambda: len(list(office.state.glob("workspaces/*/*/main/half.txt"))) == 2)
+    assert office.asbuilt("pause") == snapshot("""\
+exit 2
+--- stderr
+error: 2 runs can be meant: again, greet
+  Why:  Which one cannot be told.
+  Next: Name it: asbuilt pause again
+""")
+    assert office.asbuilt("stop", "--all", "-m", "enough").splitlines()[:1] == snapshot(["exit 0"])
+    for one in typed:
+        one.communicate(timeout=60)
+    kept = office.git("for-each-ref", "--format=%(objectname)", "refs/asbuilt/attempts").split()
+    assert [office.git("show", f"{commit}:half.txt") for commit in kept] == ["half", "half"]
+    assert office.asbuilt("resume") == snapshot("""\
+exit 2
+--- stderr
+error: 2 runs can be meant: again, greet
+  Why:  Which one cannot be told.
+  Next: Name it: asbuilt resume again
+""")
+
+
+def test_a_pause_between_two_agents_takes_hold_at_once(office: Office) -> None:
+    assert office.run("--finish").splitlines()[0] == "exit 5"
+    assert office.asbuilt("pause", "greet") == snapshot("""\
+exit 0
+--- stdout
+greet.1 is paused in phase 2a: asked for. Claim and workspace are kept.
+--- stderr
+Next: asbuilt resume greet
+""")
+    assert office.asbuilt("approve", "yes", "a1").splitlines()[0] == "exit 0"
+    assert "paused" in office.asbuilt("status", "greet")
+    assert office.asbuilt("resume", "greet").splitlines()[0] == "exit 5"

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.journeys.shop import PLAN, killed_at, one_store
+from tests.journeys.untouched import Before, git
+
+if TYPE_CHECKING:
+    from tests.journeys.shop import Shop
+
+pytestmark = [pytest.mark.crash, one_store]
+
+
+def _marked(shop: Shop, text: str, branch: str = "main") -> str:
+    landed = shop.git("log", "-1", "--format=%H", "--grep=^Greet", branch)
+    return text.replace("- [ ] `greet.py` says hello", f"- [x] `greet.py` says hello ({landed[:10]})")
+
+
+def _meanwhile(shop: Shop, path: str, text: str, **options: object) -> str:
+    """Commit something to main while the first agent works."""
+    shop.turn(
+        'phase = "1"\nrole = "implement"',
+        '{ write = "greet.py", text = "print(\'hello\')\\n" }',
+        "{ sleep = 3 }",
+    )
+    run = shop.request(mode="phase", **options)
+    shop.start()
+    shop.until(lambda: "attempt.begun" in shop.kinds())
+    shop.commit(path, text, "meanwhile")
+    return run
+
+
+def test_a_plan_that_is_being_edited_is_marked_where_it_lies_and_never_committed(shop: Shop) -> None:
+    mine = PLAN + "\nA note of mine.\n"
+    shop.write("plan.md", mine)
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase")
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert shop.log() == ["Greet", "start"]
+    assert (shop.checkout / "plan.md").read_text(encoding="utf-8") == _marked(shop, mine)
+    assert shop.git("show", "main:plan.md") == PLAN.strip()
+    assert shop.git("status", "--short").splitlines() == ["M plan.md", "?? mine.txt"]
+
+
+def test_a_branch_that_nobody_has_checked_out_moves_and_the_checkout_does_not(shop: Shop) -> None:
+    shop.git("branch", "release")
+    shop.lands(on="release")
+    run = shop.request(mode="phase", branch="release")
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert shop.log("release") == ["Mark plan.md", "Greet", "start"]
+    assert shop.git("show", "release:plan.md") == _marked(shop, PLAN, "release").strip()
+
+
+@killed_at("attempt.begun", "landing.intended", "landing.done")
+def test_a_branch_that_another_checkout_has_is_carried_along_there(shop: Shop, point: str) -> None:
+    other = shop.home.parent / "other"
+    shop.git("worktree", "add", "-q", "-b", "release", str(other))
+    (other / "theirs.txt").write_text("theirs", encoding="utf-8")
+    there = Before(other)
+    shop.lands(on="release")
+    run = shop.request(mode="phase", branch="release")
+    shop.start_killed(point)
+    assert shop.over(run) == ("landed", "")
+    there.same_except(("greet.py", "plan.md"), refs=("refs/heads/release",))
+    assert (other / "greet.py").read_text(encoding="utf-8") == "print('hello')\n"
+    assert git(other, "status", "--short") == b"?? theirs.txt\n"
+
+
+@killed_at("tree.kept", "landing.intended", "landing.done")
+def test_a_target_that_moved_meanwhile_is_built_on_proven_anew_and_landed(shop: Shop, point: str) -> None:
+    test = "import unittest\nclass T(unittest.TestCase):\n    def test_one(self): pass\n"
+    shop.commit("test_shop.py", test, "a test")
+    shop.lands("greet.py", "plan.md")
+    run = _meanwhile(shop, "other.py", "other = 1\n", tests="python3 -m unittest -v")
+    if point:
+        shop.until(lambda: point in shop.kinds())
+        shop.kill()
+        shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert shop.log() == ["Mark plan.md", "Greet", "meanwhile", "a test", "start"]
+    (proven,) = shop.events("phase.proven")
+    assert shop.log(proven["commit"]) == ["Greet", "a test", "start"]
+
+
+def test_a_target_that_moved_into_the_same_lines_is_left_as_it_is_with_words(shop: Shop) -> None:
+    run = _meanwhile(shop, "greet.py", "print('good day')\n")
+    state, reason = shop.over(run)
+    assert state == "failed"
+    assert "greet.py" in reason
+    assert shop.log() == ["meanwhile", "start"]
+    assert shop.log("cp-plan") == ["Greet", "start"]
+
+
+@killed_at("phase.proven", "report.written", "run.ended")
+def test_an_ignored_file_that_the_work_would_overwrite_stays_and_nothing_lands(
+    shop: Shop, point: str
+) -> None:
+    shop.commit(".gitignore", ".env\n", "ignore")
+    shop.write(".env", "SECRET=1\n")
+    shop.turn(
+        'phase = "1"\nrole = "implement"',
+        '{ write = "greet.py", text = "print(\'hello\')\\n" }',
+        '{ write = ".gitignore", text = "" }',
+        '{ write = ".env", text = "SECRET=theirs\\n" }',
+    )
+    run = shop.request(mode="phase")
+    shop.start_killed(point)
+    state, reason = shop.over(run)
+    assert state == "failed"
+    assert ".env" in reason
+    assert shop.log() == ["ignore", "start"]

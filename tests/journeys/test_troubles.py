@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.journeys.shop import Shop
+
+pytestmark = pytest.mark.crash
+
+
+def test_an_attempt_whose_host_cannot_come_up_parks_the_run_until_it_can(shop: Shop) -> None:
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase")
+    in_the_way = shop.attempt(run, "1.1") / "lock"
+    in_the_way.mkdir(parents=True)
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    in_the_way.rmdir()
+    (met,) = shop.events("trouble.met")
+    (parked,) = shop.events("run.parked")
+    assert met["what"].startswith(f"the host of {run}.1.1 did not come up (exit 1)")
+    assert parked["until"] == met["retry_at"]
+    assert shop.over(run) == ("landed", "")
+    assert len(shop.events("attempt.begun")) == 1
+
+
+@pytest.mark.parametrize("point", ["run.started", "attempt.begun", "checks.done"])
+def test_a_store_that_is_gone_for_a_while_breaks_a_segment_off_and_loses_nothing(
+    shop: Shop, point: str
+) -> None:
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase")
+    shop.start()
+    shop.until(lambda: point in shop.kinds())
+    blobs, away = shop.home / "blobs", shop.home / "blobs.away"
+    blobs.rename(away)
+    blobs.touch()
+    shop.until(lambda: shop.events("trouble.met") or shop.run(run).is_over)
+    blobs.unlink()
+    away.rename(blobs)
+    assert shop.over(run) == ("landed", "")
+    assert len(shop.events("attempt.begun")) == 1
+
+
+def test_a_host_that_dies_every_time_is_given_up_with_words(shop: Shop) -> None:
+    shop.turn('phase = "1"\nrole = "implement"', "{ kill_host = true }")
+    run = shop.request(mode="phase")
+    shop.start()
+    assert shop.over(run) == (
+        "failed",
+        "phase 1: crashed 3 times; last: Its host was lost 5 times before the agent came to an end.",
+    )
+    assert [event["starts"] for event in shop.events("attempt.ended")] == [5, 5, 5]

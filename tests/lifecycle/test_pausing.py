@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.phases import PAUSED, End, Move, Wait, next_move
+from asbuilt.lifecycle.progress import WaitsFor, progress, waits_for
+from tests.lifecycle.test_phases import LATER, NOW, RESOLVED, RUN, World, options, whole_runs
+
+BEGUN: list[tuple[str, dict[str, Any]]] = [
+    ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+    ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
+    ("workspace.made", {"run": RUN}),
+    ("setup.done", {"run": RUN, "outcome": "PASS"}),
+    ("baseline.done", {"run": RUN, "outcome": "PASS"}),
+    ("phase.begun", {"run": RUN, "phase": "1"}),
+    ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+]
+PAUSE = ("run.pause_asked", {"run": RUN, "reason": "lunch", "at": NOW})
+RESUME = ("run.resume_asked", {"run": RUN})
+
+
+def _after(*more: tuple[str, dict[str, Any]]) -> Move:
+    return next_move(fold(RUN, {"auto": True}, [*BEGUN, *more]), NOW)
+
+
+def _ended(ending: str) -> tuple[str, dict[str, Any]]:
+    return "attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": ending, "resets_at": LATER}
+
+
+KEPT = ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True})
+
+
+@whole_runs
+@given(options, st.data(), st.integers(0, 80))
+def test_wherever_a_run_is_paused_it_begins_nothing_new_and_goes_on_to_its_end(
+    options: dict[str, Any], answers: st.DataObject, before: int
+) -> None:
+    world = World(options, answers)
+    for _ in range(before):
+        move = next_move(world.facts(), world.now)
+        if isinstance(move, End):
+            return
+        world.perform(move)
+    world.events.append(PAUSE)
+    while (move := next_move(world.facts(), world.now)) != Wait(PAUSED, None):
+        if isinstance(move, End):
+            return
+        assert isinstance(move, phases.Keep | phases.Mark | phases.Tidy)
+        world.perform(move)
+    world.events.append(RESUME)
+    assert world.live().state
+
+
+def test_the_attempt_under_way_is_brought_to_its_end_and_kept_first() -> None:
+    under_way = phases.Attempt("1", 1, "implement")
+    assert [
+        _after(PAUSE),
+        _after(PAUSE, _ended("done")),
+        _after(PAUSE, _ended("done"), KEPT),
+        _after(PAUSE, _ended("done"), KEPT, RESUME),
+    ] == [under_way, phases.Keep("1", 1), Wait(PAUSED, None), phases.Check("1", 1)]
+
+
+def test_a_landing_that_was_begun_is_brought_to_its_end_first() -> None:
+    done = [_ended("done"), KEPT]
+    done += [
+        (kind, {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"})
+        for kind in ("checks.done", "verdict.given")
+    ]
+    done += [
+        ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
+        ("together.done", {"run": RUN, "outcome": "PASS"}),
+        ("report.written", {"run": RUN}),
+    ]
+    intended = ("landing.intended", {"run": RUN, "old": "o", "new": "c1"})
+    landed = ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]})
+    told = [_after(*done, PAUSE), _after(*done, intended, PAUSE), _after(*done, intended, landed, PAUSE)]
+    assert list(map(repr, told)) == [repr(Wait(PAUSED, None)), repr(phases.Land()), repr(phases.Mark())]
+
+
+def test_a_stop_ends_a_run_that_is_paused() -> None:
+    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("done"), KEPT, PAUSE])
+    facts.stop = "enough"
+    assert next_move(facts, NOW) == End("stopped", "enough")
+
+
+def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() -> None:
+    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("cancelled")])
+    facts.stop = "enough"
+    assert repr(next_move(facts, NOW)) == repr(phases.Keep("1", 1))
+    assert repr(_after(_ended("stalled"))) == repr(phases.Keep("1", 1))
+    assert _after(_ended("stalled"), KEPT) == phases.Attempt("1", 2, "implement")
+
+
+def test_a_usage_limit_that_opens_during_a_pause_waits_for_the_person() -> None:
+    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("limited"), PAUSE])
+    assert [next_move(facts, NOW), next_move(facts, LATER)] == [Wait(PAUSED, None)] * 2
+
+
+def test_a_paused_run_says_for_whom_it_waits_and_since_when() -> None:
+    facts = fold(RUN, {"auto": True}, [*BEGUN, PAUSE])
+    assert waits_for(facts, NOW) == WaitsFor("agent", "1", why="then it pauses", attempt="1")
+    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("done"), KEPT, PAUSE])
+    assert waits_for(facts, NOW) == WaitsFor("resume", "1", NOW, None, "lunch")
+    assert [phase.state for phase in progress(facts, NOW)] == ["paused"]
