@@ -93,13 +93,6 @@ def open_store(home: Home, settings: Settings) -> Store:
     return SqliteStore(home.journal)
 
 
-def attempts(home: Home) -> Attempts:
-    """Open the attempts of all runs, to see how they go."""
-    from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - only where it is used
-
-    return FolderAttempts(home.path)
-
-
 def zone(settings: Settings) -> tzinfo | None:
     """Find the zone in which times are shown; None: the machine's own."""
     name = settings.text("time.zone")
@@ -115,6 +108,13 @@ def zone(settings: Settings) -> tzinfo | None:
             why="Times would be shown of another place.",
             next_step="Write it as in Europe/Prague; `asbuilt config show --origin` shows who sets it.",
         ) from error
+
+
+def attempts(home: Home) -> Attempts:
+    """Open the attempts of all runs, to see how they go."""
+    from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - only where it is used
+
+    return FolderAttempts(home.path)
 
 
 def serve(

@@ -34,8 +34,6 @@ agents.implement   ""
 power.inhibit      true
 attention.desktop  true
 attention.bell     true
-
-Kept for later; no command reads these yet:
 time.zone          ""
 """)
 
@@ -61,8 +59,6 @@ agents.implement   ""             default
 power.inhibit      true           default
 attention.desktop  true           default
 attention.bell     true           default
-
-Kept for later; no command reads these yet:
 time.zone          Europe/Prague  ../organisation.toml:5
 """)
 
@@ -137,8 +133,6 @@ agents.implement   ""           default
 power.inhibit      true         default
 attention.desktop  true         default
 attention.bell     true         default
-
-Kept for later; no command reads these yet:
 time.zone          ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct

@@ -77,7 +77,7 @@ def plans(draw: st.DrawFn) -> PlanView:
         PhaseProgress(phase, draw(HOSTILE), draw(st.sampled_from(STATES)), at, "4f1c9a2" * 5, 1, 1, ("1",))
         for phase in ("1", draw(HOSTILE) or "2")
     ]
-    waits = WaitsFor(draw(st.sampled_from(WAITS)), "1", at, clock("23:00:00"), draw(HOSTILE), 1)
+    waits = WaitsFor(draw(st.sampled_from(WAITS)), "1", at, clock("23:00:00"), draw(HOSTILE), "1")
     asked = Approval(
         7, "key", run.plan, "r1", "1", "continue", draw(HOSTILE), None, "ann", at, None, None, None, None
     )

@@ -64,8 +64,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
-  2 starts.
+  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(WORKS, NARROW)) == snapshot("""\
@@ -74,9 +74,10 @@ rate-limit.1  17m  1 of 4 proven  $1.31
 ○ 2b  Limits pe…
 ○ 3   Middlewar… needs 2a, 2b
   claude: Edit src/ap…  6s ago, 23 calls
-  Waits for claude. Silent 15m, or 2h in
-  all: ended, its tree kept; then
-  attempt 2 starts.
+  Waits for claude, at work on attempt 1
+  of phase 2a since 22:02. Silent 15m,
+  or 2h in all: ended, its tree kept,
+  tried again.
 Ctrl-C leaves it running.
 """)
     assert drawn(frame(WORKS, PLAIN)) == snapshot("""\
@@ -85,8 +86,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 . 2b  Limits per API key
 . 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
-  2 starts.
+  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
@@ -99,8 +100,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 3   Middleware and 429 needs 2a, 2b
   ✗ uv run pytest tests/limits/test_store.py -q: FAIL, exit 1
   claude: says "I will look at the store"                    6s ago, 1 tool call
-  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
-  2 starts.
+  Waits for claude, at work on attempt 1 of phase 2a since 22:05. Silent 15m, or
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(FIXES, NARROW)) == snapshot("""\
@@ -110,9 +111,10 @@ rate-limit.1  17m  1 of 4 proven  $1.31
 ○ 3   Middleware a… needs 2a, 2b
   ✗ uv run pytest tests/limits/test_sto…
   claude: says "I will …  6s ago, 1 call
-  Waits for claude. Silent 15m, or 2h in
-  all: ended, its tree kept; then
-  attempt 2 starts.
+  Waits for claude, at work on attempt 1
+  of phase 2a since 22:05. Silent 15m,
+  or 2h in all: ended, its tree kept,
+  tried again.
 Ctrl-C leaves it running.
 """)
 
@@ -206,8 +208,8 @@ rate-limit.1   since 21:49, 17m   0 of 39 proven   $1.31
 ○ 7   Part 7
 ○ 31 more
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for claude. Silent 15m, or 2h in all: ended, its tree kept; then attempt
-  2 starts.
+  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert len(frame(shown, WIDE._replace(height=5))) == 5

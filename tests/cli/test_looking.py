@@ -49,8 +49,7 @@ rate-limit   Fine: claude works on phase 1 for 15m; last heard 6s ago.
   began       22:22, 15m ago; 1 tool call; 0 retries
   last sign   6s ago
   last call   Edit src/bucket.py, 6s ago
-  what comes  Silent 15m, or 2h in all: ended, its tree kept; then attempt 2
-              starts.
+  what comes  Silent 15m, or 2h in all: ended, its tree kept, tried again.
   so far      0 phases proven by rate-limit.1, $0.00
 --- stderr
 Now instead: asbuilt stop rate-limit
@@ -69,8 +68,7 @@ rate-limit   Stalled: claude works on phase 1 and is silent for 14m (allowed:
   began       22:02, 35m ago; 1 tool call; 0 retries
   last sign   14m ago
   last call   Bash docker compose up redis, 14m ago
-  what comes  Silent 15m, or 2h in all: ended, its tree kept; then attempt 2
-              starts.
+  what comes  Silent 15m, or 2h in all: ended, its tree kept, tried again.
   so far      0 phases proven by rate-limit.1, $0.00
 --- stderr
 Now instead: asbuilt stop rate-limit
@@ -93,8 +91,7 @@ rate-limit   Not fine: claude works on phase 1 after 2 retries; last heard 10s
   began       22:30, 7m ago; 1 tool call; 2 retries
   last sign   10s ago
   last call   Read src/bucket.py, 10s ago
-  what comes  Silent 15m, or 2h in all: ended, its tree kept; then the run
-              fails.
+  what comes  Silent 15m, or 2h in all: ended, its tree kept, the run fails.
   so far      0 phases proven by rate-limit.1, $0.00
 --- stderr
 Now instead: asbuilt stop rate-limit

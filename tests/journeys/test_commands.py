@@ -155,18 +155,30 @@ greet.1 landed on main: 4 phases proven, [AGE].
 exit 0
 --- stdout
   PLAN          STATE                      PHASES  WAITS FOR               COST
-✓ greet         landed                     4 of 4
+✓ greet         landed [HH:MM]               4 of 4
 """)
     assert office.asbuilt("status", "greet") == snapshot("""\
 exit 0
 --- stdout
-greet   landed, 4 of 4 phases proven (100%)
-✓ 1   Greet                      landed [HASH]             since [HH:MM]
-✓ 2a  Part                       landed [HASH]             since [HH:MM]
-✓ 2b  Shout                      landed [HASH]             since [HH:MM]
-✓ 3   Both                       landed [HASH]             since [HH:MM]
-Ended [HH:MM]: landed.
+greet   landed, 4 of 4 phases done (100%)
+✓ 1   Greet                      landed [HASH]             [HH:MM]
+✓ 2a  Part                       landed [HASH]             [HH:MM]
+✓ 2b  Shout                      landed [HASH]             [HH:MM]
+✓ 3   Both                       landed [HASH]             [HH:MM]
+Landed on main [HH:MM].
 """)
+    assert office.asbuilt("report") == snapshot("""\
+exit 0
+--- stdout
+greet.1   landed on main [HH:MM], [AGE]
+Promised 4 items, 4 checks. Proven 4, 4. Not run 0.
+! phase 2a: 1 fix: grep -q goodbye part.py: FAIL, exit 1
+--- stderr
+Next: asbuilt report greet.1 --markdown
+""")
+    assert office.asbuilt("report", "greet.1", "--markdown").splitlines()[2:6] == snapshot(
+        ["# Run greet.1", "", "- Plan: `plans/greet.md`", "- State: landed"]
+    )
     assert office.asbuilt("log", "greet", "--phase", "2a") == snapshot("""\
 exit 0
 --- stdout
@@ -323,6 +335,9 @@ def test_every_answer_is_there_for_scripts_too(office: Office) -> None:
             ("run", "greet", "--auto", "--script", str(office.script)),
             ("status",),
             ("log", "greet"),
+            ("why", "greet"),
+            ("report", "greet"),
+            ("next",),
             ("approve",),
             ("claim", "list"),
             ("stop", "greet"),
@@ -334,6 +349,9 @@ def test_every_answer_is_there_for_scripts_too(office: Office) -> None:
             "asbuilt.run/1",
             "asbuilt.status/1",
             "asbuilt.log/1",
+            "asbuilt.why/1",
+            "asbuilt.report/1",
+            "asbuilt.next/1",
             "asbuilt.approvals/1",
             "asbuilt.claims/1",
             "asbuilt.run/1",
@@ -400,12 +418,12 @@ Next: asbuilt plan list
     assert office.asbuilt("status", "greet") == snapshot("""\
 exit 0
 --- stdout
-greet   landed, 2 of 4 phases proven (50%)
-✓ 1   Greet                      done
-✓ 2a  Part                       landed [HASH]             since [HH:MM]
+greet   landed, 2 of 4 phases done (50%), next 2b
+! 1   Greet                      done by its mark
+✓ 2a  Part                       landed [HASH]             [HH:MM]
 ○ 2b  Shout                      ready
 ○ 3   Both                       needs 2b
-Ended [HH:MM]: landed.
+Landed on main [HH:MM].
 """)
 
 

@@ -104,7 +104,7 @@ def test_a_usage_limit_that_opens_during_a_pause_waits_for_the_person() -> None:
 
 def test_a_paused_run_says_for_whom_it_waits_and_since_when() -> None:
     facts = fold(RUN, {"auto": True}, [*BEGUN, PAUSE])
-    assert waits_for(facts, NOW) == WaitsFor("agent", "1", why="it pauses", attempt=1)
+    assert waits_for(facts, NOW) == WaitsFor("agent", "1", why="then it pauses", attempt="1")
     facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("done"), KEPT, PAUSE])
     assert waits_for(facts, NOW) == WaitsFor("resume", "1", NOW, None, "lunch")
     assert [phase.state for phase in progress(facts, NOW)] == ["paused"]

@@ -1,93 +1,64 @@
-"""How far a plan is after all its runs: of a done phase the journal's last word, of work the run's own."""
-
 from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from asbuilt.lifecycle.progress import DONE, IN_WORK, PhaseProgress, State, plan_progress
-from asbuilt.lifecycle.standing import Standing, fold_plan
+from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
 
+RUN = "r1"
+AT = "2026-11-15T01:00:00.000Z"
+NOW = "2026-11-15T02:00:00.000Z"
+LATER = "2026-11-15T05:00:00.000Z"
 Events = list[tuple[str, dict[str, Any]]]
-PROVEN: Events = [
-    ("phase.proven", {"run": "r1", "phase": "1", "commit": "a"}),
-    ("phase.proven", {"run": "r1", "phase": "2", "commit": "b"}),
+WORKING: Events = [
+    ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+    ("tests.resolved", {"run": RUN, "source": "given", "command": "true", "found": []}),
+    ("workspace.made", {"run": RUN}),
+    ("setup.done", {"run": RUN, "outcome": "PASS"}),
+    ("baseline.done", {"run": RUN, "outcome": "PASS"}),
+    ("phase.begun", {"run": RUN, "phase": "1", "at": AT}),
 ]
-LANDED: Events = [("landing.done", {"run": "r1", "commits": [["1", "r1", "a", "A"], ["2", "r1", "b", "B"]]})]
-UNDONE: Events = [("landing.undone", {"run": "r2", "of": "r1", "commits": ["a", "b"]})]
-AT = {"a": "at a", "b": "at b"}
+TROUBLE = ("trouble.met", {"run": RUN, "what": "over the limit of the disk", "retry_at": LATER, "at": AT})
+LIMITED: Events = [
+    ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+    ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
+    ("run.parked", {"run": RUN, "why": "a limit", "until": LATER, "at": AT}),
+]
 
 
-def _phase(id_: str, state: State, *needs: str) -> PhaseProgress:
-    return PhaseProgress(id_, f"Phase {id_}", state, "", needs=needs, needs_all=needs)
-
-
-def _states(run: list[PhaseProgress], events: Events, *, is_over: bool = True) -> list[tuple[object, ...]]:
-    told = plan_progress(run, fold_plan(events), AT, is_over=is_over)
-    return [(phase.id, phase.state, phase.commit, phase.since, phase.needs) for phase in told]
-
-
-def test_what_an_earlier_run_landed_is_landed_in_the_newest_runs_outline() -> None:
-    run = [_phase("1", "done"), _phase("2", "done"), _phase("3", "implementing", "1")]
-    assert _states(run, PROVEN + LANDED, is_over=False) == [
-        ("1", "landed", "A", "at a", ()),
-        ("2", "landed", "B", "at b", ()),
-        ("3", "implementing", None, "", ("1",)),
-    ]
-
-
-def test_what_is_proven_and_not_landed_is_proven() -> None:
-    assert _states([_phase("1", "done")], PROVEN) == [("1", "proven", "a", "at a", ())]
-
-
-def test_what_was_undone_is_open_again_and_what_needs_it_waits() -> None:
-    run = [_phase("1", "done"), _phase("2", "done", "1")]
-    assert _states(run, PROVEN + LANDED + UNDONE) == [
-        ("1", "ready", None, "", ()),
-        ("2", "pending", None, "", ("1",)),
-    ]
-
-
-def test_a_mark_by_hand_counts_until_the_phase_is_proven_again() -> None:
-    marks: Events = [
-        ("phase.marked", {"phase": "1", "status": "pending"}),
-        ("phase.marked", {"phase": "3", "status": "done"}),
-    ]
-    run = [_phase("1", "landed"), _phase("3", "ready")]
-    assert _states(run, PROVEN + LANDED + marks) == [
-        ("1", "ready", None, "", ()),
-        ("3", "done", None, "", ()),
-    ]
-
-
-def test_a_failure_of_the_newest_run_stays_in_sight_until_the_phase_is_done() -> None:
-    failed = [_phase("1", "failed")]
-    assert _states(failed, []) == [("1", "failed", None, "", ())]
-    assert _states(failed, PROVEN) == [("1", "proven", "a", "at a", ())]
-
-
-def test_a_run_that_is_over_has_nothing_in_work() -> None:
-    assert _states([_phase("1", "implementing")], []) == [("1", "ready", None, "", ())]
-
-
-@given(
-    st.lists(st.sampled_from(["pending", "ready", "implementing", "parked", "proven", "done", "failed"])),
-    st.lists(st.sampled_from(["1", "2", "3"])),
-    st.booleans(),
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ([TROUBLE], WaitsFor("time", "1", AT, LATER, "trouble: over the limit of the disk")),
+        (LIMITED, WaitsFor("limit", "1", AT, LATER, "usage limit of the agent in phase 1")),
+    ],
 )
-def test_a_phase_is_done_exactly_when_the_journal_says_so(
-    states: list[State],
-    proven: list[str],
-    is_over: bool,  # noqa: FBT001 - drawn
-) -> None:
-    run = [_phase(str(number), state) for number, state in enumerate(states, 1)]
-    events: Events = [
-        ("phase.proven", {"run": "r", "phase": phase, "commit": f"{at}"}) for at, phase in enumerate(proven)
+def test_what_goes_on_by_itself_is_told_with_its_reason_and_when(events: Events, told: WaitsFor) -> None:
+    facts = fold(RUN, {"auto": True}, [*WORKING, *events])
+    assert waits_for(facts, NOW) == told
+    assert waits_for(facts, LATER) == WaitsFor("agent", "1", attempt="1")
+
+
+def test_a_phase_whose_run_met_trouble_is_parked() -> None:
+    assert progress(fold(RUN, {}, [*WORKING, TROUBLE]), NOW) == [PhaseProgress("1", "", "parked", AT)]
+
+
+def test_whoever_asks_a_run_to_go_on_ends_its_wait_after_trouble() -> None:
+    hastened = ("run.hastened", {"run": RUN})
+    assert waits_for(fold(RUN, {}, [*WORKING, TROUBLE, hastened]), NOW) == WaitsFor("agent", "1", attempt="1")
+
+
+def test_what_an_attempt_cost_is_counted_once_however_often_it_was_started() -> None:
+    told = [
+        ("attempt.ended", "1.1", "limited", 0.25),
+        ("attempt.ended", "1.1", "done", 0.75),
+        ("verifier.ended", "1.1v", "crashed", 0.5),
+        ("verdict.given", "1.1v2", "done", 1.0),
     ]
-    standing: Standing = fold_plan(events)
-    for before, after in zip(run, plan_progress(run, standing, {}, is_over=is_over), strict=True):
-        in_work = before.state in IN_WORK and not is_over
-        knows = standing.words.get(before.id, before.state == "done")
-        assert (after.state in DONE) == (knows and not in_work)
+    events: Events = [
+        (kind, {"run": RUN, "attempt": attempt, "ending": ending, "cost_usd": cost})
+        for kind, attempt, ending, cost in told
+    ]
+    assert fold(RUN, {}, events).cost_usd == 2.25

@@ -15,6 +15,7 @@ from asbuilt.agents import signs
 from asbuilt.cli.addresses import Named, matching, named, nearest
 from asbuilt.cli.clock import now_in
 from asbuilt.cli.options import door_of
+from asbuilt.cli.waiting import Seen
 from asbuilt.errors import AsbuiltError, NotFound, UsageWrong
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.agents.signs import Signs
     from asbuilt.cli.options import Door
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.views import RunView
     from asbuilt.library.shelves import Library
 
 
@@ -42,10 +44,11 @@ class Moment(NamedTuple):
     state: Path
     """The state folder, where attempts have their folders."""
 
-    def heard_at(self, attempt: str | None) -> str | None:
-        """Tell when the agent of an attempt last gave a sign."""
+    def seen(self, run: RunView | None) -> Seen:
+        """Look at what the journal does not tell: the agent's last sign, and whether a worker lives."""
+        attempt = run.attempt if run else None
         heard = signs.last_heard(signs.folder_of(self.state, attempt)) if attempt else None
-        return None if heard is None else heard.isoformat()
+        return Seen(self.now, None if heard is None else heard.isoformat(), self.worker is not None)
 
     def signs(self, attempt: str | None) -> Signs:
         """Gather what is heard of an attempt."""

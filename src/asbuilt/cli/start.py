@@ -33,10 +33,10 @@ def run(door: Door) -> int:
     if looking is None or not views:
         show_start(door.screen, repository=library.repository, plans=len(plans(library)))
         return DONE
-    cut_off = [view for view in views if view.run is not None and is_cut_off(view.run, looking.moment)]
-    for view in cut_off:
-        if view.run is not None:
-            _show_cut_off(door, looking, view, view.run)
+    moment = looking.moment
+    cut_off = [(view, one) for view in views if (one := view.run) and is_cut_off(one, moment.seen(one))]
+    for view, one in cut_off:
+        _show_cut_off(door, looking, view, one)
     if len(views) > len(cut_off):
         if cut_off:
             door.screen.answer()
@@ -46,7 +46,7 @@ def run(door: Door) -> int:
 
 def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView) -> None:
     """Tell of a run that nobody goes on with: what is kept, and how it goes on."""
-    told = run_waiting(cut_off, looking.moment)
+    told = run_waiting(cut_off, looking.moment.seen(cut_off))
     phase = next((one for one in view.phases if one.state in IN_WORK), None)
     where = f" in phase {phase.id}, {doing(phase)}" if phase else ""
     when = at(told.since or cut_off.run.at, looking.moment.now)

@@ -5,7 +5,7 @@ The one rule: every door says it with these words, from what the journal and the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.cli.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
@@ -14,6 +14,7 @@ from asbuilt.lifecycle.phases import REPEAT_LIMIT
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from asbuilt.cli.looking import Moment
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.views import PlanView, RunView
 
@@ -25,8 +26,6 @@ _AT_WORK: Final = {
     "MakeWorkspace": "makes a workspace",
     "SetUp": "prepares a checkout",
     "Baseline": "runs the tests on the base",
-    "Compare": "compares the plan with what is proven",
-    "Recheck": "proves again what is done",
     "Keep": "keeps the tree of",
     "Check": "runs the checks of",
     "Commit": "commits",
@@ -35,23 +34,20 @@ _AT_WORK: Final = {
     "Land": "lands what is proven",
     "Mark": "writes outcomes into the plan",
     "Tidy": "tidies up",
+    "Compare": "compares the plan with what was proven",
+    "Recheck": "proves again what is done",
 }
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
 
 
-class Glance(Protocol):
-    """When somebody looks, who is there to go on, and what is heard of agents."""
+class Seen(NamedTuple):
+    """What is seen of a run from outside the journal, and when."""
 
-    @property
-    def now(self) -> datetime:
-        """The time of the look."""
-
-    @property
-    def worker(self) -> int | None:
-        """The process that does the work; None when none lives."""
-
-    def heard_at(self, attempt: str | None) -> str | None:
-        """Tell when the agent of an attempt last gave a sign."""
+    now: datetime
+    heard_at: str | None = None
+    """When the agent that it waits for last gave a sign."""
+    is_served: bool = True
+    """False: no worker lives."""
 
 
 class Waiting(NamedTuple):
@@ -66,63 +62,63 @@ class Waiting(NamedTuple):
     """For whom, since when, until when, and what happens if nobody acts."""
     command: str | None = None
     """What goes on, when somebody has to act."""
-    then: str = ""
-    """What happens if nobody acts, where a sentence of its own says it."""
     since: str | None = None
     until: str | None = None
     heard_at: str | None = None
 
-    def as_json(self, moment: Glance) -> dict[str, Any]:
+    def as_json(self, now: datetime) -> dict[str, Any]:
         """Give it to a script."""
         return {
             "kind": self.kind,
             "who": self.who,
             "since": stamp(self.since) if self.since else None,
             "until": stamp(self.until) if self.until else None,
-            "last_activity_s": _seconds_since(self.heard_at, moment),
+            "last_activity_s": _seconds_since(self.heard_at, now),
             "says": self.sentence,
             "next": self.command,
         }
 
 
-def waiting(view: PlanView, moment: Glance) -> Waiting:
+def waiting(view: PlanView, moment: Moment) -> Waiting:
     """Say what a plan waits for."""
     run = view.run
+    seen = moment.seen(run)
     claim = view.claim
     if claim is not None and (run is None or run.run.is_over or claim.run != run.run.run):
-        return _claim(view.slug, claim, moment)
+        return _claim(view.slug, claim, seen)
     if run is None:
         return Waiting("nobody", "", "", "It has not been run.", f"asbuilt run {view.slug}")
-    return run_waiting(run, moment)
+    return run_waiting(run, seen)
 
 
-def run_waiting(run: RunView, moment: Glance) -> Waiting:
+def run_waiting(run: RunView, seen: Seen) -> Waiting:
     """Say what one run waits for. First match wins."""
     if run.run.is_over:
-        return _over(run, moment)
+        return _over(run, seen)
     if run.is_paused:
-        return _paused(run, moment)
+        return _paused(run, seen)
     if run.questions:
-        return for_person(run, moment.now)
-    if is_cut_off(run, moment):
-        return _worker(run, moment)
+        return for_person(run, seen.now)
+    if is_cut_off(run, seen):
+        return _worker(run, seen)
     match run.waits_for.kind:
         case "agent" | "verifier":
-            return _agent(run, moment)
+            return _agent(run, seen)
         case "limit" | "time":
-            return _parked(run, moment)
+            return _parked(run, seen)
         case "resume":
-            sentence = f"Pauses at the next safe point: {run.waits_for.why}."
-            return Waiting("asbuilt", "asbuilt", "asbuilt", sentence)
+            why = run.waits_for.why
+            return Waiting("asbuilt", "asbuilt", "asbuilt", f"Pauses at its next safe point: {why}.")
         case _:
             return _asbuilt(run)
 
 
-def is_cut_off(run: RunView, moment: Glance) -> bool:
+def is_cut_off(run: RunView, seen: Seen) -> bool:
     """Tell whether a run should be going on and nobody is there to do it."""
     due = run.waits_for.until
-    is_due = due is None or parsed(due) <= moment.now
-    return not run.run.is_over and not run.questions and moment.worker is None and is_due
+    is_due = due is None or parsed(due) <= seen.now
+    waits = run.run.is_over or run.is_paused or bool(run.questions)
+    return not waits and not seen.is_served and is_due
 
 
 def for_person(run: RunView, now: datetime) -> Waiting:
@@ -140,9 +136,9 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     )
 
 
-def _paused(run: RunView, moment: Glance) -> Waiting:
+def _paused(run: RunView, seen: Seen) -> Waiting:
     waits = run.waits_for
-    age = ago(waits.since or run.run.at, moment.now)
+    age = ago(waits.since, seen.now) if waits.since else "just now"
     return Waiting(
         "person",
         "you",
@@ -153,57 +149,51 @@ def _paused(run: RunView, moment: Glance) -> Waiting:
     )
 
 
-def _agent(run: RunView, moment: Glance) -> Waiting:
-    waits, now = run.waits_for, moment.now
+def _agent(run: RunView, seen: Seen) -> Waiting:
+    waits, now = run.waits_for, seen.now
     agent = str(run.run.options.get("agent") or "the agent")
-    number = waits.attempt or 1
-    heard = moment.heard_at(run.attempt) or waits.since or None
-    work = "verifying" if waits.kind == "verifier" else f"at work on attempt {number} of"
+    heard = seen.heard_at or waits.since or None
+    work = "verifying" if waits.kind == "verifier" else f"at work on attempt {waits.attempt or 1} of"
     since = f" since {at(waits.since, now)}" if waits.since else ""
-    heard_of = f", last heard {ago(heard, now)} ago" if heard else ""
-    is_last = waits.retries >= REPEAT_LIMIT
-    then = "the run fails" if is_last else f"attempt {number + 1} starts"
-    if waits.kind == "verifier":
-        then = "another one judges"
-    then = (
-        f"Silent {lasting(STALL_S)}, or {lasting(OVERALL_S)} in all: ended, its tree kept;"
-        f" then {waits.why or then}."
-    )
+    heard_of = f", last heard {ago(seen.heard_at, now)} ago" if seen.heard_at else ""
+    pause = f"; {waits.why}" if waits.why else ""
+    is_last = waits.kind == "agent" and waits.retries >= REPEAT_LIMIT
+    then = "the run fails" if is_last else "tried again"
     return Waiting(
         "verifier" if waits.kind == "verifier" else "agent",
         agent,
         f"{agent}, {ago(heard, now)} ago" if heard else agent,
-        f"Waits for {agent}, {work} phase {waits.phase}{since}{heard_of}. {then}",
-        then=then,
+        f"Waits for {agent}, {work} phase {waits.phase}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
+        f" or {lasting(OVERALL_S)} in all: ended, its tree kept, {then}.",
         since=waits.since or None,
         heard_at=heard,
     )
 
 
-def _parked(run: RunView, moment: Glance) -> Waiting:
-    waits, now = run.waits_for, moment.now
+def _parked(run: RunView, seen: Seen) -> Waiting:
+    waits, now = run.waits_for, seen.now
     since = f" since {at(waits.since, now)}" if waits.since else ""
     due = f"It goes on by itself {until(waits.until, now)}" if waits.until else "Nobody knows when it opens"
-    alone = "" if moment.worker is not None else " No worker lives; then one has to be there."
+    alone = "" if seen.is_served else " No worker lives; then one has to be there."
     return Waiting(
         "limit" if waits.kind == "limit" else "time",
         "the clock",
-        _clock(waits.until, moment) if waits.until else waits.why,
+        _clock(waits.until, seen) if waits.until else waits.why,
         f"Parked{since}: {waits.why}. {due}; its tree is kept.{alone}",
         since=waits.since or None,
         until=waits.until,
     )
 
 
-def _worker(run: RunView, moment: Glance) -> Waiting:
+def _worker(run: RunView, seen: Seen) -> Waiting:
     waits = run.waits_for
-    heard = moment.heard_at(run.attempt) or waits.since or run.run.at
+    heard = seen.heard_at or waits.since or run.run.at
     where = f" in phase {waits.phase}" if waits.phase else ""
     return Waiting(
         "worker",
         "a worker",
-        f"a worker, {ago(heard, moment.now)}",
-        f"Cut off{where}, last heard {at(heard, moment.now)}: no worker lives. Nothing is lost; it goes on"
+        f"a worker, {ago(heard, seen.now)}",
+        f"Cut off{where}, last heard {at(heard, seen.now)}: no worker lives. Nothing is lost; it goes on"
         " when one is there.",
         f"asbuilt resume {run.run.options['slug']}",
         since=heard,
@@ -219,21 +209,21 @@ def _asbuilt(run: RunView) -> Waiting:
     return Waiting("asbuilt", "asbuilt", "asbuilt", f"asbuilt {work}; nobody has to act.")
 
 
-def _claim(slug: str, claim: Claim, moment: Glance) -> Waiting:
+def _claim(slug: str, claim: Claim, seen: Seen) -> Waiting:
     return Waiting(
         "claim",
         claim.run,
         f"{claim.run}'s claim",
-        f"Held by {claim.run} since {at(claim.since, moment.now)}. It stays so until it is released; every"
+        f"Held by {claim.run} since {at(claim.since, seen.now)}. It stays so until it is released; every"
         " run of it is declined.",
         f"asbuilt claim release {slug} --owner {claim.run}",
         since=claim.since,
     )
 
 
-def _over(run: RunView, moment: Glance) -> Waiting:
+def _over(run: RunView, seen: Seen) -> Waiting:
     slug, branch = run.run.options["slug"], run.run.options.get("branch", "")
-    ended = at(run.run.ended_at or run.run.at, moment.now)
+    ended = at(run.run.ended_at or run.run.at, seen.now)
     why = run.waits_for.why
     said = {
         "landed": f"Landed on {branch} {ended}.",
@@ -249,19 +239,19 @@ def _over(run: RunView, moment: Glance) -> Waiting:
         "failed": f"asbuilt resume {slug}",
     }.get(run.run.state)
     is_held = run.run.state == "held"
-    brief = f"asbuilt why {slug}" if run.run.state == "failed" else f"you, {_age(run, moment)}" * is_held
+    brief = f"asbuilt why {slug}" if run.run.state == "failed" else f"you, {_age(run, seen)}" * is_held
     return Waiting(
         "person" if is_held else "nobody", "you" * is_held, brief, said, command, since=run.run.ended_at
     )
 
 
-def _age(run: RunView, moment: Glance) -> str:
-    return ago(run.run.ended_at or run.run.at, moment.now)
+def _age(run: RunView, seen: Seen) -> str:
+    return ago(run.run.ended_at or run.run.at, seen.now)
 
 
-def _clock(text: str, moment: Glance) -> str:
-    return until(text, moment.now).partition(", ")[0]
+def _clock(text: str, seen: Seen) -> str:
+    return until(text, seen.now).partition(", ")[0]
 
 
-def _seconds_since(text: str | None, moment: Glance) -> int | None:
-    return None if text is None else max(0, round((moment.now - parsed(text)).total_seconds()))
+def _seconds_since(text: str | None, now: datetime) -> int | None:
+    return None if text is None else max(0, round((now - parsed(text)).total_seconds()))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from asbuilt import wiring
 from asbuilt.cli import outcome
-from asbuilt.cli.clock import now_in
 from asbuilt.cli.commands import Command
-from asbuilt.cli.looking import Moment
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
 from asbuilt.cli.run import look_on
 from asbuilt.cli.site import look_at, site_of
 from asbuilt.cli.standing import show_plan
-from asbuilt.cli.waiting import run_waiting
+from asbuilt.cli.waiting import Seen, run_waiting
 from asbuilt.cli.words import listed
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.journal.ids import LOCAL
@@ -79,6 +78,6 @@ def _look_on(door: Door, site: Site, run: Run) -> int:
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(view), "exit": DONE})
         return DONE
-    moment = Moment(now_in(wiring.zone(site.desk.settings)), None, site.journal.home.path)
-    show_plan(door, about, run_waiting(view, moment), moment.now)
+    now = datetime.now(UTC)
+    show_plan(door, about._replace(run=view), run_waiting(view, Seen(now, is_served=False)), now)
     return DONE

@@ -207,7 +207,7 @@ def _json(view: PlanView, one: Cause, moment: Moment) -> dict[str, Any]:
         "why": one.word,
         "says": one.sentence,
         "data": dict(one.data),
-        "waits_for": waiting(view, moment).as_json(moment),
+        "waits_for": waiting(view, moment).as_json(moment.now),
         "next": one.command,
         "instead": one.instead,
     }

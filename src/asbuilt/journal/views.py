@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal import approvals, claims, runs
@@ -20,6 +21,8 @@ from asbuilt.lifecycle.progress import (
 from asbuilt.lifecycle.standing import fold_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
@@ -48,6 +51,12 @@ class RunView(NamedTuple):
     """What a gate that ended it asks the command to say; None for every other end."""
 
     @property
+    def attempt(self) -> str | None:
+        """Return the address of the attempt that it waits for, as folders and refs have it."""
+        waits = self.waits_for
+        return f"{self.run.run}.{waits.phase}.{waits.attempt}" if waits.attempt else None
+
+    @property
     def is_paused(self) -> bool:
         """Tell whether it has come to its safe point and stays there until somebody resumes it."""
         return self.run.state == "paused" and self.waits_for.kind == "resume"
@@ -56,14 +65,6 @@ class RunView(NamedTuple):
     def waits_for_a_person(self) -> bool:
         """Tell whether nothing happens to it before somebody acts."""
         return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
-
-    @property
-    def attempt(self) -> str | None:
-        """Return the address of the attempt that it waits for, as folders and refs have it."""
-        waits = self.waits_for
-        if waits.attempt is None:
-            return None
-        return f"{self.run.run}.{waits.phase}.{waits.attempt}{'v' if waits.kind == 'verifier' else ''}"
 
 
 class PlanView(NamedTuple):
@@ -174,29 +175,30 @@ def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: in
 
 def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
     events = events_of(session, blobs, address)
-    listed = runs.of_plan(session, address)
+    # Folded one by one, because nearly always the newest is enough.
+    told = ((run, _facts(run, events)) for run in runs.of_plan(session, address))
+    newest = next(told, None)
     return PlanView(
         address,
         slug,
         changed_at,
         claims.find(session, address),
-        _run_view(session, listed[0], _facts(listed[0], events)) if listed else None,
-        _phases(listed, events, session.now),
+        _run_view(session, *newest) if newest else None,
+        _phases(chain([newest] if newest else [], told), events, session.now),
         _cost(events),
     )
 
 
 def _cost(events: Told) -> float:
-    """Add up what all runs have cost; an attempt that was started again tells the sum of its starts."""
-    told = (data for _, data in events if "cost_usd" in data)
-    return sum({(data["run"], data["attempt"]): float(data["cost_usd"]) for data in told}.values())
+    """Add up what all attempts have cost; each says the sum of its own starts."""
+    costs = {(data["run"], data["attempt"]): data["cost_usd"] for _, data in events if "attempt" in data}
+    return sum(map(float, costs.values()))
 
 
-def _phases(listed: list[Run], events: Told, now: str) -> list[PhaseProgress]:
+def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str) -> list[PhaseProgress]:
     """Lay what all runs have brought over the outline of the newest run that has one."""
     proven_at = {data["commit"]: data["at"] for kind, data in events if kind == "phase.proven"}
-    for run in listed:
-        facts = _facts(run, events)
+    for run, facts in newest_first:
         if facts.started:
             of_run = progress(facts, now)
             return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)

@@ -51,8 +51,8 @@ class WaitsFor(NamedTuple):
     since: str = ""
     until: str | None = None
     why: str = ""
-    attempt: int | None = None
-    """The attempt whose agent, or whose verifier, it waits for."""
+    attempt: str | None = None
+    """The attempt whose agent it waits for, or its verifier: `2`, `2v`."""
     retries: int = 0
     """How often the agent's work had to be begun anew in this phase."""
 
@@ -83,11 +83,13 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
         case phases.Attempt(phase=name, number=number):
             # An attempt that is only about to begin has no past of its own.
             since = last.began_at if last and last.number == number else ""
-            then = "it pauses" if facts.pause is not None else ""
-            retries = phase.repeats if phase else 0
-            return WaitsFor("agent", name, since, why=then, attempt=number, retries=retries)
+            then = "then it pauses" if facts.pause is not None else ""
+            again = phase.repeats if phase else 0
+            return WaitsFor("agent", name, since, why=then, attempt=str(number), retries=again)
         case phases.Verify(phase=name, number=number):
-            return WaitsFor("verifier", name, last.ended_at if last else "", attempt=number)
+            lost = last.lost_verifiers if last else 0
+            judge = f"{number}v{lost + 1 if lost else ''}"
+            return WaitsFor("verifier", name, last.ended_at if last else "", attempt=judge)
         case _:
             return WaitsFor("asbuilt", phase.id if phase else None, why=type(move).__name__)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
-from asbuilt.cli.waiting import run_waiting
+from asbuilt.cli.waiting import Seen, run_waiting
 from asbuilt.cli.words import counted
 from asbuilt.lifecycle.phases import FIX_LIMIT
 
@@ -165,11 +165,9 @@ def _waits(moment: Moment, canvas: Canvas) -> list[Row]:
     view = moment.view
     if view.waits_for.kind == "asbuilt" and not view.questions:
         return []
-    told = run_waiting(view, moment)
-    # Who is at work, and since when, stands in the lines above.
-    said = f"Waits for {told.who}. {told.then}" if told.then else told.sentence
-    said += f" {told.command}" if told.command else ""
-    return canvas.wrapped("  ", canvas.safe(said), most=4 if canvas.is_narrow else 2)
+    told = run_waiting(view, Seen(moment.now, is_served=moment.is_served))
+    text = f"{told.sentence} {told.command or ''}".rstrip()
+    return canvas.wrapped("  ", canvas.safe(text), most=5 if canvas.is_narrow else 2)
 
 
 def _footer(moment: Moment, canvas: Canvas) -> Row:

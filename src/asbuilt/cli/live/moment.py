@@ -34,13 +34,3 @@ class Moment(NamedTuple):
     """False: no worker is alive, and nothing goes on."""
     is_here: bool = False
     """True: this process is the worker, so that Ctrl-C pauses the run."""
-
-    @property
-    def worker(self) -> int | None:
-        """Tell whether somebody is there to go on: 0 for a process of no known number."""
-        return 0 if self.is_served else None
-
-    def heard_at(self, attempt: str | None) -> str | None:
-        """Tell when the agent at work last gave a sign."""
-        heard = self.activity.heard_at if attempt and self.activity else None
-        return None if heard is None else heard.isoformat()
