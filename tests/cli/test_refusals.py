@@ -36,12 +36,18 @@ ELSEWHERE = {
     "cli/plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
     "cli/plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
+    'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
+    'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
+    "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
+    "cli/report.py {}.{} has no report yet": "cli/test_looking.py",
+    "cli/watch.py {} runs are under way here: {}": "cli/test_looking.py",
     'cli/site.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
     "cli/site.py {} runs can be meant: {}": "journeys/test_pausing.py",
 }
 """Refusals whose case is in another file: it needs a run, or no terminal."""
 WITHOUT = {
     "cli/config/set.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
+    "cli/demo/scene.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
     'cli/plan/new.py "{}" cannot be a title': "no title is known that leads there",
     "cli/stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
@@ -76,6 +82,9 @@ def _foreign(file: Path) -> None:
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
     Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
+    Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
+    Case("cli/looking.py {} has not been run here", "status rate-limit"),
+    Case("cli/report.py nothing has been run here", "report"),
     Case("cli/approve.py there is no question {} here", "approve yes 7"),
     Case("cli/approve.py there is no question {} here", "approve show a7"),
     Case("cli/approve.py there is no question {} here", "approve yes a7"),
