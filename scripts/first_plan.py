@@ -101,7 +101,8 @@ def install(folder: Path) -> Path | None:
     # The versions of the hashed file, from the cache that `scripts/setup` has filled where it can be.
     asked = [uv, "tool", "install", "--quiet", "--python", sys.executable]
     asked += ["--constraints", str(ROOT / "requirements/run.txt"), str(wheel)]
-    environ = os.environ | where
+    # As in `scripts/setup`: the machine's own trust store, as pip and git use it.
+    environ = {"UV_SYSTEM_CERTS": "true"} | os.environ | where
     if subprocess.run([*asked, "--offline"], env=environ, check=False, capture_output=True).returncode != 0:
         subprocess.run(asked, env=environ, check=True)
     return folder / "bin"
