@@ -91,7 +91,7 @@ class Terminal:
         while time.monotonic() - since < _REST_S and time.monotonic() < until:
             time.sleep(0.1)
             now = self.shows()
-            if stable(now) != stable(shown):
+            if stable(plain(now)) != stable(plain(shown)):
                 since = time.monotonic()
             shown = now
         return shown

@@ -143,11 +143,20 @@ class Story:
             phase=phase, number=number, role=role, agent="claude",
         )  # fmt: skip
 
-    def end(self, at: str, phase: str, number: int = 1, ending: str = "done", **more: object) -> None:
+    def end(
+        self,
+        at: str,
+        phase: str,
+        number: int = 1,
+        ending: str = "done",
+        *,
+        cost_usd: float = 0.0,
+        **more: object,
+    ) -> None:
         self.say(
             at, "attempt.ended", f"{phase}/{number}/ended/1",
-            phase=phase, number=number, ending=ending, says="all tests pass", attempt=f"{phase}.{number}",
-            **{"cost_usd": 0.0, **more},
+            phase=phase, number=number, ending=ending, says="all tests pass",
+            attempt=f"{phase}.{number}", cost_usd=cost_usd, **more,
         )  # fmt: skip
 
     def check(self, at: str, phase: str, number: int = 1, outcome: str = "PASS", *failures: str) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from asbuilt.cli import columns
 from asbuilt.cli.caught import Caught, block, caught
 from asbuilt.cli.screen import ASCII, UNICODE, Pen, printable
 from asbuilt.proof.evidence import Evidence
@@ -117,4 +118,4 @@ def test_no_text_of_others_steers_the_terminal_or_breaks_the_width(
     says: str, why: str, title: str, width: int
 ) -> None:
     rows = block(_pen(width), Caught("2a", 1, says, (("asbuilt ran", why),)), agent="claude", title=title)
-    assert [row for row in rows if len(row) > width or printable(row) != row] == []
+    assert [row for row in rows if columns.width(row) > width or printable(row) != row] == []

@@ -65,7 +65,7 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
   Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
-  2h 00m in all: ended, its tree kept, tried again.
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(WORKS, NARROW)) == snapshot("""\
@@ -76,8 +76,8 @@ rate-limit.1  17m  1 of 4 proven  $1.31
   claude: Edit src/ap…  6s ago, 23 calls
   Waits for claude, at work on attempt 1
   of phase 2a since 22:02. Silent 15m,
-  or 2h 00m in all: ended, its tree
-  kept, tried again.
+  or 2h in all: ended, its tree kept,
+  tried again.
 Ctrl-C leaves it running.
 """)
     assert drawn(frame(WORKS, PLAIN)) == snapshot("""\
@@ -87,7 +87,7 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 . 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
   Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
-  2h 00m in all: ended, its tree kept, tried again.
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
@@ -101,7 +101,7 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
   ✗ uv run pytest tests/limits/test_store.py -q: FAIL, exit 1
   claude: says "I will look at the store"                    6s ago, 1 tool call
   Waits for claude, at work on attempt 1 of phase 2a since 22:05. Silent 15m, or
-  2h 00m in all: ended, its tree kept, tried again.
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(FIXES, NARROW)) == snapshot("""\
@@ -113,8 +113,8 @@ rate-limit.1  17m  1 of 4 proven  $1.31
   claude: says "I will …  6s ago, 1 call
   Waits for claude, at work on attempt 1
   of phase 2a since 22:05. Silent 15m,
-  or 2h 00m in all: ended, its tree
-  kept, tried again.
+  or 2h in all: ended, its tree kept,
+  tried again.
 Ctrl-C leaves it running.
 """)
 
@@ -126,7 +126,7 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
   Parked since 22:05: usage limit of the agent. It goes on by itself Sun 15 Nov
-  01:06 UTC, in 3h 00m; its tree is kept.
+  01:06 UTC, in 3h; its tree is kept.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
@@ -136,7 +136,7 @@ def test_a_run_that_asks_says_how_to_answer() -> None:
 rate-limit.1   since 21:49, 17m   2 of 4 proven   $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
-  Waits for you: a7 "go on with phase 2b?", asked 2h 00m ago by rate-limit.1.
+  Waits for you: a7 "go on with phase 2b?", asked 2h ago by rate-limit.1.
   Nothing happens until someone answers; no agent runs. asbuilt approve yes a7
 Ctrl-C leaves it running. Nothing lands before you say so.
 """)
@@ -145,10 +145,9 @@ rate-limit.1  17m  2 of 4 proven  $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
   Waits for you: a7 "go on with phase
-  2b?", asked 2h 00m ago by
-  rate-limit.1. Nothing happens until
-  someone answers; no agent runs.
-  asbuilt approve yes a7
+  2b?", asked 2h ago by rate-limit.1.
+  Nothing happens until someone answers;
+  no agent runs. asbuilt approve yes a7
 Ctrl-C leaves it running.
 """)
 
@@ -210,7 +209,7 @@ rate-limit.1   since 21:49, 17m   0 of 39 proven   $1.31
 ○ 31 more
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
   Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
-  2h 00m in all: ended, its tree kept, tried again.
+  2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert len(frame(shown, WIDE._replace(height=5))) == 5

@@ -49,7 +49,7 @@ rate-limit   Fine: claude works on phase 1 for 15m; last heard 6s ago.
   began       22:22, 15m ago; 1 tool call; 0 retries
   last sign   6s ago
   last call   Edit src/bucket.py, 6s ago
-  what comes  Silent 15m, or 2h 00m in all: ended, its tree kept, tried again.
+  what comes  Silent 15m, or 2h in all: ended, its tree kept, tried again.
   so far      0 phases proven by rate-limit.1, $0.00
 --- stderr
 Now instead: asbuilt stop rate-limit
@@ -68,7 +68,7 @@ rate-limit   Stalled: claude works on phase 1 and is silent for 14m (allowed:
   began       22:02, 35m ago; 1 tool call; 0 retries
   last sign   14m ago
   last call   Bash docker compose up redis, 14m ago
-  what comes  Silent 15m, or 2h 00m in all: ended, its tree kept, tried again.
+  what comes  Silent 15m, or 2h in all: ended, its tree kept, tried again.
   so far      0 phases proven by rate-limit.1, $0.00
 --- stderr
 Now instead: asbuilt stop rate-limit
@@ -91,7 +91,7 @@ rate-limit   Not fine: claude works on phase 1 after 2 retries; last heard 10s
   began       22:30, 7m ago; 1 tool call; 2 retries
   last sign   10s ago
   last call   Read src/bucket.py, 10s ago
-  what comes  Silent 15m, or 2h 00m in all: ended, its tree kept, the run fails.
+  what comes  Silent 15m, or 2h in all: ended, its tree kept, the run fails.
   so far      0 phases proven by rate-limit.1, $0.00
 --- stderr
 Now instead: asbuilt stop rate-limit
@@ -305,3 +305,39 @@ def test_the_identity_is_read_as_git_reads_it(shop: Path, text: str) -> None:
     repository = find_repository(shop)
     assert repository is not None
     assert identity_of(repository) == (asked.stdout.strip() or None)
+
+
+def test_what_two_plans_share_names_neither(quiet: Night) -> None:
+    quiet.plan("rate-limit", "21:20:00")
+    quiet.plan("rate-limit-keys", "21:30:00")
+    assert shown(quiet, ("why", "rate-lim"), "plain", 80) == snapshot("""\
+exit 2
+--- stderr
+error: "rate-lim" is part of 2 plans: plans/rate-limit-keys.md,
+       plans/rate-limit.md
+  Why:  Which one is meant cannot be told.
+  Next: Write more of its name, or its path.
+""")
+
+
+def test_a_run_that_only_begins_has_no_report_yet(quiet: Night) -> None:
+    quiet.plan("rate-limit", "21:20:00")
+    assert shown(quiet, ("report", "rate-limit", "--markdown"), "plain", 80) == snapshot("""\
+exit 3
+--- stderr
+error: rate-limit.1 has no report yet
+  Why:  The account of a run is written when it ends.
+  Next: asbuilt status rate-limit
+""")
+
+
+def test_of_two_runs_under_way_one_has_to_be_named(quiet: Night) -> None:
+    quiet.plan("rate-limit", "21:20:00")
+    quiet.plan("importer", "21:30:00")
+    assert shown(quiet, ("watch",), "plain", 80) == snapshot("""\
+exit 2
+--- stderr
+error: 2 runs are under way here: importer and rate-limit
+  Why:  Which one is meant cannot be told.
+  Next: asbuilt watch importer
+""")

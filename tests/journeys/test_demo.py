@@ -117,7 +117,7 @@ $ asbuilt run rate-limit --finish --auto --foreground --script ../agent.toml
 ✗ 3   Answer 429   NOT PROVEN: the agent says done, a check disagrees
       scripted says "Done. All tests pass."
       asbuilt ran   python3 -m unittest discover tests on a clean checkout: exit
-                    0, but 1 tests are skipped; 0 were before
+                    0, but 1 skipped, 0 before
       so            attempt 2 gets exactly this.
 
 Both were fixed and proven before anything landed.

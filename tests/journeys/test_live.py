@@ -308,6 +308,16 @@ def test_in_the_foreground_a_second_ctrl_c_does_not_wait_for_a_safe_point(termin
     assert "greet.1 is paused; all work is kept." in terminal.await_words("exit 0\n$")
 
 
+def test_whoever_looks_on_is_told_that_somebody_else_has_paused_it(terminal: Terminal) -> None:
+    terminal.enter("asbuilt run greet --auto --script ../script.toml")
+    terminal.await_words("scripted: run until test")
+    with terminal.office.typed("pause", "greet") as pausing:
+        terminal.await_words("pauses")
+        terminal.open_gate()
+        pausing.communicate(timeout=180)
+    assert "greet.1 is paused" in terminal.await_words("exit 0\n$")
+
+
 def test_a_reader_that_goes_away_leaves_the_run_as_it_is(office: Office) -> None:
     with office.typed("run", "greet", "--auto", "--script", str(office.script)) as process:
         assert process.stderr is not None

@@ -49,6 +49,9 @@ greet.1 pauses at its next safe point: after attempt 1 of phase 1.
 Next: asbuilt status greet
 """)
     assert "then it pauses" in office.asbuilt("status", "greet")
+    assert office.asbuilt("attempts", "diff", "greet.1.1.1").splitlines()[:3] == snapshot(
+        ["exit 3", "--- stderr", "error: nothing is kept of greet.1.1.1"]
+    )
     (_workspace(office) / "go").touch()
     out, _ = watched.communicate(timeout=120)
     assert (watched.returncode, out) == snapshot(
@@ -131,6 +134,14 @@ error: 2 runs can be meant: again, greet
     assert office.asbuilt("stop", "--all", "-m", "enough").splitlines()[:1] == snapshot(["exit 0"])
     for one in typed:
         one.communicate(timeout=60)
+    assert office.asbuilt("land", "greet", "--undo") == snapshot("""\
+exit 3
+--- stderr
+error: nothing of greet is proven or landed here
+  Why:  Only what asbuilt has brought there can be taken back by it.
+  Next: asbuilt status greet shows what there is.
+""")
+    assert '"g" is part of 2 plans' in office.asbuilt("status", "g")
     kept = office.git("for-each-ref", "--format=%(objectname)", "refs/asbuilt/attempts").split()
     assert [office.git("show", f"{commit}:half.txt") for commit in kept] == ["half", "half"]
     assert office.asbuilt("resume") == snapshot("""\

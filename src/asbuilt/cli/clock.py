@@ -41,7 +41,7 @@ def until(text: str, now: datetime) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """Say how long: `48s`, `11m`, `1h 04m`, `3d 02h`."""
+    """Say how long: `48s`, `11m`, `2h`, `1h 04m`, `3d 02h`."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole}s"
@@ -49,7 +49,9 @@ def lasting(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes}m"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}h {minutes:02}m" if hours < 24 else f"{hours // 24}d {hours % 24:02}h"
+    if hours >= 24:
+        return f"{hours // 24}d {hours % 24:02}h"
+    return f"{hours}h {minutes:02}m" if minutes else f"{hours}h"
 
 
 def ago(text: str, now: datetime) -> str:

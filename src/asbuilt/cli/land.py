@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asbuilt import wiring
-from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan
-from asbuilt.cli.run import look_on
-from asbuilt.cli.site import asker, never_ran, site_of
+from asbuilt.cli.run import ask_for
+from asbuilt.cli.site import never_ran, site_of
 from asbuilt.errors import NotFound
-from asbuilt.flows.requests import Declined, request
 from asbuilt.journal import runs
 from asbuilt.journal.views import events_of
 from asbuilt.lifecycle.standing import fold_plan
@@ -50,18 +47,7 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
     options.pop("of", None)
     if undo:
         options["of"] = _newest(site, address, plan)
-    asked = request(
-        site.journal.store,
-        site.journal.home.runs,
-        address,
-        slug=last.options["slug"],
-        options=options,
-        asker=asker(door),
-    )
-    if isinstance(asked, Declined):
-        return outcome.declined(door, last.options["slug"], asked)
-    pid = wiring.ensure_worker(site.journal.home, door.environ)
-    return look_on(door, site, asked, pid)
+    return ask_for(door, site, address, last.options["slug"], options)
 
 
 def _newest(site: Site, address: Address, plan: str) -> str:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from asbuilt import wiring
-from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
-from asbuilt.cli.run import look_on
+from asbuilt.cli.run import ask_for, look_on
 from asbuilt.cli.site import asker, look_at, site_of, the_only
 from asbuilt.errors import DONE
-from asbuilt.flows.requests import Declined, go_on, request
+from asbuilt.flows.requests import go_on
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL
 
@@ -63,17 +62,7 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
     chosen = {name: value for name, value in (("agent", agent), ("script", script)) if value}
     desktop = site.desk.settings.flag("attention.desktop")
     options = {**run.options, **chosen, "desktop": desktop, "continues": run.run}
-    asked = request(
-        site.journal.store,
-        site.journal.home.runs,
-        run.address,
-        slug=run.options["slug"],
-        options=options,
-        asker=asker(door),
-    )
-    if isinstance(asked, Declined):
-        return outcome.declined(door, run.options["slug"], asked)
-    return look_on(door, site, asked, wiring.ensure_worker(site.journal.home, door.environ))
+    return ask_for(door, site, run.address, run.options["slug"], options)
 
 
 def _chosen(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:

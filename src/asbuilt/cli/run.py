@@ -96,25 +96,21 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
     options = options_for(site.desk.settings, opened, site.repository.root, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    asked = _ask(site, opened, options, door)
-    if isinstance(asked, Declined):
-        return outcome.declined(door, opened.at.slug, asked)
-    if foreground:
-        return _in_this_process(door, site, asked)
-    pid = wiring.ensure_worker(site.journal.home, door.environ)
-    return look_on(door, site, asked, pid)
-
-
-def _ask(site: Site, opened: Opened, options: dict[str, Any], door: Door) -> Run | Declined:
     address = Address(LOCAL, site.repo, opened.at.shown)
-    return request(
-        site.journal.store,
-        site.journal.home.runs,
-        address,
-        slug=opened.at.slug,
-        options=options,
-        asker=asker(door),
-    )
+    return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
+
+
+def ask_for(
+    door: Door, site: Site, address: Address, slug: str, options: dict[str, Any], *, is_here: bool = False
+) -> int:
+    """Ask for a run, see that somebody does it, and look on; one that is declined says who has the plan."""
+    journal = site.journal
+    asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
+    if isinstance(asked, Declined):
+        return outcome.declined(door, slug, asked)
+    if is_here:
+        return _in_this_process(door, site, asked)
+    return look_on(door, site, asked, wiring.ensure_worker(journal.home, door.environ))
 
 
 def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) -> int:
@@ -215,7 +211,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         raise UsageWrong(
             "landing.mode pr is not built yet",
             why="Another landing than the one you chose could move the wrong branch.",
-            next_step="`asbuilt run` with --cherry-pick or --direct.",
+            next_step=f"`asbuilt run {slug} --cherry-pick`, or --direct.",
         )
     return {
         "kind": "run",
@@ -244,7 +240,7 @@ def target_of(checkout: Path) -> str:
         raise GateStopped(
             "no branch is checked out here",
             why="What is proven lands on the branch that you work on.",
-            next_step="`git switch` to the branch it is to land on, then run again.",
+            next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
         )
     return branch
 

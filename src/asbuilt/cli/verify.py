@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import click
 
-from asbuilt import wiring
-from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan
-from asbuilt.cli.run import command_in, look_on, target_of
-from asbuilt.cli.site import asker, open_site
-from asbuilt.flows.requests import Declined, request
+from asbuilt.cli.run import ask_for, command_in, target_of
+from asbuilt.cli.site import open_site
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
@@ -47,14 +44,4 @@ def command(door: Door, plan: str, phase: str | None) -> int:
         "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
     }
-    asked = request(
-        site.journal.store,
-        site.journal.home.runs,
-        Address(LOCAL, site.repo, opened.at.shown),
-        slug=opened.at.slug,
-        options=options,
-        asker=asker(door),
-    )
-    if isinstance(asked, Declined):
-        return outcome.declined(door, opened.at.slug, asked)
-    return look_on(door, site, asked, wiring.ensure_worker(site.journal.home, door.environ))
+    return ask_for(door, site, Address(LOCAL, site.repo, opened.at.shown), opened.at.slug, options)

@@ -115,7 +115,7 @@ def _look(record: Record, repository: Repository) -> str:
             raise GateStopped(
                 f"{checkout.path} is in the middle of something: {', '.join(found[:3])}",
                 why="A run starts from a state that somebody meant.",
-                next_step="Finish or abort it, then run again.",
+                next_step="`git status` there says how to finish or abort it; then run again.",
             )
     if leftover_stashes(repository):
         raise GateStopped(
@@ -128,7 +128,7 @@ def _look(record: Record, repository: Repository) -> str:
         raise GateStopped(
             f"there is no branch {record.run.options['branch']}",
             why="Nothing to build on.",
-            next_step="Name another.",
+            next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
         )
     return base
 
@@ -148,7 +148,7 @@ def _claim(record: Record) -> None:
             raise GateStopped(
                 f"{run.plan} is held by run {taken.claim.run}",
                 why="One run a plan: two would overwrite each other.",
-                next_step="Stop that run first.",
+                next_step=f"`asbuilt stop {run.options['slug']}` ends that run; then run again.",
             )
         runs.set_state(session, run, "running")
 

@@ -100,7 +100,7 @@ def prepare(
         raise GitFailed(
             f"candidate {new[:12]} is not built on {old[:12]}",
             why="A landing only ever adds to a branch.",
-            next_step="This is a mistake of ours; please report it with the run's log.",
+            next_step="This is a mistake of ours; `asbuilt bug-report` packs what a report needs.",
         )
     held = checkouts_of(repository, ref)
     if len(held) > 1:

@@ -57,7 +57,7 @@ class Blobs:
             raise NotFound(
                 f"the output {digest[:19]} is not kept any more",
                 why="Outputs are kept for a time, facts for longer.",
-                next_step="Run the check again: `asbuilt verify`.",
+                next_step="A new run of its phase shows it again; `asbuilt doctor` looks at the disk.",
             ) from error
         except (OSError, zlib.error) as error:
             raise self._damaged(digest) from error
@@ -92,5 +92,5 @@ class Blobs:
         return StoreFailed(
             f"the output {digest[:19]} is damaged",
             why="Its content does not have its digest.",
-            next_step="Run the check again: `asbuilt verify`.",
+            next_step="A new run of its phase shows it again; `asbuilt doctor` looks at the disk.",
         )

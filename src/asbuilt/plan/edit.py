@@ -258,7 +258,7 @@ def _check(
         raise EditRefused(
             "the edit would change more than what was asked for",
             why="The plan is written in a way that its marks cannot be told from its text for certain.",
-            next_step="Edit this place by hand; asbuilt plan check may say what is unusual about it.",
+            next_step="Edit this place by hand; `asbuilt plan check` may say what is unusual about it.",
         )
 
 

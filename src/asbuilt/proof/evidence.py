@@ -78,7 +78,7 @@ def judge_tests(
         gone = baseline.collected - counts.collected
         return Judged("FAIL", f"{gone} tests are gone: {baseline.collected} before, {counts.collected} now")
     if baseline is not None and counts.skipped > baseline.skipped:
-        return Judged("FAIL", f"{counts.skipped} tests are skipped; {baseline.skipped} were before")
+        return Judged("FAIL", f"{counts.skipped} skipped, {baseline.skipped} before")
     old = tuple(name for name in counts.failures if baseline and name in baseline.failures)
     new = tuple(name for name in counts.failures if name not in old)
     nameless = counts.failed - len(counts.failures)

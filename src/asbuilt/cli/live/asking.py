@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def answered(door: Door, site: Site, view: RunView) -> bool:
     """Ask what a run asks, right here; True when it has its answer, from here or from elsewhere meanwhile."""
-    if not view.questions or not door.may_ask or not door.screen.err.is_live:
+    if view.is_paused or not view.questions or not door.may_ask or not door.screen.err.is_live:
         return False
     asked = view.questions[0]
     said = _said(door, view.name, asked)

@@ -128,7 +128,7 @@ def _symbol(state: State, canvas: Canvas) -> tuple[str, Style]:
         return symbols.not_started, ""
     if state in ("failed", "stopped"):
         return symbols.failed, "red"
-    return (symbols.waits, "yellow") if state == "parked" else (symbols.working, "")
+    return (symbols.waits, "yellow") if state in ("parked", "paused") else (symbols.working, "")
 
 
 def _failures(moment: Moment, canvas: Canvas) -> list[Row]:

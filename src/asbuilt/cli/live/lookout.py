@@ -62,7 +62,7 @@ class Lookout:
         with self._viewer.held():
             while True:
                 view = self._look(served=served)
-                if view.run.is_over or (view.run.state == "waiting" and view.questions):
+                if view.run.is_over or view.waits_for_a_person:
                     return view
                 served = self._is_served()
                 time.sleep(_LOOK_S)

@@ -95,8 +95,8 @@ class LineViewer:
         lines = [line for one in news if (line := line_of(self._screen, name, one.event))]
         if moment.is_served != self._was_served:
             self._was_served = moment.is_served
-            there = "is alive again" if moment.is_served else "is alive: nothing goes on"
-            lines.append(_line(moment, "WORKER", f"{'one' if moment.is_served else 'none'} {there}"))
+            news_of_it = "one is alive again" if moment.is_served else "none is alive: nothing goes on"
+            lines.append(_line(moment, "WORKER", news_of_it))
         if self._spoke_at is None or lines:
             self._spoke_at = moment.now
         elif (moment.now - self._spoke_at).total_seconds() >= _SILENCE_S:

@@ -1,0 +1,290 @@
+"""Each refusal says what, why and what next, and what it says to type can be typed there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+import pytest
+
+from asbuilt.cli.app import root
+from tests.cli.plans import RATE_LIMIT, on_terminal, put
+from tests.cli.refusals import Place, commands, places, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PLACES = places()
+OURS = ("cli/", "library/finding.py", "settings/")
+"""Where every refusal has a case below, or a reason why it has not."""
+ELSEWHERE = {
+    'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
+    "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
+    "cli/config/set.py {} is a link to a file outside the repository": "cli/test_config.py",
+    "cli/land.py nothing of {} is proven or landed here": "journeys/test_pausing.py",
+    "cli/plan/bring.py the bundle cannot be taken in: its progress document is called {}": (
+        "cli/test_plan_carry.py"
+    ),
+    "cli/plan/bring.py {} holds nothing": "cli/test_plan_carry.py",
+    "cli/plan/bring.py {} is there already, with another text": "cli/test_plan_carry.py",
+    "cli/plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
+    "cli/plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
+    "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
+    'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
+    'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
+    "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
+    "cli/report.py {}.{} has no report yet": "cli/test_looking.py",
+    "cli/watch.py {} runs are under way here: {}": "cli/test_looking.py",
+    'cli/site.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
+    "cli/site.py {} runs can be meant: {}": "journeys/test_pausing.py",
+}
+"""Refusals whose case is in another file: it needs a run, or no terminal."""
+WITHOUT = {
+    "cli/config/set.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
+    "cli/demo/scene.py git {}: {}": "git would have to refuse to make a new repository",
+    "cli/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
+    'cli/plan/new.py "{}" cannot be a title': "no title is known that leads there",
+    "cli/stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
+    "settings/layers.py {} is locked to {} by {}": "no command takes a setting as a flag yet",
+    "settings/places.py this user has no home folder": "needs a user that the system does not know",
+}
+
+
+class Case(NamedTuple):
+    """A refusal, and a command that meets it in a repository that has one plan."""
+
+    meets: str
+    typed: str
+    prepare: Callable[[Path], object] = lambda _: None
+    environ: Mapping[str, str] = MappingProxyType({})
+    at: str = "."
+
+
+def _write(name: str, text: str) -> Callable[[Path], object]:
+    return lambda shop: (shop / name).write_text(text, encoding="utf-8")
+
+
+def _detach(shop: Path) -> None:
+    subprocess.run(["git", "switch", "-q", "--detach"], cwd=shop, check=True)  # noqa: S607
+
+
+def _foreign(file: Path) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text("somebody's own", encoding="utf-8")
+
+
+SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
+CASES = [
+    Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
+    Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
+    Case("cli/looking.py {} has not been run here", "status rate-limit"),
+    Case("cli/report.py nothing has been run here", "report"),
+    Case("cli/approve.py there is no question {} here", "approve yes 7"),
+    Case("cli/approve.py there is no question {} here", "approve show a7"),
+    Case("cli/approve.py there is no question {} here", "approve yes a7"),
+    Case("settings/values.py {}{} {} is not {}", "config set landing.mode merge"),
+    Case('settings/values.py no setting "{}"{}', "config set no.thing x"),
+    Case("cli/config/set.py a repository may not set {}", "config set ring.required false --in repository"),
+    Case("cli/config/set.py no repository here", "config set plans.folder docs --in repository", at=".."),
+    Case(
+        "cli/config/set.py {} is locked to {} by {}",
+        "config set plans.folder docs",
+        _write("../organisation.toml", 'locked = ["plans.folder"]\n[plans]\nfolder = "ours"\n'),
+    ),
+    Case(
+        "settings/values.py {}{} {} is not {}",
+        "config show",
+        _write("asbuilt.toml", "[landing]\nmode = 'merge'\n"),
+    ),
+    Case(
+        "settings/layers.py {}: a repository may not set {}",
+        "config show",
+        _write("asbuilt.toml", "[ring]\nrequired = false\n"),
+    ),
+    Case("settings/places.py {}{}: not TOML: {}", "config show", _write("asbuilt.toml", "nonsense\n")),
+    Case(
+        'settings/layers.py {}: no setting "{}"{}', "config show", _write("asbuilt.toml", "[no]\nthing = 1\n")
+    ),
+    Case(
+        "settings/places.py {} cannot be read: {}",
+        "config show",
+        lambda shop: (shop / "asbuilt.toml").mkdir(),
+    ),
+    Case(
+        "settings/places.py settings stand in both asbuilt.toml and {}{}",
+        "config show",
+        lambda shop: [_write("asbuilt.toml", "")(shop), _write("pyproject.toml", "[tool.asbuilt]\n")(shop)],
+    ),
+    Case(
+        'settings/places.py ASBUILT_HOME "{}" is not an absolute path',
+        "status",
+        environ={"ASBUILT_HOME": "here"},
+    ),
+    Case("cli/doctor/command.py asbuilt doctor --fix has no --json", "doctor --fix sandbox --json"),
+    Case("cli/options.py {} has no --json", "--json completion bash"),
+    Case("cli/options.py --repo {}: no such folder", "status --repo nowhere"),
+    Case("cli/site.py {} has not been run here", "land rate-limit"),
+    Case("cli/site.py {} has not been run here", "log rate-limit.3"),
+    Case("cli/stop.py stop takes the name of a plan, or --all", "stop"),
+    Case("cli/plan/mark.py mark takes a phase and its status, or --complete", "plan mark rate-limit"),
+    Case(
+        "cli/plan/mark.py mark takes a phase and its status, or --complete",
+        "plan mark rate-limit 2a done --complete",
+    ),
+    Case("cli/plan/mark.py an item is done or pending, not {}", "plan mark rate-limit 2a blocked --item 1"),
+    Case('cli/plan/new.py the title "{}" holds a character that nobody sees', "plan new 'a\u202eb'"),
+    Case("cli/plan/new.py no repository here", "plan new words", at=".."),
+    Case(
+        "cli/plan/open.py the editor {} cannot be started: {}",
+        "plan open rate-limit",
+        environ={"EDITOR": "no-such-editor"},
+    ),
+    Case("cli/plan/open.py EDITOR {} is no command", "plan open rate-limit", environ={"EDITOR": "'"}),
+    Case("cli/plan/show.py --verbatim needs --phase", "plan show rate-limit --verbatim"),
+    Case('library/finding.py no plan "{}". Did you mean {}?', "plan show rate-limt"),
+    Case('library/finding.py no plan "{}"', "plan show zzz"),
+    Case(
+        'library/finding.py no plan "{}"',
+        "plan show zzz",
+        lambda shop: (shop / "plans/rate-limit.md").unlink(),
+    ),
+    Case(
+        'library/finding.py "{}" {} {} plans: {}', "plan show limit", _write("plans/limit-b.md", RATE_LIMIT)
+    ),
+    Case(
+        "cli/run.py {} has {}: {}",
+        "run rate-limit",
+        _write("plans/rate-limit.md", RATE_LIMIT.replace("None.", "Phase 9.")),
+        SCRIPTED,
+    ),
+    Case("cli/approve.py {} is not the name of a question", "approve yes x"),
+    Case("cli/plan/open.py {} is gone", "plan open rate-limit", environ={"EDITOR": "rm"}),
+    Case(
+        "cli/worker/install.py {} is there, and asbuilt did not write it",
+        "worker install",
+        lambda shop: _foreign(shop.parent / "home/.config/systemd/user/asbuilt-worker.service"),
+    ),
+    Case("cli/run.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
+    Case(
+        "cli/run.py landing.mode pr is not built yet",
+        "run rate-limit",
+        environ={"ASBUILT_LANDING_MODE": "pr"},
+    ),
+    Case("cli/run.py no agent is named", "run rate-limit"),
+    Case("cli/run.py agent {} is not one that this version drives", "run rate-limit --agent claude"),
+    Case("cli/run.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
+]
+PLACEHOLDERS = {
+    "PLAN": "rate-limit",
+    "NAME": "rate-limit",
+    "VALUE": "true",
+    "FILE": "script.toml",
+    "DIR": ".",
+}
+
+
+@pytest.fixture
+def ready(shop: Path, environ: dict[str, str]) -> Path:
+    """A repository with one plan, committed."""
+    put(shop, rate_limit=RATE_LIMIT)
+    _write("script.toml", "")(shop)
+    for arguments in (
+        ["add", "."],
+        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *arguments], cwd=shop, check=True, env=environ)  # noqa: S607
+    return shop
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.typed)
+def test_a_refusal_says_three_things_and_its_commands_work_where_it_is_said(
+    case: Case, ready: Path, environ: dict[str, str]
+) -> None:
+    told = _refused(case, ready, environ)
+    assert case.meets in {place.name for place in PLACES if place.said(told.texts[0])}
+    assert all(told.texts), told
+    for command in told.commands:
+        assert _typed(command, ready / case.at, {**environ, **case.environ}) == ""
+
+
+class Told(NamedTuple):
+    """A refusal as the terminal showed it."""
+
+    texts: tuple[str, str, str]
+    commands: list[str]
+
+
+def _refused(case: Case, shop: Path, environ: dict[str, str]) -> Told:
+    case.prepare(shop)
+    there = {**environ, **case.environ}
+    code, said = on_terminal(shop / case.at, there, *shlex.split(case.typed), columns=80)
+    assert code in (1, 2, 3, 4), said
+    bold = re.findall(r"\x1b\[1m(.*?)\x1b\[0m", said)
+    plain = " ".join(re.sub(r"\x1b\[\d*m", "", said).split())
+    found = re.search(r"error: (.*) Why: (.*) Next: (.*)", plain)
+    assert found, said
+    what, why, next_step = found.groups()
+    return Told((what, why, next_step), [one for one in bold if one.startswith(("asbuilt", "git "))])
+
+
+def _typed(command: str, folder: Path, environ: dict[str, str]) -> str:
+    """Type a command; returns what it complained of if it was no such command."""
+    words = [PLACEHOLDERS.get(word, word) for word in shlex.split(command)]
+    program = [sys.executable, "-m", "asbuilt"] if words[0] == "asbuilt" else [words[0]]
+    done = subprocess.run(
+        [*program, *words[1:]],
+        cwd=folder,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    is_wrong = done.returncode in (70, 128, 129) or (done.returncode == 2 and not done.stdout)
+    return f"{command}: {done.stderr.decode('utf-8', 'replace')}" if is_wrong else ""
+
+
+def test_every_refusal_of_a_command_has_a_case_or_a_reason() -> None:
+    met = {case.meets for case in CASES} | ELSEWHERE.keys() | WITHOUT.keys()
+    enforced = {place.name for place in PLACES if place.file.startswith(OURS) and shown(place.what) != "{}"}
+    assert (sorted(enforced - met), sorted(met - enforced)) == ([], [])
+
+
+@pytest.mark.parametrize(("name", "file"), ELSEWHERE.items())
+def test_a_case_that_is_elsewhere_is_there(name: str, file: str) -> None:
+    text = (Path(__file__).parent.parent / file).read_text(encoding="utf-8")
+    words = max(name.partition(" ")[2].split("{}"), key=len).strip(' ".:')
+    assert " ".join(words.split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+def test_every_refusal_has_its_three_texts_in_our_voice(place: Place) -> None:
+    assert all((place.what, place.why, place.next_step))
+    for text in (place.what, place.why, place.next_step):
+        assert re.search(r"\bplease\b|successful|!(\s|$)", text, re.IGNORECASE) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "command"), [(place, one) for place in PLACES for one in commands(place.next_step)], ids=str
+)
+def test_every_command_that_a_refusal_names_is_one(place: Place, command: str) -> None:
+    del place
+    words = shlex.split(command)
+    if words[0] == "git":
+        known = subprocess.run(["git", "--list-cmds=main"], capture_output=True, text=True, check=True)  # noqa: S607
+        assert words[1] in known.stdout.split()
+        return
+    here: click.Command = root
+    context = click.Context(root)
+    rest = words[1:]
+    while isinstance(here, click.Group) and rest and not rest[0].startswith("-"):
+        found = here.get_command(context, rest.pop(0))
+        assert found is not None, command
+        here = found
+    options = {name for option in here.get_params(context) for name in option.opts}
+    assert {word for word in rest if word.startswith("-")} <= options | {"-h"}
