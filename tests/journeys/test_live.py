@@ -126,7 +126,8 @@ greet.1   since [HH:MM], [AGE]   0 of 4 proven
 ○ 2b  Shout    needs 1
 ○ 3   Both     needs 2a, 2b
   scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
-  Waits for the agent in phase 1, [AGE].
+  Waits for scripted, at work on attempt 1 of phase 1 since [HH:MM]. Silent [AGE],
+  or 2h [AGE] in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Nothing lands before you say so.
 """)
     terminal.tmux("resize-window", "-x", "40", "-y", "20")
@@ -137,7 +138,7 @@ Ctrl-C leaves it running. Nothing lands before you say so.
     terminal.open_gate()
     terminal.await_words("Enter later >")
     terminal.press("Enter")
-    terminal.await_words("waits for you", "exit 5")
+    terminal.await_words("Waits for you", "exit 5")
     terminal.enter("asbuilt resume greet")
     assert terminal.await_words("asked to go on now", "Enter later >") == snapshot("""\
 $ asbuilt resume greet; echo exit $?
@@ -164,7 +165,8 @@ greet.1   since [HH:MM], [AGE]   1 of 4 proven
 ○ 3   Both     needs 2a, 2b
   ✗ grep -q goodbye part.py: FAIL, exit 1
   scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
-  Waits for the agent in phase 2a, [AGE].
+  Waits for scripted, at work on attempt 2 of phase 2a since [HH:MM]. Silent [AGE],
+  or 2h [AGE] in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Nothing lands before you say so.
 """)
     terminal.press("C-c")
@@ -187,7 +189,7 @@ $
 """)
     assert terminal.tmux("display", "-p", "#{cursor_flag}") == "1\n"
     terminal.enter("asbuilt watch")
-    terminal.await_words("NOT PROVEN", "Waits for the agent")
+    terminal.await_words("NOT PROVEN", "Waits for scripted")
     terminal.open_gate()
     terminal.await_words("Enter later >")
     terminal.type("n")
@@ -248,7 +250,8 @@ greet.1   since [HH:MM], [AGE]   0 of 4 proven
 . 2b  Shout    needs 1
 . 3   Both     needs 2a, 2b
   scripted: run until test -e go; do sleep 0.1; done; r... [AGE] ago, 2 tool calls
-  Waits for the agent in phase 1, [AGE].
+  Waits for scripted, at work on attempt 1 of phase 1 since [HH:MM]. Silent [AGE],
+  or 2h [AGE] in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
@@ -277,13 +280,13 @@ $
     terminal.enter("asbuilt watch")
     assert terminal.await_words("exit 0\n$") == snapshot("""\
 $ asbuilt watch; echo exit $?
-greet   running, 0 of 4 phases proven (0%)
-● 1   Greet                      implementing, attempt 1    since [HH:MM]
+greet   running, 0 of 4 phases done (0%)
+● 1   Greet                      implementing               since [HH:MM]
 ○ 2a  Part                       needs 1
 ○ 2b  Shout                      needs 1
 ○ 3   Both                       needs 2a, 2b
-Waits for the agent in phase 1, [AGE].
-! No worker is alive: nothing goes on.
+Cut off in phase 1, last heard [HH:MM]: no worker lives. Nothing is lost; it goes
+on when one is there.
 Next: asbuilt resume greet
 exit 0
 $
