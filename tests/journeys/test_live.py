@@ -127,7 +127,7 @@ greet.1   since [HH:MM], [AGE]   0 of 4 proven
 ○ 3   Both     needs 2a, 2b
   scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
   Waits for scripted, at work on attempt 1 of phase 1 since [HH:MM]. Silent [AGE],
-  or 2h [AGE] in all: ended, its tree kept, tried again.
+  or 2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Nothing lands before you say so.
 """)
     terminal.tmux("resize-window", "-x", "40", "-y", "20")
@@ -166,7 +166,7 @@ greet.1   since [HH:MM], [AGE]   1 of 4 proven
   ✗ grep -q goodbye part.py: FAIL, exit 1
   scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
   Waits for scripted, at work on attempt 2 of phase 2a since [HH:MM]. Silent [AGE],
-  or 2h [AGE] in all: ended, its tree kept, tried again.
+  or 2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Nothing lands before you say so.
 """)
     terminal.press("C-c")
@@ -251,7 +251,7 @@ greet.1   since [HH:MM], [AGE]   0 of 4 proven
 . 3   Both     needs 2a, 2b
   scripted: run until test -e go; do sleep 0.1; done; r... [AGE] ago, 2 tool calls
   Waits for scripted, at work on attempt 1 of phase 1 since [HH:MM]. Silent [AGE],
-  or 2h [AGE] in all: ended, its tree kept, tried again.
+  or 2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
