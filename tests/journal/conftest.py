@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import subprocess
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,18 +27,20 @@ PLAN = Address("local", "6f9c", "plans/rate-limit.md")
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server = _started(tmp_path_factory)
-    yield server.get_uri()
-    server.cleanup()
+def postgres() -> Iterator[str]:
+    # Not in pytest's own folder: the next session of the same user would close that to the server's user.
+    with tempfile.TemporaryDirectory(prefix="asbuilt-postgres-", ignore_cleanup_errors=True) as folder:
+        server = _started(Path(folder))
+        yield server.get_uri()
+        server.cleanup()
 
 
-def _started(tmp_path_factory: pytest.TempPathFactory) -> PostgresServer:
+def _started(folder: Path) -> PostgresServer:
     """Start a server; the wheel gives it ten seconds, which a busy machine may need more often than once."""
-    for _ in range(3):
+    for number in range(3):
         with suppress(subprocess.SubprocessError):
-            return get_server(tmp_path_factory.mktemp("postgres"))
-    return get_server(tmp_path_factory.mktemp("postgres"))
+            return get_server(folder / str(number))
+    return get_server(folder / "last")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

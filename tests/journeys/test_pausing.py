@@ -63,13 +63,15 @@ Next: asbuilt status greet
     assert office.asbuilt("status", "greet") == snapshot("""\
 exit 0
 --- stdout
-greet   paused, 0 of 4 phases proven (0%)
+greet   paused, 0 of 4 phases done (0%)
 ◇ 1   Greet                      paused                     since [HH:MM]
 ○ 2a  Part                       needs 1
 ○ 2b  Shout                      needs 1
 ○ 3   Both                       needs 2a, 2b
 Paused [AGE] ago: lunch. Claim and workspace are kept; nothing happens until you
-resume it. asbuilt resume greet
+resume it.
+--- stderr
+Next: asbuilt resume greet
 """)
     assert office.asbuilt("status") == snapshot("""\
 exit 0

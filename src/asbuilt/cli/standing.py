@@ -138,7 +138,7 @@ def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
         return symbols.proven
     if phase.state == "failed":
         return symbols.failed
-    if phase.state == "parked":
+    if phase.state in ("parked", "paused"):
         return symbols.waits
     if phase.state in IN_WORK:
         return symbols.working
