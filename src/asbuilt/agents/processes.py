@@ -89,7 +89,7 @@ class RingProcesses:
         capture = Capture(command.output_cap)
         try:
             process = launch(level, request, _named_when_missing(command.argv), status_fd=theirs)
-        except BaseException:
+        except BaseException:  # closed, and raised again
             os.close(status)
             raise
         finally:

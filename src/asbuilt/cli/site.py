@@ -61,15 +61,13 @@ class Site(NamedTuple):
     def run(self, name: str) -> Run:
         """Find a run: `rate-limit.2`, or the newest one of `rate-limit`."""
         numbered = _RUN.fullmatch(name)
+        address = self.address(numbered["plan"] if numbered else name)
         with self.journal.store.read() as session:
-            if numbered:
-                listed = runs.of_plan(session, self.address(numbered["plan"]))
-                found = [run for run in listed if run.number == int(numbered["number"])]
-            else:
-                found = runs.of_plan(session, self.address(name), limit=1)
-        if not found:
-            raise never_ran(name)
-        return found[0]
+            listed = runs.of_plan(session, address)
+        for run in listed:
+            if numbered is None or run.number == int(numbered["number"]):
+                return run
+        raise never_ran(name)
 
     def open_runs(self) -> list[Run]:
         """List the runs that are not over."""

@@ -126,7 +126,7 @@ class Git:
             ) as process:
                 try:
                     out = self._read(process, argv)
-                except BaseException:
+                except BaseException:  # ended, and raised again
                     process.kill()
                     raise
             told.seek(0)

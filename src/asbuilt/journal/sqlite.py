@@ -95,7 +95,7 @@ class SqliteStore:
                 try:
                     yield SqliteSession(connection)
                     connection.execute("COMMIT")
-                except BaseException:
+                except BaseException:  # undone, and raised again
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise

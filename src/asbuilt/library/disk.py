@@ -90,7 +90,7 @@ def write_beside(real: Path, data: bytes) -> Path:
             opened.write(data)
             opened.flush()
             os.fsync(descriptor)
-    except BaseException:
+    except BaseException:  # taken away, and raised again
         fresh.unlink()
         raise
     return fresh

@@ -63,7 +63,7 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
             elif (out := seen(fresh)) != expected:
                 _give_back(fresh, file, digest(data), name)
                 _expect(expected, out, name)
-    except BaseException:
+    except BaseException:  # taken away, and raised again
         if _is_ours(fresh, data):
             fresh.unlink()
         raise
@@ -136,7 +136,7 @@ def _create(file: Path, data: bytes) -> None:
     fresh = write_beside(file, data)
     try:
         appear(fresh, file)
-    except BaseException:
+    except BaseException:  # taken away, and raised again
         fresh.unlink()
         raise
 

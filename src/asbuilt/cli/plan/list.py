@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
+from asbuilt.cli.columns import cut_path, pad, shorten, width
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.columns import cut_path, pad, shorten, width
 from asbuilt.cli.plan.desk import Desk, desk_for, show_the_first_step
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.errors import NotFound, PlanUnreadable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.plan.columns import pad, shorten, width
+from asbuilt.cli.columns import pad, shorten, width
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.plan.model import Status
 from asbuilt.plan.names import slugify

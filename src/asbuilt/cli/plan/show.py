@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from asbuilt.cli.columns import cut_path, shorten, width
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.columns import cut_path, shorten, width
 from asbuilt.cli.plan.desk import (
     complete_phase,
     complete_plan,
