@@ -103,12 +103,10 @@ class Due(NamedTuple):
 
 def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
     """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
-    due: list[Due] = []
-    for segment in runs.open_segments(session, org):
-        run = runs.find(session, org, segment.repo, segment.run)
-        if run is not None and repo in (None, segment.repo) and segment.due_at != runs.FAR:
-            due.append(Due(f"{run.options['slug']}.{run.number}", run.plan, segment.due_at, segment.why))
-    return due
+    return [
+        Due(f"{run.options['slug']}.{run.number}", run.plan, segment.due_at, segment.why)
+        for run, segment in runs.due(session, org, repo)
+    ]
 
 
 def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
@@ -140,13 +138,12 @@ def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
 
 
 def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
-    asked = [one for one in approvals.waiting(session, run.org, run.repo) if one.run == run.run]
     return RunView(
         run,
         f"{run.options['slug']}.{run.number}",
         progress(facts, session.now),
         waits_for(facts, session.now),
-        asked,
+        approvals.waiting_of(session, run.org, run.repo, run.run),
         facts.cost_usd,
         facts.code,
     )
