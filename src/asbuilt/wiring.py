@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from asbuilt.errors import SettingInvalid, WorkerFailed
 from asbuilt.journal.blobs import Blobs
@@ -209,6 +209,13 @@ def _tail(log: Path) -> str:
     except OSError:
         return "it said nothing"
     return lines[-1][-200:] if lines else "it said nothing"
+
+
+def begin_anew() -> NoReturn:
+    """Become a new process of the same command: no thread of the old one goes on, attempts do."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "asbuilt", *sys.argv[1:]])  # noqa: S606 - ourselves
 
 
 def leave() -> None:

@@ -18,6 +18,7 @@ from asbuilt.cli.options import door_of
 from asbuilt.cli.waiting import Seen
 from asbuilt.errors import AsbuiltError, NotFound, UsageWrong
 from asbuilt.journal import plans, runs
+from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
 from asbuilt.library.shelves import open_library
@@ -49,7 +50,12 @@ class Moment(NamedTuple):
         """Look at what the journal does not tell: the agent's last sign, and whether a worker lives."""
         attempt = run.attempt if run else None
         heard = signs.last_heard(signs.folder_of(self.state, attempt)) if attempt else None
-        return Seen(self.now, None if heard is None else heard.isoformat(), self.worker is not None)
+        return Seen(
+            self.now,
+            None if heard is None else heard.isoformat(),
+            is_served=self.worker is not None,
+            is_full=is_full(self.state),
+        )
 
     def signs(self, attempt: str | None) -> Signs:
         """Gather what is heard of an attempt."""
