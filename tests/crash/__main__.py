@@ -37,8 +37,12 @@ def main() -> int:
 
 def _asked() -> argparse.Namespace:
     asking = argparse.ArgumentParser(prog="just crash", description=main.__doc__)
-    asking.add_argument("--class", dest="kind", action="append", choices=CLASSES, help="one class of points")
-    asking.add_argument("--point", action="append", default=[], help="one point, as a failure prints it")
+    asking.add_argument(
+        "--class", dest="kind", action="extend", nargs="+", choices=CLASSES, help="classes of points"
+    )
+    asking.add_argument(
+        "--point", action="extend", nargs="+", default=[], help="points, as failures print them"
+    )
     asking.add_argument("--backend", choices=BACKENDS, help="only one store")
     asking.add_argument("--only", type=int, help="so many points of each class, chosen evenly; no page")
     asking.add_argument("--seed", type=int, default=1, help="chooses the pairs")
