@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tests.growth.operations import Operation
 
+NOW = "2050-01-01T00:00:00.000Z"
 PLANS = 5_000
 FEW = 1_500
 """So few that the planner still has reason to take an index, and a list of the newest is full."""
@@ -42,7 +43,7 @@ def explaining(where: str) -> Iterator[SqliteExplained | PostgresExplained]:
             psycopg.connect(where, autocommit=True, row_factory=dict_row, options=options) as connection,
             connection.transaction(),
         ):
-            yield PostgresExplained(PostgresSession(connection), connection)
+            yield PostgresExplained(PostgresSession(connection, NOW), connection)
         return
     with closing(sqlite3.connect(where, isolation_level=None)) as file:
         file.execute("BEGIN IMMEDIATE")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_BODY: Final = 2_048
 """Bytes of an event's data; what is longer is a blob, and its digest stands here."""
+_PAGE: Final = 5_000
 _LAST: Final = 2**31 - 1
 COLUMNS: Final = "seq, key, kind, v, at, actor, data"
 """What an event is made of."""
@@ -122,7 +123,7 @@ def keyed(session: Session, address: Address, key: str) -> Event | None:
     return None if row is None else event_of(row)
 
 
-def history(session: Session, address: Address, *, after: int = 0, limit: int = 5_000) -> list[Event]:
+def history(session: Session, address: Address, *, after: int = 0, limit: int = _PAGE) -> list[Event]:
     """Return a plan's events in order, from behind `after`."""
     rows = session.rows(
         f"SELECT {COLUMNS} FROM events"
@@ -146,12 +147,13 @@ def last(session: Session, address: Address, *, before: int | None = None, limit
     return [event_of(row) for row in reversed(rows)]
 
 
-def whole_history(session: Session, address: Address) -> Iterator[Event]:
-    """Give all of a plan's events in order, page by page."""
-    seen = 0
-    while page := history(session, address, after=seen):
+def whole_history(session: Session, address: Address, *, after: int = 0) -> Iterator[Event]:
+    """Give all of a plan's events in order from behind `after`, page by page."""
+    while page := history(session, address, after=after):
         yield from page
-        seen = page[-1].seq
+        after = page[-1].seq
+        if len(page) < _PAGE:
+            return
 
 
 def event_of(row: dict[str, Any]) -> Event:
