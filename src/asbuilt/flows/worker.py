@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +15,7 @@ from asbuilt.journal.runs import FAR
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
+    from pathlib import Path
 
     from asbuilt.flows.engine import Engine
     from asbuilt.journal.runs import Segment
@@ -22,6 +25,16 @@ LOOK_S: Final = 0.2
 _LOOKS: Final = 20
 """Every so many looks the engine is asked for all that is open: a segment can be lost at any time."""
 _OVER: Final = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+
+
+def clear(scratch: Path) -> None:
+    """Remove what a worker that was killed has left half done, and make what we need for a moment there too.
+
+    The caller is the one worker: nobody else uses the folder.
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    tempfile.tempdir = str(scratch)
 
 
 class Worker:

@@ -58,6 +58,11 @@ class Home(NamedTuple):
         return self.path / "blobs"
 
     @property
+    def scratch(self) -> Path:
+        """What the worker needs for a moment; a new one clears it."""
+        return self.path / "scratch"
+
+    @property
     def worker_lock(self) -> Path:
         """Held by the one worker of this user."""
         return self.path / "worker.lock"

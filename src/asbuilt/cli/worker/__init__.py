@@ -56,8 +56,7 @@ def _serve(door: Door, idle: int | None) -> int:
             return DONE
         # Asked for in the moment between the last look and the lock's release: nobody else saw it.
         if ended.is_set() or not wiring.is_due(journal):
-            break
-    wiring.leave()
+            wiring.leave()
 
 
 group = LazyGroup(
