@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.flows import engine, run
+from asbuilt.flows import worker as flows_worker
 from tests.journeys import worker
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _be_a_worker(told: dict[str, str]) -> None:
     tempfile.tempdir = None
     strikes = Strikes(Path(told["passed"]), told.get("at", ""))
     run.step = strikes.step  # type: ignore[attr-defined]  # the one place where runs take steps
-    engine._POLL_POSTGRES_S = 0.2  # type: ignore[misc]  # noqa: SLF001 - a matrix of minutes, not of hours
+    flows_worker.LOOK_SHARED_S = 0.2  # type: ignore[misc]  # a matrix of minutes, not of hours
     strikes.pass_by("start")
     sys.argv[1:] = [told["home"], told["where"]]
     while True:

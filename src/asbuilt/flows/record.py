@@ -52,11 +52,18 @@ class Record:
     run: Run
     store: Store
     blobs: Blobs
+    workflow: str = ""
+    """The segment that writes it, as the engine calls it."""
 
     def say(self, kind: str, key: str, **data: object) -> None:
         """Append an event of this run."""
         with self.store.write() as session:
             say(session, self.run, kind, key, **data)
+
+    def hold(self) -> None:
+        """See that the run is still ours, before something outside is changed; raises if it is not."""
+        with self.store.write():
+            pass
 
     def told(self, key: str, *, run: str | None = None) -> dict[str, Any]:
         """Return the data of an event of this run, or of another one of its plan."""

@@ -32,6 +32,7 @@ def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) ->
             workspaces.remove(repository, leftover.workspace)
         except (LandingRefused, GitFailed) as error:
             kept.append(f"{leftover.run}/{leftover.lane}: {error.what}"[:_WHY])
+    record.hold()
     branch = _drop_branch(record, repository, facts)
     candidates.let_go(repository, record.run.run)
     record.say("landing.tidied", "tidied", branch=branch, kept=kept[:_TOLD], kept_in_all=len(kept))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.damage import damaged, refuse_damaged
 from asbuilt.journal.pool import Pool
+from asbuilt.journal.store import for_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,13 +43,13 @@ class SqliteSession:
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Run a statement and return what it gives."""
-        cursor = self._connection.execute(sql, values)
+        cursor = self._connection.execute(for_sqlite(sql), values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def run(self, sql: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
-        return self._connection.execute(sql, values).rowcount
+        return self._connection.execute(for_sqlite(sql), values).rowcount
 
 
 class SqliteStore:

@@ -17,6 +17,7 @@ Row = dict[str, Any]
 """One row by column name."""
 
 _NAME: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
+_LOCKS: Final = re.compile(r" FOR (?:SHARE|UPDATE SKIP LOCKED)\b")
 
 
 class Session(Protocol):
@@ -72,3 +73,9 @@ def first(rows: Sequence[Row]) -> Row | None:
 def for_postgres(sql: str) -> str:
     """Turn `:name` into psycopg's `%(name)s`; a literal percent sign is doubled."""
     return _NAME.sub(r"%(\1)s", sql.replace("%", "%%"))
+
+
+@lru_cache(maxsize=512)
+def for_sqlite(sql: str) -> str:
+    """Leave out locks on rows: whoever writes to SQLite has the whole of it."""
+    return _LOCKS.sub("", sql)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash.fleet import Fleet
+from tests.crash.invariants import broken
+from tests.journal.conftest import postgres, where
+from tests.journeys.conftest import shop
+from tests.journeys.shop import LONG, Shop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["postgres", "shop", "where"]
+pytestmark = [pytest.mark.crash, pytest.mark.parametrize("where", ["postgres"], indirect=True)]
+POINTS = (
+    "attempt.begun", "landing.intended", "attempt.ended", "run.started", "workspace.made", "tree.kept",
+    "checks.done", "verdict.given", "phase.proven", "together.done", "landing.done", "plan.marked",
+)  # fmt: skip
+
+
+@pytest.fixture
+def fleet(shop: Shop, tmp_path: Path) -> Iterator[Fleet]:
+    made = Fleet(shop, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("point", POINTS if LONG else POINTS[:2])
+def test_a_worker_that_is_stopped_is_replaced_and_does_nothing_more_when_it_wakes(
+    fleet: Fleet, point: str
+) -> None:
+    shop = fleet.shop
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase")
+    fleet.start("first")
+    shop.until(lambda: point in shop.kinds())
+    fleet.signal("first", signal.SIGSTOP)
+    fleet.start("second")
+    assert shop.over(run) == ("landed", "")
+    landed = shop.git("rev-parse", "main")
+    (moved,) = shop.events("run.taken_over")
+    fleet.signal("first", signal.SIGCONT)
+    before = fleet.heard()
+    shop.until(lambda: len(fleet.heard() - before) >= 2)
+    time.sleep(3)
+    assert shop.log() == ["Mark plan.md", "Greet", "start"]
+    assert shop.git("rev-parse", "main") == landed
+    assert moved["lost"] != moved["by"]
+    assert fleet.starts("1.1") <= 2
+    # What the lost worker had in hand stays in its own state folder until somebody cleans there.
+    assert broken(shop, leaves=[run]) == []
