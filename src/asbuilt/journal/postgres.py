@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -51,7 +52,7 @@ class PostgresStore:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._pool = Pool(self._connect, lambda connection: not connection.closed and not connection.broken)
+        self._pool = Pool(self._connect, _is_usable)
 
     @contextmanager
     def write(self) -> Iterator[PostgresSession]:
@@ -115,6 +116,15 @@ class PostgresStore:
         return psycopg.connect(
             self._url, autocommit=True, row_factory=dict_row, connect_timeout=10, options=_OPTIONS
         )
+
+
+def _is_usable(connection: psycopg.Connection[Row]) -> bool:
+    """Tell whether the server is still there: it says nothing to whoever rests, unless that it goes."""
+    if connection.closed or connection.broken:
+        return False
+    watch = select.poll()
+    watch.register(connection.fileno(), select.POLLIN)
+    return not watch.poll(0)
 
 
 def _version(session: PostgresSession) -> int:
