@@ -58,6 +58,10 @@ fuzz target seconds:
 bench:
     python scripts/bench.py
 
+# what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/performance.md)
+growth *args:
+    python scripts/growth.py {{ args }}
+
 # write the docs that are made from the code
 docs:
     python scripts/docs.py
