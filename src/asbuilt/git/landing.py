@@ -160,9 +160,10 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
 
 def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: Path, descriptor: int) -> str:
     """Let git move the ref and its checkout; returns what it said. What has happened is read from the ref."""
+    # Every ref that is told of costs: of what attempts have kept, nothing is on its way to a target.
     receive = (
         "git -c receive.denyCurrentBranch=updateInstead -c receive.autogc=false"
-        " -c core.fsmonitor=false -c core.fsync=committed,reference"
+        " -c core.fsmonitor=false -c core.fsync=committed,reference -c receive.hideRefs=refs/asbuilt/attempts"
         " -c core.alternateRefsCommand=true -c core.filesRefLockTimeout=5000 -c 'safe.directory=*'"
         f" -c {shlex.quote(f'core.hooksPath={hooks}')} receive-pack"
     )
