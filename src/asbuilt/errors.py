@@ -94,6 +94,10 @@ class GitFailed(AsbuiltError):
     """Git did not do what it was asked to, and what it said is in the words."""
 
 
+class RepositoryBusy(GitFailed):
+    """Another process of ours holds the repository, and may for a while."""
+
+
 class TreeTooLarge(AsbuiltError):
     """An attempt's files are over the caps of a snapshot; its workspace stays as it is."""
 
