@@ -15,6 +15,8 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from sqlalchemy import event
 
+from asbuilt.journal.postgres import TRANSPORT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
@@ -27,6 +29,7 @@ _VERSION: Final = "2"
 _POOL: Final = 2
 """Connections of one process: with the journal's and the listeners', 8 workers stay below 48."""
 _OVER: Final = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+_TRANSPORT: Final = {name: str(value) for name, value in TRANSPORT.items()}
 _NEVER_S: Final = 3600.0
 """For what the engine would look after and we never use: schedules, and messages between workflows."""
 
@@ -147,7 +150,8 @@ class Engine:
             "scheduler_polling_interval_sec": _NEVER_S,
         }
         if self._url is not None:
-            return {**config, "system_database_url": self._url}
+            url = sa.make_url(self._url).update_query_dict(_TRANSPORT)
+            return {**config, "system_database_url": url.render_as_string(hide_password=False)}
         file = self._folder / "engine.db"
         _first_start(self._folder, file)
         return {
