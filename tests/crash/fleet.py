@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Final
 
+import psycopg
+
 from asbuilt.journal import workers
 from asbuilt.journal.ids import LOCAL
 from tests.journeys.shop import ROOT
@@ -51,9 +53,21 @@ class Fleet:
         counted = [line for file in files for line in (file / "starts").read_text().splitlines()]
         return len([line for line in counted if line != "elsewhere"])
 
-    def epochs(self) -> list[int]:
+    def names(self) -> list[str]:
+        """Name the workers that the database knows."""
         with self.shop.store.read() as session:
-            return sorted(worker.epoch for worker in workers.every(session, LOCAL))
+            return [worker.worker for worker in workers.every(session, LOCAL)]
+
+    def at_rest(self) -> None:
+        """Wait until no worker goes through a segment, whether it is still its own or not."""
+        self.shop.until(lambda: not self._pending())
+
+    def _pending(self) -> list[tuple[object, ...]]:
+        with psycopg.connect(self.shop.where) as connection:
+            found = connection.execute(
+                "SELECT workflow_uuid FROM dbos.workflow_status WHERE status IN ('PENDING', 'ENQUEUED')"
+            )
+            return found.fetchall()
 
     def heard(self) -> set[str]:
         """Tell when each worker was last heard of."""

@@ -17,6 +17,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from sqlalchemy import event
 
 from asbuilt.errors import EngineDamaged, StoreFailed
+from asbuilt.journal.postgres import TRANSPORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,7 @@ _POOL: Final = 2
 """Connections of one process: with the journal's and the listeners', 8 workers stay below 48."""
 _OVER: Final = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_TRANSPORT: Final = {name: str(value) for name, value in TRANSPORT.items()}
 _NEVER_S: Final = 3600.0
 """For what the engine would look after and we never use: schedules, and messages between workflows."""
 
@@ -182,7 +184,8 @@ class Engine:
             "scheduler_polling_interval_sec": _NEVER_S,
         }
         if self._url is not None:
-            return {**config, "system_database_url": self._url}
+            url = sa.make_url(self._url).update_query_dict(_TRANSPORT)
+            return {**config, "system_database_url": url.render_as_string(hide_password=False)}
         file = self._folder / "engine.db"
         _set_aside_if_damaged(file)
         _first_start(self._folder, file)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from asbuilt.journal import segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from asbuilt.journal.runs import Segment
-    from asbuilt.journal.store import Migration, Session, Store
+    from asbuilt.journal.store import Session, Transactions
 
 
 class Superseded(Exception):
@@ -20,9 +20,9 @@ class Superseded(Exception):
 
 
 class Fenced:
-    """A store that looks in each transaction whether the segment still is somebody's."""
+    """It looks in each transaction whether the segment still is somebody's."""
 
-    def __init__(self, store: Store, segment: Segment) -> None:
+    def __init__(self, store: Transactions, segment: Segment) -> None:
         self._store = store
         self.segment = segment
 
@@ -37,14 +37,3 @@ class Fenced:
     def read(self) -> AbstractContextManager[Session]:
         """Begin a transaction that changes nothing."""
         return self._store.read()
-
-    def version(self) -> int:
-        """Tell the schema's step."""
-        return self._store.version()
-
-    def migrate(self, steps: Sequence[Migration]) -> None:
-        """Leave the schema to those who open the store."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Leave it open: it is lent."""

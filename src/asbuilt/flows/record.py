@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Session, Store
+    from asbuilt.journal.store import Session, Transactions
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Result
     from asbuilt.proof.evidence import Evidence
@@ -50,7 +50,7 @@ class Record:
     """A run, and the journal as it sees it."""
 
     run: Run
-    store: Store
+    store: Transactions
     blobs: Blobs
     workflow: str = ""
     """The segment that writes it, as the engine calls it."""

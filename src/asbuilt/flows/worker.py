@@ -131,6 +131,7 @@ class Worker:
         if self._lease is not None:
             self._lease.register()
             threading.Thread(target=self._lease.keep, args=(ended,), daemon=True).start()
+            threading.Thread(target=self._store.listen, args=(self.poke, ended), daemon=True).start()
         else:
             with self._store.write() as session:
                 segments.adopt(session, self._org, self._engine.worker)

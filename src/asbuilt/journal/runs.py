@@ -119,6 +119,7 @@ def request(  # noqa: PLR0913 - a request has these parts
         actor=actor,
         data={"run": run, "number": head[0]["runs"], "mode": options.get("mode", "phase")},
     )
+    session.poke()
     found = find(session, address.org, address.repo, run)
     if found is None:
         raise LookupError(run)
@@ -159,6 +160,8 @@ def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:
         run=run,
         now=session.now,
     )
+    if rows:
+        session.poke()
     return [Segment(**row) for row in rows]
 
 
@@ -227,6 +230,8 @@ def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str)
         run=run,
         reason=reason,
     )
+    if changed:
+        session.poke()
     return bool(changed)
 
 

@@ -16,7 +16,8 @@ from asbuilt.journal.pool import Pool
 from asbuilt.journal.store import for_sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from asbuilt.journal.store import Migration, Row
@@ -51,6 +52,9 @@ class SqliteSession:
         """Run a statement and return how many rows it changed."""
         return self._connection.execute(for_sqlite(sql), values).rowcount
 
+    def poke(self) -> None:
+        """Do nothing: whoever has a file looks often."""
+
 
 class SqliteStore:
     """One file and a few connections to it."""
@@ -70,6 +74,9 @@ class SqliteStore:
         """Begin a snapshot."""
         with self._transaction("BEGIN") as session:
             yield session
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Return: nobody pokes."""
 
     def version(self) -> int:
         """Read the number that a step leaves in the file."""

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import threading
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
 Row = dict[str, Any]
@@ -33,15 +34,25 @@ class Session(Protocol):
     def run(self, sql: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
 
+    def poke(self) -> None:
+        """Let workers look at once when this is committed, where they would not look soon by themselves."""
 
-class Store(Protocol):
-    """A database that keeps the journal."""
+
+class Transactions(Protocol):
+    """What reads and writes the journal."""
 
     def write(self) -> AbstractContextManager[Session]:
         """Begin a transaction that may change rows; writers wait for each other."""
 
     def read(self) -> AbstractContextManager[Session]:
         """Begin a transaction that sees one moment and changes nothing."""
+
+
+class Store(Transactions, Protocol):
+    """A database that keeps the journal."""
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Call somebody for every poke until told to end; returns at once where nobody needs one."""
 
     def version(self) -> int:
         """Tell which step of the schema the database has; 0 when it has none."""
