@@ -20,6 +20,7 @@ from asbuilt.flows.starting import start
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.working import Working
 from asbuilt.git import snapshots, workspaces
+from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.report import render
@@ -62,6 +63,8 @@ class Performer:
     def perform(self, run: Run, facts: RunFacts, move: phases.Move) -> None:
         """Perform one move."""
         repository = open_repository(Path(run.options["checkout"]))
+        # A move that was cut off may find its work done, and the lock of the git that did it.
+        heal_left(repository)
         record = Record(run=run, store=self._store, blobs=self._blobs)
         base = tree_of(repository, facts.base) if facts.base else ""
         proving = Proving(record, self._rigs(run, repository), base)
