@@ -219,8 +219,8 @@ def begin_anew() -> NoReturn:
     os.execv(sys.executable, [sys.executable, "-P", "-m", "asbuilt", *sys.argv[1:]])  # noqa: S606 - ourselves
 
 
-def leave() -> None:
+def leave(code: int = 0) -> NoReturn:
     """End this process at once: attempts live on by themselves, and every step can be done again."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(code)

@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import EngineDamaged, StoreFailed
+from asbuilt.errors import EngineDamaged, JournalDamaged, StoreFailed
 from asbuilt.flows.engine import DROPPED
 from asbuilt.journal import runs
 from asbuilt.journal.runs import FAR
@@ -57,7 +57,7 @@ class Worker:
         while not ended.wait(LOOK_S):
             try:
                 open_now = self.look()
-            except EngineDamaged:
+            except (EngineDamaged, JournalDamaged):
                 raise
             except StoreFailed:
                 # The database may come back; what is written down is not lost meanwhile.

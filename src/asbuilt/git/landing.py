@@ -294,7 +294,7 @@ def _locked(ref: str, held: Checkout | None) -> Refused:
         what=f"Not landed: another git is at work in {held.path if held else 'the checkout'}.",
         why=f"{where} was there for {_PATIENCE_S:g} seconds, and {_short(ref)} is checked out there. "
         "Nothing moved.",
-        next_step="Wait for that git to end, or remove the lock if none runs; then land again.",
+        next_step="Wait for that git to end, or remove the lock if none runs; it is tried again by itself.",
     )
 
 
