@@ -100,11 +100,16 @@ class Runs:
 
     def _perform(self, org: str, repo: str, run: str, turn: str, told: Plain) -> None:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
+        move = _move(told)
         with self._store.read() as session:
             found = _found(session, org, repo, run)
             facts = self._told.facts_of(session, found)
+            next_move = phases.next_move(facts, session.now)
+        # Its worker may have died with the agent's end written down: the agent is not paid for twice.
+        if isinstance(move, phases.Attempt | phases.Verify) and not _is_same(move, next_move):
+            return
         try:
-            self._performer.perform(found, facts, _move(told))
+            self._performer.perform(found, facts, move)
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
             with self._store.write() as session:
@@ -174,6 +179,11 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _is_same(move: phases.Attempt | phases.Verify, other: phases.Move) -> bool:
+    """Tell whether both want the same of an agent; one may come from the engine, its names escaped."""
+    return type(other) is type(move) and _plain(other[:2]) == _plain(move[:2])
 
 
 def _still_waits(move: phases.Move, told: Plain) -> bool:

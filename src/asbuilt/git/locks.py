@@ -91,7 +91,7 @@ def heal(repository: Repository) -> None:
 def heal_left(repository: Repository) -> None:
     """Remove the locks that a dead git of ours has left, if there are any; a living one is not waited for."""
     if (repository.common / _RECORD).exists():
-        with suppress(GitFailed), guarded(repository.common, patience_s=0):
+        with suppress(RepositoryBusy), guarded(repository.common, patience_s=0):
             heal(repository)
 
 
