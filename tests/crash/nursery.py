@@ -115,11 +115,16 @@ class Nursery:
             raise TypeError("the nursery was started without pipes")
         stdin.write(json.dumps(told).encode() + b"\n")
         stdin.flush()
-        return Worker(int(stdout.readline()))
+        worker = Worker(int(stdout.readline()))
+        # Now that it is known by a descriptor, it may begin, and die at once.
+        stdin.write(b"\n")
+        stdin.flush()
+        return worker
 
     def close(self) -> None:
         if self._process.stdin is not None:
-            self._process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
         self._process.wait()
 
 
@@ -150,16 +155,22 @@ def _be_a_worker(told: dict[str, str]) -> None:
 def _serve() -> None:
     # The kernel reaps them: whoever wants to know whether one lives asks for it by a descriptor.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    for line in sys.stdin:
+    while line := sys.stdin.readline():
+        ready, announced = os.pipe()
         child = os.fork()
         if child == 0:
             try:
+                os.read(ready, 1)
                 _be_a_worker(json.loads(line))
             except BaseException:  # noqa: BLE001 - a fork never returns to its parent's loop
                 traceback.print_exc()
                 os._exit(1)
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()
+        sys.stdin.readline()
+        os.write(announced, b".")
+        os.close(ready)
+        os.close(announced)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from asbuilt.errors import GitFailed, RepositoryBusy
+from asbuilt.flows.troubles import trouble_in
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
@@ -143,6 +144,8 @@ class Mover:
             try:
                 return load.build(onto, sign=True)
             except GitFailed as error:
+                if trouble_in(error) is not None:
+                    raise
                 self._say("landing.unsigned", "unsigned", why=shortened(error.why, _WHY))
         return load.build(onto, sign=False)
 

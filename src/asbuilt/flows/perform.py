@@ -21,6 +21,7 @@ from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.working import Working
 from asbuilt.git import snapshots, workspaces
+from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.report import render
@@ -70,6 +71,8 @@ class Performer:
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""
         repository = open_repository(Path(run.options["checkout"]))
+        # A move that was cut off may find its work done, and the lock of the git that did it.
+        heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         base = tree_of(repository, facts.base) if facts.base else ""
         proving = Proving(record, self._rigs(run, repository), base)
