@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.calling import Calling
-from asbuilt.flows.engine import step
+from asbuilt.flows.engine import ENDED_WELL, step
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import whole_history
+from asbuilt.journal.events import is_seen, last_seen, whole_history
 from asbuilt.journal.views import facts_of
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
@@ -51,15 +51,18 @@ class Runs:
             told: Plain = step(f"decide {turn}", self._decide, org, repo, run)
             move = _move(told)
             if isinstance(move, phases.Wait):
-                step(f"wait {turn}", self._wait, org, repo, run, n, told)
-                return
-            if isinstance(move, phases.End):
-                step(f"end {turn}", self._end, org, repo, run, n, told)
-                return
-            if isinstance(move, phases.Ask):
-                step(f"ask {turn}", self._ask, org, repo, run, told)
+                over = step(f"wait {turn}", self._unless_forgotten, self._wait, org, repo, run, n, told)
+            elif isinstance(move, phases.End):
+                over = step(f"end {turn}", self._unless_forgotten, self._end, org, repo, run, n, told)
+            elif isinstance(move, phases.Ask):
+                step(f"ask {turn}", self._unless_forgotten, self._ask, org, repo, run, told)
+                continue
             else:
-                step(f"{told['move']} {turn}", self._perform, org, repo, run, f"{n}/{turn}", told)
+                name, at = f"{told['move']} {turn}", f"{n}/{turn}"
+                step(name, self._unless_forgotten, self._perform, org, repo, run, at, told)
+                continue
+            if over:
+                return
 
     def _go_on(self, org: str, repo: str, run: str) -> None:
         with self._store.write() as session:
@@ -71,10 +74,24 @@ class Runs:
         with self._store.read() as session:
             found = _found(session, org, repo, run)
             move = phases.next_move(facts_of(session, self._blobs, found), session.now)
+            seen = last_seen(session, found.address)
         return {
             "move": type(move).__name__,
+            "seen": seen,
             **{name: _plain(value) for name, value in move._asdict().items()},
         }
+
+    def _unless_forgotten(self, act: Callable[..., None], org: str, repo: str, run: str, *rest: Any) -> bool:  # noqa: ANN401
+        """Do what was decided; False where the journal no longer has what it was decided on.
+
+        A journal that was restored from a copy is behind its engine, which remembers moves of another time.
+        """
+        told: Plain = rest[-1]
+        with self._store.read() as session:
+            if not is_seen(session, _found(session, org, repo, run).address, told["seen"]):
+                return False
+        act(org, repo, run, *rest)
+        return True
 
     def lost(self, segment: Segment, why: str) -> None:
         """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
@@ -85,6 +102,11 @@ class Runs:
         with self._store.write() as session:
             found = _found(session, org, repo, run)
             if not runs.close_segment(session, segment) or found.is_over:
+                return
+            if why == ENDED_WELL:
+                # Only a journal that was put back to an earlier time has open what the engine has ended.
+                say(session, found, "journal.behind", f"behind/{n}", segment=n)
+                runs.plan_segment(session, runs.Segment(org, repo, run, n + 1, session.now, "behind"))
                 return
             # What is kept outside the journal may be what has broken, so nothing of it is needed here.
             told = ((event.kind, event.data) for event in whole_history(session, found.address))
@@ -188,6 +210,6 @@ def _move(told: Plain) -> phases.Move:
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in told.items()
-        if name != "move"
+        if name not in ("move", "seen")
     }
     return _MOVES[told["move"]](**fields)
