@@ -15,7 +15,7 @@ from asbuilt.flows.engine import Engine
 from asbuilt.flows.lease import Lease, Times
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
-from asbuilt.flows.worker import Worker
+from asbuilt.flows.worker import Worker, clear
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
 from asbuilt.journal.identity import worker_id
@@ -45,7 +45,7 @@ def main() -> None:
         home.path, home=home.path / "nobody", ring_required=False, level=level, abandon_s=abandon_s
     )
     processes = RingProcesses(
-        scratch=home.path / "scratch",
+        scratch=home.scratch,
         hidden=(home.path,),
         homes=(home.path / "nobody",),
         environment={**passed(os.environ), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
@@ -53,6 +53,7 @@ def main() -> None:
     with only_one(home.worker_lock) as mine:
         if not mine:
             sys.exit(75)
+        clear(home.scratch)
         me = worker_id(home)
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
         performer = Performer(home, store, blobs, attempts, processes, lease=lease)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from asbuilt.errors import GitFailed
+from asbuilt.errors import GitFailed, RepositoryBusy
+from asbuilt.flows.troubles import trouble_in
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
@@ -67,6 +68,9 @@ class Mover:
             return
         outcome = self._moved(load, sign=sign)
         if isinstance(outcome, landing.Refused):
+            if outcome.kind == "locked":
+                # No refusal: whoever holds the lock ends, or a person takes it away, and then it lands.
+                raise RepositoryBusy(outcome.what, why=outcome.why, next_step=outcome.next_step)
             next_step = f"{outcome.next_step.rstrip('.')}: {again}"
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:
@@ -128,7 +132,7 @@ class Mover:
                 )
                 ready = landing.land(self._repository, ready, self._room, hold=self._hold)
             if isinstance(ready, landing.Landed):
-                self._done(ready.new, details)
+                self._done(candidate.since or ready.new, details)
                 return None
             if isinstance(ready, landing.Refused):
                 return ready
@@ -140,6 +144,8 @@ class Mover:
             try:
                 return load.build(onto, sign=True)
             except GitFailed as error:
+                if trouble_in(error) is not None:
+                    raise
                 self._say("landing.unsigned", "unsigned", why=shortened(error.why, _WHY))
         return load.build(onto, sign=False)
 

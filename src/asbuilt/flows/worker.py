@@ -5,16 +5,20 @@ The one rule: it looks only at what is due now; however much waits for later cos
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
-from asbuilt.errors import StoreFailed
+from asbuilt.errors import EngineDamaged, JournalDamaged, StoreFailed
 from asbuilt.flows.engine import State
 from asbuilt.journal import segments, workers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asbuilt.flows.engine import Engine
     from asbuilt.flows.lease import Lease
     from asbuilt.flows.tidings import Tidings
@@ -47,6 +51,16 @@ class Flow(Protocol):
         """Go on after one whose worker is not there any more."""
 
 
+def clear(scratch: Path) -> None:
+    """Remove what a worker that was killed has left half done, and make what we need for a moment there too.
+
+    The caller is the one worker: nobody else uses the folder.
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    tempfile.tempdir = str(scratch)
+
+
 class Worker:
     """Brings journal and engine together, again and again: what is due there is begun here."""
 
@@ -71,6 +85,7 @@ class Worker:
         self._lease = lease
         self._machine = machine
         self._begun: frozenset[str] = frozenset()
+        self._dropped: frozenset[str] = frozenset()
         self._looked = 0
         self._swept = 0
         self._poked = threading.Event()
@@ -94,6 +109,8 @@ class Worker:
             try:
                 if self.look(is_last_wanted=idle_s is not None):
                     busy_at = time.monotonic()
+            except (EngineDamaged, JournalDamaged):
+                raise
             except StoreFailed:
                 # The database may come back; what is written down is not lost meanwhile.
                 ended.wait(2.0)
@@ -150,18 +167,26 @@ class Worker:
         asked = begun + new if everything else new
         states = self._engine.states(segment.workflow for segment in asked)
         for segment in asked:
-            match states[segment.workflow]:
-                case State.UNKNOWN if segment.workflow not in self._begun:
-                    at = (segment.org, segment.repo, segment.run, segment.n)
-                    self._engine.begin(segment.workflow, at)
-                case State.OVER:
-                    # Open in the journal and over in the engine; if it was closed meanwhile, nothing happens.
-                    self._flow.lost(segment, self._engine.why_over(segment.workflow))
-                case State.ELSEWHERE:
-                    self._flow.taken_over(segment)
-                case State.UNKNOWN | State.HERE:
-                    pass
+            self._go_on(segment, states[segment.workflow])
+        if everything:
+            self._dropped = frozenset(name for name, state in states.items() if state is State.DROPPED)
         self._begun = frozenset(segment.workflow for segment in begun + new)
+
+    def _go_on(self, segment: Segment, state: State) -> None:
+        is_begun = segment.workflow in self._begun
+        match state:
+            case State.UNKNOWN if not is_begun:
+                self._engine.begin(segment.workflow, (segment.org, segment.repo, segment.run, segment.n))
+            case State.OVER:
+                # Open in the journal and over in the engine; if it was closed meanwhile, nothing happens.
+                self._flow.lost(segment, self._engine.why_over(segment.workflow))
+            case State.ELSEWHERE:
+                self._flow.taken_over(segment)
+            case State.DROPPED if segment.workflow in self._dropped:
+                # Seen so twice: one that is just beginning or ending looks so once.
+                self._flow.taken_over(segment)
+            case State.UNKNOWN | State.HERE | State.DROPPED:
+                pass
 
     def _sweep(self) -> None:
         """Take over from workers that have not been heard of for too long; once a beat of our own."""

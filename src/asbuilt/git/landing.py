@@ -123,6 +123,7 @@ def land(
     hooks = room.resolve() / "landing-hooks"
     write_hook(hooks)
     until = time.monotonic() + _PATIENCE_S
+    is_first = True
     with guarded(repository.common) as descriptor:
         _settle_all(repository)
         while True:
@@ -135,8 +136,11 @@ def land(
                 with recorded(repository, lock_of(ready.ref), "HEAD.lock"):
                     said = _push(repository, ready, held, hooks, descriptor)
                 outcome = _judged(repository, ready, held, said)
-                if outcome is not None:
+                # A program that git started may have been killed; what stands in its way fails again.
+                is_chance = is_first and isinstance(outcome, Refused) and outcome.kind == "git"
+                if outcome is not None and not is_chance:
                     return outcome
+                is_first = False
             if time.monotonic() > until:
                 return _locked(ready.ref, held)
             time.sleep(0.1)
@@ -156,9 +160,10 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
 
 def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: Path, descriptor: int) -> str:
     """Let git move the ref and its checkout; returns what it said. What has happened is read from the ref."""
+    # Every ref that is told of costs: of what attempts have kept, nothing is on its way to a target.
     receive = (
         "git -c receive.denyCurrentBranch=updateInstead -c receive.autogc=false"
-        " -c core.fsmonitor=false -c core.fsync=committed,reference"
+        " -c core.fsmonitor=false -c core.fsync=committed,reference -c receive.hideRefs=refs/asbuilt/attempts"
         " -c core.alternateRefsCommand=true -c core.filesRefLockTimeout=5000 -c 'safe.directory=*'"
         f" -c {shlex.quote(f'core.hooksPath={hooks}')} receive-pack"
     )
@@ -297,7 +302,7 @@ def _locked(ref: str, held: Checkout | None) -> Refused:
         what=f"Not landed: another git is at work in {held.path if held else 'the checkout'}.",
         why=f"{where} was there for {_PATIENCE_S:g} seconds, and {_short(ref)} is checked out there. "
         "Nothing moved.",
-        next_step="Wait for that git to end, or remove the lock if none runs; then land again.",
+        next_step="Wait for that git to end, or remove the lock if none runs; it is tried again by itself.",
     )
 
 

@@ -41,7 +41,10 @@ class Pool(Generic[Connection]):
         with self._places:
             with self._guard:
                 connection = self._free.pop() if self._free else None
-            if connection is None or not self._is_usable(connection):
+            if connection is not None and not self._is_usable(connection):
+                connection.close()
+                connection = None
+            if connection is None:
                 connection = self._make()
             try:
                 yield connection
