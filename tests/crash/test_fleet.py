@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 from typing import TYPE_CHECKING
 
@@ -66,6 +68,39 @@ def test_a_worker_that_is_stopped_is_replaced_and_does_nothing_more_when_it_wake
     assert sorted(fleet.names()) == sorted((moved["lost"], moved["by"]))
     assert fleet.starts("1.1") <= 2
     # What the lost worker had in hand stays in its own state folder until somebody cleans there.
+    assert broken(shop, leaves=[run]) == []
+
+
+FREEZES = """\
+#!/bin/sh
+case " $* " in
+*" push "*) if mkdir {mark} 2>/dev/null; then echo $$ > {mark}/pid; kill -STOP $PPID $$; fi ;;
+esac
+exec {git} "$@"
+"""
+"""A git that stops its worker and itself when it is about to move a branch for the first time."""
+
+
+def test_a_worker_that_freezes_with_its_mover_and_wakes_late_lands_nothing_twice(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    shop, git, mark = fleet.shop, tmp_path / "bin" / "git", tmp_path / "frozen"
+    git.parent.mkdir()
+    git.write_text(FREEZES.format(mark=mark, git=shutil.which("git")), encoding="ascii")
+    git.chmod(0o700)
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase")
+    fleet.start("first", PATH=f"{git.parent}:{os.environ['PATH']}")
+    shop.until((mark / "pid").exists)
+    fleet.start("second")
+    shop.until(lambda: "run.taken_over" in shop.kinds())
+    fleet.signal("first", signal.SIGCONT)
+    os.kill(int((mark / "pid").read_text("ascii")), signal.SIGCONT)
+    assert shop.over(run) == ("landed", "")
+    fleet.at_rest()
+    (intended,) = {event["new"] for event in shop.events("landing.intended")}
+    (landed,) = shop.events("landing.done")
+    assert landed["new"] == intended == shop.git("rev-parse", "main")
     assert broken(shop, leaves=[run]) == []
 
 
