@@ -92,7 +92,7 @@ def _tests(data: Mapping[str, Any]) -> Words:
 
 _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "run.requested": lambda data: ("ASKED", f"mode {data.get('mode', 'phase')}", False),
-    "claim.acquired": lambda data: ("CLAIM", f"taken, epoch {data['epoch']}", False),
+    "claim.acquired": lambda _: ("CLAIM", "taken", False),
     "claim.released": lambda _: ("CLAIM", "released", False),
     "claim.broken": lambda data: ("CLAIM", f"broken: {data['reason']}", True),
     "run.started": lambda data: ("START", f"on {data['base'][:_HASH]}", True),
@@ -123,6 +123,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "journal.behind": lambda _: (
+        "BEHIND",
+        "the journal is of an earlier time; what was done since is found",
+        True,
+    ),
     "trouble.met": lambda data: ("TROUBLE", f"{data['what']}, tried again {data['retry_at']}", True),
     "run.parked": _parked,
     "run.taken_over": lambda data: (

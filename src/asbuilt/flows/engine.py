@@ -30,7 +30,8 @@ _VERSION: Final = "2"
 """Changes only with the shape of a segment: what was begun under another one is not gone on with."""
 _POOL: Final = 2
 """Connections of one process: with the journal's and the listeners', 8 workers stay below 48."""
-_OVER: Final = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+ENDED_WELL: Final = "SUCCESS"
+_OVER: Final = (ENDED_WELL, "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _TRANSPORT: Final = {name: str(value) for name, value in TRANSPORT.items()}
 _NEVER_S: Final = 3600.0

@@ -132,7 +132,7 @@ class Mover:
                 )
                 ready = landing.land(self._repository, ready, self._room, hold=self._hold)
             if isinstance(ready, landing.Landed):
-                self._done(ready.new, details)
+                self._done(candidate.since or ready.new, details)
                 return None
             if isinstance(ready, landing.Refused):
                 return ready

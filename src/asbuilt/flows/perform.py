@@ -79,7 +79,7 @@ class Performer:
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
-                start(record, repository, ring=self._processes.level)
+                start(record, repository, ring=self._processes.level, room=self._home.runs / run.run)
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
@@ -167,20 +167,21 @@ class Performer:
             return
         workspace = self._main(record.run, repository, facts)
         author = record.author()
-        try:
-            kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
-        except TreeTooLarge as error:
-            again = attempt_of(facts.phases[phase_id], number).refusals + 1
-            key = f"{phase_id}/{number}/refused/{again}"
-            record.say(
-                "tree.refused", key, phase=phase_id, number=number, reason=f"{error.what}. {error.next_step}"
-            )
-            return
-        # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
-        if record.run.is_in_repository:
-            kept = workspaces.put_back(
-                repository, workspace, record.run.plan, kept=kept, base=base, author=author
-            )
+        kept = snapshots.found(repository, attempt)
+        # A journal behind git asks again for what was kept before other files came into the workspace.
+        if kept is None or workspaces.lent_to(workspace) == attempt:
+            try:
+                kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
+            except TreeTooLarge as error:
+                again = attempt_of(facts.phases[phase_id], number).refusals + 1
+                key, reason = f"{phase_id}/{number}/refused/{again}", f"{error.what}. {error.next_step}"
+                record.say("tree.refused", key, phase=phase_id, number=number, reason=reason)
+                return
+            # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
+            if record.run.is_in_repository:
+                kept = workspaces.put_back(
+                    repository, workspace, record.run.plan, kept=kept, base=base, author=author
+                )
         record.say(
             "tree.kept",
             f"{phase_id}/{number}/kept",

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.outcomes import attempt_of
+from asbuilt.flows.outcomes import attempt_of, take
 from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import GOES_ON
@@ -57,7 +57,10 @@ class Working:
             agent=record.run.options["agent"],
         )  # fmt: skip
         brief = self._brief(record, move, workspace, attempt=attempt, role=move.role)
-        ended = self._await(record, brief, after=0 if known is None else known.ended_start)
+        after = 0 if known is None else known.ended_start
+        if not self._is_there(attempt, after):
+            take(record, workspace, facts, attempt)
+        ended = self._await(record, brief, after=after)
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",

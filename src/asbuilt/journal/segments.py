@@ -80,11 +80,11 @@ def goes_on(session: Session, org: str, worker: str) -> bool:
     return bool(found)
 
 
-def is_open(session: Session, segment: Segment) -> bool:
-    """Tell whether a segment still is somebody's; it stays so until this transaction ends."""
+def is_open(session: Session, segment: Segment, *, hold: bool = True) -> bool:
+    """Tell whether a segment still is somebody's; held, it stays so until this transaction ends."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
-        " AND closed_at IS NULL FOR SHARE",
+        f" AND closed_at IS NULL{' FOR SHARE' if hold else ''}",
         org=segment.org,
         repo=segment.repo,
         run=segment.run,
