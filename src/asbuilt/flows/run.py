@@ -11,7 +11,7 @@ from asbuilt.flows.engine import ENDED_WELL, step
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import is_seen, last_seen, whole_history
+from asbuilt.journal.events import hold, is_seen, last_seen, whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
@@ -66,7 +66,7 @@ class Runs:
 
     def _go_on(self, org: str, repo: str, run: str) -> None:
         with self._store.write() as session:
-            found = _found(session, org, repo, run)
+            found = _held(session, org, repo, run)
             if not found.is_over:
                 runs.set_state(session, found, "running")
 
@@ -100,7 +100,7 @@ class Runs:
         """
         org, repo, run, n = segment.org, segment.repo, segment.run, segment.n
         with self._store.write() as session:
-            found = _found(session, org, repo, run)
+            found = _held(session, org, repo, run)
             if not runs.close_segment(session, segment) or found.is_over:
                 return
             if why == ENDED_WELL:
@@ -149,7 +149,7 @@ class Runs:
 
     def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
         with self._store.write() as session:
-            found = _found(session, org, repo, run)
+            found = _held(session, org, repo, run)
             due = told["until"] or runs.FAR
             next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
             runs.plan_segment(session, next_one)
@@ -189,6 +189,12 @@ def _found(session: Session, org: str, repo: str, run: str) -> Run:
     if found is None:
         raise LookupError(run)
     return found
+
+
+def _held(session: Session, org: str, repo: str, run: str) -> Run:
+    """Find a run that is about to be changed."""
+    hold(session, _found(session, org, repo, run).address)
+    return _found(session, org, repo, run)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
