@@ -59,9 +59,13 @@ hunt *args:
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 
-# speed as ratios of things timed in one run
-bench:
-    python scripts/bench.py
+# speed as ratios of things measured in one run (--quick: only reading and starting)
+bench *args:
+    python scripts/bench.py {{ args }}
+
+# what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/performance.md)
+growth *args:
+    python scripts/growth.py {{ args }}
 
 # write the docs that are made from the code
 docs:

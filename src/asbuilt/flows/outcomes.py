@@ -54,6 +54,7 @@ class Outcomes:
             message=message,
         )
         old = facts.works[-1].commit if facts.works else facts.branch_at
+        self._record.hold()
         commits.advance(self._repository, branch_of(self._record), new=commit, old=old)
         if not is_ahead(workspace, facts):
             workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
@@ -81,7 +82,7 @@ class Outcomes:
             run=self._run.run,
             branch=options["branch"],
             room=self._room,
-            say=self._record.say,
+            record=self._record,
         )
         mover.land(
             load,
@@ -92,6 +93,7 @@ class Outcomes:
 
     def mark(self, facts: RunFacts) -> None:
         """Write what has landed into a plan whose marks were not committed, and say what that makes it."""
+        self._record.hold()
         if facts.kind == "undo":
             self._undo(facts)
         else:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.calling import Calling
 from asbuilt.flows.engine import ENDED_WELL, step
+from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
-from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import hold, is_seen, last_seen, whole_history
+from asbuilt.journal import approvals, claims, runs, segments
+from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.flows.perform import Performer
+    from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
@@ -39,97 +42,108 @@ class Runs:
         self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
     ) -> None:
         self._store = store
-        self._told = Histories(blobs)
+        self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, attention)
 
+    @property
+    def tidings(self) -> Tidings:
+        """Where those who wait for an agent hear of their runs."""
+        return self._performer.tidings
+
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
-        """Go through one segment of a run: it ends when the run does, or with the next one planned."""
+        """Go through one segment of a run: it ends when the run does, or with the next one planned.
+
+        It also ends when another worker has gone on with the run: then nothing more may come of it.
+        """
+        fenced = Fenced(self._store, runs.Segment(org, repo, run, n, "", ""))
+        with suppress(Superseded):
+            self._go_through(fenced, n)
+
+    def _go_through(self, fenced: Fenced, n: int) -> None:
         if n > 1:
-            step("go on", self._go_on, org, repo, run)
+            step("go on", self._go_on, fenced)
         for turn in count(1):
-            told: Plain = step(f"decide {turn}", self._decide, org, repo, run)
+            told: Plain = step(f"decide {turn}", self._decide, fenced)
             move = _move(told)
             if isinstance(move, phases.Wait):
-                over = step(f"wait {turn}", self._unless_forgotten, self._wait, org, repo, run, n, told)
-            elif isinstance(move, phases.End):
-                over = step(f"end {turn}", self._unless_forgotten, self._end, org, repo, run, n, told)
-            elif isinstance(move, phases.Ask):
-                step(f"ask {turn}", self._unless_forgotten, self._ask, org, repo, run, told)
-                continue
-            else:
-                name, at = f"{told['move']} {turn}", f"{n}/{turn}"
-                step(name, self._unless_forgotten, self._perform, org, repo, run, at, told)
-                continue
-            if over:
+                step(f"wait {turn}", self._wait, fenced.segment, told)
                 return
+            if isinstance(move, phases.End):
+                if step(f"end {turn}", self._end, fenced.segment, told):
+                    return
+                continue
+            if isinstance(move, phases.Ask):
+                step(f"ask {turn}", self._ask, fenced, told)
+            else:
+                step(f"{told['move']} {turn}", self._perform, fenced, f"{n}/{turn}", told)
 
-    def _go_on(self, org: str, repo: str, run: str) -> None:
-        with self._store.write() as session:
-            found = _held(session, org, repo, run)
-            if not found.is_over:
-                runs.set_state(session, found, "running")
+    def _go_on(self, fenced: Fenced) -> None:
+        with fenced.write() as session:
+            found = _found(session, fenced.segment)
+            if found.is_over:
+                return
+            runs.set_state(session, found, "running")
+            before, now = segments.owners(session, fenced.segment)
+            if None not in (before, now) and before != now:
+                say(session, found, "run.taken_over", f"taken/{fenced.segment.n}", lost=before, by=now)
 
-    def _decide(self, org: str, repo: str, run: str) -> Plain:
-        with self._store.read() as session:
-            found = _found(session, org, repo, run)
-            move = phases.next_move(self._told.facts_of(session, found), session.now)
-            seen = last_seen(session, found.address)
-        return {
-            "move": type(move).__name__,
-            "seen": seen,
-            **{name: _plain(value) for name, value in move._asdict().items()},
-        }
-
-    def _unless_forgotten(self, act: Callable[..., None], org: str, repo: str, run: str, *rest: Any) -> bool:  # noqa: ANN401
-        """Do what was decided; False where the journal no longer has what it was decided on.
-
-        A journal that was restored from a copy is behind its engine, which remembers moves of another time.
-        """
-        told: Plain = rest[-1]
-        with self._store.read() as session:
-            if not is_seen(session, _found(session, org, repo, run).address, told["seen"]):
-                return False
-        act(org, repo, run, *rest)
-        return True
+    def _decide(self, fenced: Fenced) -> Plain:
+        with fenced.read() as session:
+            found = _found(session, fenced.segment)
+            return _told(phases.next_move(self._histories.facts_of(session, found), session.now))
 
     def lost(self, segment: Segment, why: str) -> None:
         """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
 
         The journal knows where the run stands, so the next segment goes on there.
         """
-        org, repo, run, n = segment.org, segment.repo, segment.run, segment.n
+        run, n = segment.run, segment.n
         with self._store.write() as session:
-            found = _held(session, org, repo, run)
-            if not runs.close_segment(session, segment) or found.is_over:
-                return
-            if why == ENDED_WELL:
+            found = _found(session, segment)
+            if why == ENDED_WELL and not found.is_over:
                 # Only a journal that was put back to an earlier time has open what the engine has ended.
-                say(session, found, "journal.behind", f"behind/{n}", segment=n)
-                runs.plan_segment(session, runs.Segment(org, repo, run, n + 1, session.now, "behind"))
+                if segments.follow(session, segment, due_at=session.now, why="behind"):
+                    say(session, found, "journal.behind", f"behind/{n}")
                 return
             # What is kept outside the journal may be what has broken, so nothing of it is needed here.
             told = ((event.kind, event.data) for event in whole_history(session, found.address))
             troubles = fold(run, found.options, told).troubles
             what = f"segment {n} broke off: {why}"[:_MAX_REASON]
-            if troubles >= phases.TROUBLE_LIMIT:
-                end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
+            if found.is_over or troubles >= phases.TROUBLE_LIMIT:
+                if runs.close_segment(session, segment) and not found.is_over:
+                    end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
                 return
             retry_at = again_at(troubles, session.now)
-            say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=retry_at)
-            runs.plan_segment(session, runs.Segment(org, repo, run, n + 1, retry_at, "trouble"))
-            runs.set_state(session, found, "waiting")
+            if segments.follow(session, segment, due_at=retry_at, why="trouble"):
+                say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=retry_at)
+                runs.set_state(session, found, "waiting")
 
-    def _perform(self, org: str, repo: str, run: str, turn: str, told: Plain) -> None:
+    def taken_over(self, segment: Segment) -> None:
+        """Go on with the next segment after one whose worker is lost: its number is what tells it apart.
+
+        That is nobody's fault, and no trouble of the run. Whoever is free takes it.
+        """
+        with self._store.write() as session:
+            found = _found(session, segment)
+            if found.is_over:
+                runs.close_segment(session, segment)
+            else:
+                segments.follow(session, segment, due_at=session.now, why="taken over", by="")
+
+    def _perform(self, fenced: Fenced, turn: str, told: Plain) -> None:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
-        with self._store.read() as session:
-            found = _found(session, org, repo, run)
-            facts = self._told.facts_of(session, found)
+        with fenced.read() as session:
+            found = _found(session, fenced.segment)
+            facts = self._histories.facts_of(session, found)
+            # A worker that died between the journal and the engine is asked again for what it has done.
+            if _told(phases.next_move(facts, session.now)) != told:
+                return
         try:
-            self._performer.perform(found, facts, _move(told))
+            self._performer.perform(found, facts, _move(told), fenced)
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
-            with self._store.write() as session:
+            with fenced.write() as session:
                 if trouble is not None:
                     retry_at = again_at(facts.troubles, session.now)
                     what = trouble[:_MAX_REASON]
@@ -140,41 +154,49 @@ class Runs:
                 else:
                     raise
 
-    def _ask(self, org: str, repo: str, run: str, told: Plain) -> None:
-        with self._store.write() as session:
-            found = _found(session, org, repo, run)
-            wish = approvals.Wish(run, told["kind"], told["question"], told["phase"])
+    def _ask(self, fenced: Fenced, told: Plain) -> None:
+        with fenced.write() as session:
+            found = _found(session, fenced.segment)
+            wish = approvals.Wish(found.run, told["kind"], told["question"], told["phase"])
             approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
         self._calling.call(found, f"{told['key']}/asked")
 
-    def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
+    def _wait(self, segment: Segment, told: Plain) -> None:
+        """Plan the next segment in place of this one; closed before, it has been planned already."""
         with self._store.write() as session:
-            found = _held(session, org, repo, run)
+            found = _found(session, segment)
             due = told["until"] or runs.FAR
-            next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
-            runs.plan_segment(session, next_one)
-            runs.close_segment(session, next_one._replace(n=n))
-            runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
-            say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
-            # What somebody said between the decision and this moment would otherwise wait for ever.
-            if not _still_waits(phases.next_move(self._told.facts_of(session, found), session.now), told):
-                runs.wake(session, org, repo, run)
-        self._calling.call(found, f"{run}/parked/{n}")
+            if segments.follow(session, segment, due_at=due, why=told["why"]):
+                runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
+                why, until = told["why"], told["until"]
+                say(session, found, "run.parked", f"parked/{segment.n}", why=why, until=until)
+                # What somebody said between the decision and this moment would otherwise wait for ever.
+                move = phases.next_move(self._histories.facts_of(session, found), session.now)
+                if not _still_waits(move, told):
+                    runs.wake(session, found.org, found.repo, found.run)
+        self._calling.call(found, f"{segment.run}/parked/{segment.n}")
 
-    def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
-        """Write the last account of a run and let go of its plan."""
+    def _end(self, segment: Segment, told: Plain) -> bool:
+        """Write the last account of a run and let go of its plan; closed before, that was done already.
+
+        False where the journal does not say that it is over: put back to an earlier time, it has forgotten
+        what the engine still remembers to be decided.
+        """
         state, reason = told["state"], told["reason"]
         with self._store.read() as session:
-            found = _found(session, org, repo, run)
-            facts, now = self._told.facts_of(session, found), session.now
+            found = _found(session, segment)
+            facts, now = self._histories.facts_of(session, found), session.now
+        if not isinstance(phases.next_move(facts, now), phases.End):
+            return False
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
         report = self._performer.report(found, facts, now)
         with self._store.write() as session:
-            say(session, found, "report.written", "report/end", report=report)
-            end(session, found, state, reason)
-            runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
-        self._calling.call(found, f"{run}/ended")
+            if runs.close_segment(session, segment):
+                say(session, found, "report.written", "report/end", report=report)
+                end(session, found, state, reason)
+        self._calling.call(found, f"{segment.run}/ended")
+        return True
 
 
 def end(session: Session, run: Run, state: str, reason: str) -> None:
@@ -184,17 +206,18 @@ def end(session: Session, run: Run, state: str, reason: str) -> None:
     claims.release(session, run.address, run=run.run, actor=ACTOR)
 
 
-def _found(session: Session, org: str, repo: str, run: str) -> Run:
-    found = runs.find(session, org, repo, run)
+def _found(session: Session, segment: Segment) -> Run:
+    found = runs.find(session, segment.org, segment.repo, segment.run)
     if found is None:
-        raise LookupError(run)
+        raise LookupError(segment.run)
     return found
 
 
-def _held(session: Session, org: str, repo: str, run: str) -> Run:
-    """Find a run that is about to be changed."""
-    hold(session, _found(session, org, repo, run).address)
-    return _found(session, org, repo, run)
+def _told(move: phases.Move) -> Plain:
+    return {
+        "move": type(move).__name__,
+        **{name: _plain(value) for name, value in move._asdict().items()},
+    }
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
@@ -216,6 +239,6 @@ def _move(told: Plain) -> phases.Move:
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in told.items()
-        if name not in ("move", "seen")
+        if name != "move"
     }
     return _MOVES[told["move"]](**fields)

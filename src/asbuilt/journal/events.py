@@ -168,27 +168,6 @@ def whole_history(session: Session, address: Address, *, after: int = 0) -> Iter
             return
 
 
-def last_seen(session: Session, address: Address) -> list[Any]:
-    """Say how far a plan's history goes: its last event's number and time, by which `is_seen` knows it."""
-    rows = session.rows(
-        "SELECT seq, at FROM events WHERE org = :org AND repo = :repo AND plan = :plan"
-        " ORDER BY seq DESC LIMIT 1",
-        **address._asdict(),
-    )
-    return [rows[0]["seq"], rows[0]["at"]] if rows else [0, ""]
-
-
-def is_seen(session: Session, address: Address, seen: list[Any]) -> bool:
-    """Tell whether a plan's history still has what `last_seen` saw; one restored from a copy may not."""
-    seq, at = seen
-    rows = session.rows(
-        "SELECT at FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND seq = :seq",
-        **address._asdict(),
-        seq=seq,
-    )
-    return seq == 0 or [row["at"] for row in rows] == [at]
-
-
 def event_of(row: dict[str, Any]) -> Event:
     """Read an event from its columns."""
     return Event(**{**row, "data": json.loads(row["data"])})
