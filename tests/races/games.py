@@ -151,6 +151,19 @@ class _Load:
         return ""
 
 
+class _Said:
+    """What a landing would write down; nobody replaces whoever lands here."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, object]] = []
+
+    def say(self, kind: str, key: str, **data: object) -> None:
+        self.told.append({"kind": kind, "key": key, **data})
+
+    def hold(self) -> None:
+        """Hold: it is ours."""
+
+
 class _Landing:
     """Whoever lands: FOLDER REPOSITORY; the commits of each round are under refs."""
 
@@ -169,16 +182,10 @@ class _Landing:
         self.load = _Load(self.repository, self.run, self.repository.git.line("rev-parse", "--verify", ref))
 
     def act(self, _: int) -> Said:
-        told: list[dict[str, object]] = []
-        mover = Mover(
-            self.repository,
-            run=self.run,
-            branch="main",
-            room=self.room,
-            say=lambda kind, key, **data: told.append({"kind": kind, "key": key, **data}),
-        )
+        said = _Said()
+        mover = Mover(self.repository, run=self.run, branch="main", room=self.room, record=said)
         mover.land(self.load, cut_off=None, sign=False, again="asbuilt land plan")
-        return {"built": self.load.built, "told": told}
+        return {"built": self.load.built, "told": said.told}
 
 
 class Landing(_Landing):
