@@ -81,9 +81,10 @@ class Plant(Shop):
 
     def landed(self, run: str) -> None:
         """See that a run has come to its good end, and that nothing is broken."""
-        assert self.over(run) == ("landed", "")
-        assert self.log() == ["Mark plan.md", "Greet", "start"]
-        assert broken(self) == []
+        ended, log, wrong = self.over(run), self.log(), broken(self)
+        assert ended == ("landed", ""), (ended, self.events("landing.refused"))
+        assert log == ["Mark plan.md", "Greet", "start"], log
+        assert wrong == [], wrong
 
     def serves(self) -> bool:
         """Tell whether a worker is there."""
