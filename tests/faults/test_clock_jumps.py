@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.crash
 HOUR, DAY = 3_600, 86_400
-JUMPS = {
+JUMPS: dict[str, int | str] = {
     "a month ahead": 30 * DAY,
     "an hour back": -HOUR,
     "the night that summer time begins": "2027-03-28T00:59:55Z",
