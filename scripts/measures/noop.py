@@ -70,22 +70,25 @@ class Noop:
             case phases.Ask() | phases.Wait() | phases.End() | phases.Recheck():
                 raise ValueError(move)
             case _:
-                self._work(record, move)
+                self.work(record, facts, move)
 
-    def _work(
+    def work(
         self,
         record: Record,
+        facts: RunFacts,
         move: phases.Begin | phases.Attempt | phases.Keep | phases.Check | phases.Verify | phases.Commit,
     ) -> None:
+        """Write down that something was made of a phase."""
+        del facts
         phase = move.phase
         if isinstance(move, phases.Begin):
-            record.say("phase.begun", f"{phase}/begun", phase=phase, intent="sha256:1", text="sha256:2")
+            text = self._blobs.put(f"# Plan\n\n## Phase {phase} — Some\n\n- [ ] something\n".encode())
+            record.say("phase.begun", f"{phase}/begun", phase=phase, intent="sha256:1", text=text)
             return
         key, about = f"{phase}/{move.number}", {"phase": phase, "number": move.number}
         match move:
             case phases.Attempt(role=role):
                 record.say("attempt.begun", f"{key}/begun/1", **about, role=role, agent="scripted")
-                self.wait(record)
                 record.say(
                     "attempt.ended", f"{key}/ended/1", **about, ending="done", reason="", starts=1,
                     says="done", attempt=f"{phase}.{move.number}", cost_usd=0.0, ring="none",
@@ -102,9 +105,6 @@ class Noop:
                 record.say("phase.proven", f"{phase}/proven", phase=phase, commit=commit)
             case _:
                 assert_never(move)
-
-    def wait(self, record: Record) -> None:
-        """Wait for an agent; here there is none."""
 
     def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
         """Write no account."""

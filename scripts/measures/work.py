@@ -1,7 +1,7 @@
 """A worker process to be measured: KIND HOME STORE NAME SLOTS.
 
-`asbuilt` decides, journals and dispatches with a performer that does nothing outside; `bare` is the engine
-alone, its segments made of as many steps.
+`asbuilt` decides, journals and dispatches with a performer that does nothing outside; `asleep`
+waits for agents that never come to an end; `bare` is the engine alone, its segments made of as many steps.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from asbuilt.flows.run import Runs
 from asbuilt.flows.worker import Worker
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL, new_id
+from measures.asleep import Asleep
 from measures.noop import Noop
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def main() -> None:
         _enqueue(engine, go)
     store = open_store(where)
     blobs = Blobs(home / "blobs")
-    flow = Runs(store, blobs, cast("Performer", Noop(store, blobs)))
+    performer = Asleep(store, blobs) if kind == "asleep" else Noop(store, blobs)
+    flow = Runs(store, blobs, cast("Performer", performer))
     engine.launch(flow.segment)
     up.touch()
     Worker(store, engine, org=LOCAL, lost=flow.lost).serve(threading.Event())

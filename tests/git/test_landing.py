@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from dataclasses import replace
@@ -15,7 +14,7 @@ from asbuilt.git.candidates import Candidate, Conflict, Edit, add_files, held, h
 from asbuilt.git.commits import message_for, outcomes
 from asbuilt.git.landing import Intent, Landed, Refused, TipMoved, land, prepare, recover
 from asbuilt.git.repository import open_repository
-from tests.git.shop import ADA, RUN, Shop, user_state
+from tests.git.shop import ADA, RUN, Shop, killed_once, user_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -342,7 +341,7 @@ def test_a_landing_goes_through_when_a_program_of_it_was_killed(
 ) -> None:
     new = shop.phase("1", {"src/app.py": "landed\n", "new.py": "new\n"})
     intent = shop.intent(new)
-    monkeypatch.setenv("PATH", str(shop.kill_once(program, word)), prepend=os.pathsep)
+    monkeypatch.setenv("PATH", killed_once(shop.room / "killed", program, word))
     landed = land(shop.repository, intent, shop.room)
     assert landed == Landed(ref="refs/heads/main", new=new, checkout=str(shop.root))
     assert (shop.room / "killed/once").is_dir()
