@@ -34,7 +34,7 @@ test *args:
 journeys *args:
     pytest --numprocesses 2 -m crash {{ args }}
 
-# the whole matrix of kill -9, within an hour on two idle cores, into docs/reliability.md; --help has parts of it
+# the whole matrix of kill -9 into docs/reliability.md, made for an hour of two idle cores; --help has parts of it
 crash *args:
     python -m tests.crash {{ args }}
 

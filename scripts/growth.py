@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write it into docs/performance.md")
     asked = parser.parse_args()
     sizes = SLICE if asked.slice else LONG if asked.long else WHOLE
-    letters = "AF" if asked.slice else asked.only
+    letters = "ADEF" if asked.slice else asked.only
     with server() as postgres:
         curves = list(measured(sizes, letters, postgres))
     lines = [line for curve in curves for line in table(curve)]

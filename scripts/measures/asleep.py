@@ -14,9 +14,9 @@ from measures.noop import Noop
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from asbuilt.flows.lease import Lease
     from asbuilt.flows.record import Record
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.store import Store
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.ports import Brief, Result
 
@@ -62,9 +62,9 @@ class Sleepers:
 class Asleep(Noop):
     """Everything as without agents, but for the first attempt, which is waited for."""
 
-    def __init__(self, store: Store, blobs: Blobs) -> None:
-        super().__init__(store, blobs)
-        self._working = Working(Sleepers(), nullcontext)
+    def __init__(self, blobs: Blobs, lease: Lease | None) -> None:
+        super().__init__(blobs)
+        self._working = Working(Sleepers(), nullcontext, self.tidings, lease)
 
     def work(
         self,

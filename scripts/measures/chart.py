@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _WIDE: Final = 360
 _HIGH: Final = 210
 _LEFT: Final = 44
-_RIGHT: Final = 116
+_RIGHT: Final = 130
 _TOP: Final = 42
 _BOTTOM: Final = 34
 _ACROSS: Final = 2
@@ -88,7 +88,8 @@ def _panel(curve: Curve) -> list[str]:
         parts.append(f'<polyline class="c{number}" points="{path}"/>')
         under = max(under + 14, y(line.heights[-1]) + 4)
         name = escape(f"{line.name} {line.heights[-1]:.2f}")
-        parts.append(f'<text x="{x(last) + 6}" y="{under}">{name}</text>')
+        mark = f'x1="{x(last) + 5}" y1="{under - 4}" x2="{x(last) + 15}" y2="{under - 4}" stroke-width="3"'
+        parts.append(f'<line class="c{number}" {mark}/><text x="{x(last) + 19}" y="{under}">{name}</text>')
     return parts
 
 

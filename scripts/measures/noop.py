@@ -6,12 +6,14 @@ import json
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.flows.record import Record
+from asbuilt.flows.tidings import Tidings
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.lifecycle import phases
 from asbuilt.proof.resolving import NoTests, written
 
 if TYPE_CHECKING:
+    from asbuilt.flows.fencing import Fenced
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Store
@@ -35,13 +37,13 @@ def ask_for_runs(store: Store, number: int, *, of_phases: int) -> None:
 class Noop:
     """What stands where the real performer stands."""
 
-    def __init__(self, store: Store, blobs: Blobs) -> None:
-        self._store = store
+    def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
+        self.tidings = Tidings()
 
-    def perform(self, run: Run, facts: RunFacts, move: phases.Move) -> None:
+    def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Write down that a move was made."""
-        record = Record(run=run, store=self._store, blobs=self._blobs)
+        record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         match move:
             case phases.Start():
                 self._start(record, int(run.options["phases"]))

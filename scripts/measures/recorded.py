@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[place]) for place in (1, 2)]
 
-from asbuilt.flows.engine import Engine, step  # noqa: E402 - the folders are on the path only now
+from asbuilt.flows.engine import Engine, State, step  # noqa: E402 - the folders are on the path only now
 from asbuilt.journal.ids import LOCAL  # noqa: E402
 
 _HOST: Final = "asbuilt.agents.host"
@@ -130,8 +130,8 @@ def main() -> None:
     engine = Engine(folder=Path(home), url=url, worker="bare", slots=2)
     engine.launch(segment)
     began = time.monotonic()
-    engine.enqueue("replay", (LOCAL, "", "", 1), delay_s=0)
-    while engine.states(["replay"]).get("replay") not in ("SUCCESS", "ERROR"):
+    engine.begin("replay", (LOCAL, "", "", 1))
+    while engine.states(["replay"])["replay"] is not State.OVER:
         time.sleep(0.05)
     file.with_suffix(".took").write_text(f"{time.monotonic() - began}", encoding="ascii")
     engine.close()

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.flows import engine, run
 from asbuilt.flows import worker as flows_worker
+from asbuilt.flows.fencing import Fenced
 from tests.journeys import worker
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Strikes:
         self._name, _, number = at.rpartition("#")
         self._number = int(number or 0)
         self._seen: Counter[str] = Counter()
-        self._runs: list[object] = []
+        self._runs: list[str] = []
         self._lock = threading.Lock()
 
     def pass_by(self, name: str) -> None:
@@ -57,9 +58,10 @@ class Strikes:
 
     def step(self, name: str, act: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
         """Do what `flows.engine.step` does; a step that the engine remembers is passed by unseen."""
-        if arguments[2] not in self._runs:
-            self._runs.append(arguments[2])
-        leg = self._runs.index(arguments[2]) + 1
+        (its,) = (one.segment.run for one in arguments if isinstance(one, Fenced))
+        if its not in self._runs:
+            self._runs.append(its)
+        leg = self._runs.index(its) + 1
         move = f"{leg}.{name.rpartition(' ')[0] if name[-1].isdigit() else name}"
         acted = False
 

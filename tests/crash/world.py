@@ -89,7 +89,7 @@ class World(Shop):
         """Tell whether a run is over, its worker has said the last of so many, and a worker lives."""
         if not self.run(run).is_over or not self.serves():
             return False
-        return sum(".end:recorded#" in place for place in self.places()) >= number
+        return sum(".End:recorded#" in place for place in self.places()) >= number
 
     def struck_at(self) -> list[str]:
         """Say where workers have struck themselves dead."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -20,19 +22,20 @@ from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.flows.perform import Performer
     from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
+    from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.ports import Attention
 
 _MAX_REASON: Final = 900
 
 Plain = dict[str, Any]
 """What passes through the engine: JSON and nothing else."""
+Act = Callable[[Fenced, Plain, "Run", "RunFacts"], None]
+"""What a decision leads to."""
 
 
 class Runs:
@@ -45,6 +48,9 @@ class Runs:
         self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, attention)
+        self._acts: dict[type[phases.Move], Act] = {
+            phases.Wait: self._wait, phases.End: self._end, phases.Ask: self._ask
+        }  # fmt: skip
 
     @property
     def tidings(self) -> Tidings:
@@ -66,17 +72,10 @@ class Runs:
         for turn in count(1):
             told: Plain = step(f"decide {turn}", self._decide, fenced)
             move = _move(told)
-            if isinstance(move, phases.Wait):
-                step(f"wait {turn}", self._wait, fenced.segment, told)
+            act = self._acts.get(type(move)) or partial(self._perform, f"{n}/{turn}")
+            is_done = step(f"{told['move']} {turn}", self._as_decided, act, fenced, told)
+            if is_done and isinstance(move, phases.Wait | phases.End):
                 return
-            if isinstance(move, phases.End):
-                if step(f"end {turn}", self._end, fenced.segment, told):
-                    return
-                continue
-            if isinstance(move, phases.Ask):
-                step(f"ask {turn}", self._ask, fenced, told)
-            else:
-                step(f"{told['move']} {turn}", self._perform, fenced, f"{n}/{turn}", told)
 
     def _go_on(self, fenced: Fenced) -> None:
         with fenced.write() as session:
@@ -91,7 +90,23 @@ class Runs:
     def _decide(self, fenced: Fenced) -> Plain:
         with fenced.read() as session:
             found = _found(session, fenced.segment)
+            if not segments.is_open(session, fenced.segment, hold=False):
+                raise Superseded(fenced.segment.workflow)
             return _told(phases.next_move(self._histories.facts_of(session, found), session.now))
+
+    def _as_decided(self, act: Act, fenced: Fenced, told: Plain) -> bool:
+        """Do what was decided, if it still is what comes next; else False, and it is decided anew.
+
+        Between the two a worker may have died with its work done, a person may have spoken, and the journal
+        may have been put back to an earlier time, while the engine remembers a decision of a later one.
+        """
+        with fenced.read() as session:
+            found = _found(session, fenced.segment)
+            facts = self._histories.facts_of(session, found)
+            if not _comes_next(told, phases.next_move(facts, session.now)):
+                return False
+        act(fenced, told, found, facts)
+        return True
 
     def lost(self, segment: Segment, why: str) -> None:
         """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
@@ -131,14 +146,8 @@ class Runs:
             else:
                 segments.follow(session, segment, due_at=session.now, why="taken over", by="")
 
-    def _perform(self, fenced: Fenced, turn: str, told: Plain) -> None:
+    def _perform(self, turn: str, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
-        with fenced.read() as session:
-            found = _found(session, fenced.segment)
-            facts = self._histories.facts_of(session, found)
-            # A worker that died between the journal and the engine is asked again for what it has done.
-            if _told(phases.next_move(facts, session.now)) != told:
-                return
         try:
             self._performer.perform(found, facts, _move(told), fenced)
         except (AsbuiltError, OSError) as error:
@@ -154,21 +163,18 @@ class Runs:
                 else:
                     raise
 
-    def _ask(self, fenced: Fenced, told: Plain) -> None:
+    def _ask(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
         with fenced.write() as session:
-            found = _found(session, fenced.segment)
             wish = approvals.Wish(found.run, told["kind"], told["question"], told["phase"])
             approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
         self._calling.call(found, f"{told['key']}/asked")
 
-    def _wait(self, segment: Segment, told: Plain) -> None:
+    def _wait(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
         """Plan the next segment in place of this one; closed before, it has been planned already."""
+        segment, why, until = fenced.segment, told["why"], told["until"]
         with self._store.write() as session:
-            found = _found(session, segment)
-            due = told["until"] or runs.FAR
-            if segments.follow(session, segment, due_at=due, why=told["why"]):
-                runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
-                why, until = told["why"], told["until"]
+            if segments.follow(session, segment, due_at=until or runs.FAR, why=why):
+                runs.set_state(session, found, "paused" if why == phases.PAUSED else "waiting")
                 say(session, found, "run.parked", f"parked/{segment.n}", why=why, until=until)
                 # What somebody said between the decision and this moment would otherwise wait for ever.
                 move = phases.next_move(self._histories.facts_of(session, found), session.now)
@@ -176,27 +182,19 @@ class Runs:
                     runs.wake(session, found.org, found.repo, found.run)
         self._calling.call(found, f"{segment.run}/parked/{segment.n}")
 
-    def _end(self, segment: Segment, told: Plain) -> bool:
-        """Write the last account of a run and let go of its plan; closed before, that was done already.
-
-        False where the journal does not say that it is over: put back to an earlier time, it has forgotten
-        what the engine still remembers to be decided.
-        """
+    def _end(self, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
+        """Write the last account of a run and let go of its plan."""
         state, reason = told["state"], told["reason"]
         with self._store.read() as session:
-            found = _found(session, segment)
-            facts, now = self._histories.facts_of(session, found), session.now
-        if not isinstance(phases.next_move(facts, now), phases.End):
-            return False
+            now = session.now
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
         report = self._performer.report(found, facts, now)
         with self._store.write() as session:
-            if runs.close_segment(session, segment):
+            if runs.close_segment(session, fenced.segment):
                 say(session, found, "report.written", "report/end", report=report)
                 end(session, found, state, reason)
-        self._calling.call(found, f"{segment.run}/ended")
-        return True
+        self._calling.call(found, f"{found.run}/ended")
 
 
 def end(session: Session, run: Run, state: str, reason: str) -> None:
@@ -225,6 +223,13 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _comes_next(told: Plain, move: phases.Move) -> bool:
+    if isinstance(move, phases.End) and told["move"] == "End":
+        # One that is written down already is told without its reason.
+        return bool(move.state == told["state"])
+    return _told(move) == told
 
 
 def _still_waits(move: phases.Move, told: Plain) -> bool:

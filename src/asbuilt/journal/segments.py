@@ -9,12 +9,15 @@ from asbuilt.journal.runs import FAR, SEGMENT, Segment, plan_segment
 if TYPE_CHECKING:
     from asbuilt.journal.store import Session
 
-_HERE = (
-    "(CAST(:machine AS text) IS NULL OR NOT EXISTS (SELECT 1 FROM repositories WHERE"
-    " repositories.org = segments.org AND repositories.repo = segments.repo"
-    " AND repositories.machine <> CAST(:machine AS text)))"
-)
-"""A machine works in the repositories that it has; None: there is only one."""
+
+def _here(machine: str | None) -> str:
+    """Say that a machine works in the repositories that it has; None: there is only one."""
+    if machine is None:
+        return ""
+    return (
+        " AND NOT EXISTS (SELECT 1 FROM repositories WHERE repositories.org = segments.org"
+        " AND repositories.repo = segments.repo AND repositories.machine <> :machine)"
+    )
 
 
 class Held(NamedTuple):
@@ -43,7 +46,7 @@ def is_free_due(session: Session, org: str, *, machine: str | None) -> bool:
     """Tell whether something is due that nobody has."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now AND {_HERE} LIMIT 1",
+        f" AND due_at <= :now{_here(machine)} LIMIT 1",
         org=org,
         machine=machine,
         now=session.now,
@@ -56,7 +59,7 @@ def claim(session: Session, org: str, worker: str, *, machine: str | None, at_mo
     session.run(
         "UPDATE segments SET worker = :worker WHERE (org, repo, run, n) IN ("
         "SELECT org, repo, run, n FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now AND {_HERE} ORDER BY due_at, run LIMIT :at_most FOR UPDATE SKIP LOCKED)",
+        f" AND due_at <= :now{_here(machine)} ORDER BY due_at, run LIMIT :at_most FOR UPDATE SKIP LOCKED)",
         org=org,
         worker=worker,
         machine=machine,
@@ -77,11 +80,11 @@ def goes_on(session: Session, org: str, worker: str) -> bool:
     return bool(found)
 
 
-def is_open(session: Session, segment: Segment) -> bool:
-    """Tell whether a segment still is somebody's; it stays so until this transaction ends."""
+def is_open(session: Session, segment: Segment, *, hold: bool = True) -> bool:
+    """Tell whether a segment still is somebody's; held, it stays so until this transaction ends."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
-        " AND closed_at IS NULL FOR SHARE",
+        f" AND closed_at IS NULL{' FOR SHARE' if hold else ''}",
         org=segment.org,
         repo=segment.repo,
         run=segment.run,
@@ -129,7 +132,7 @@ def of_lost(session: Session, org: str, *, before: str, machine: str | None) -> 
     rows = session.rows(
         f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NOT NULL"
         " AND due_at <= :now AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
-        f" AND workers.worker = segments.worker AND workers.beat_at >= :before) AND {_HERE}"
+        f" AND workers.worker = segments.worker AND workers.beat_at >= :before){_here(machine)}"
         " ORDER BY due_at, run LIMIT 100",
         org=org,
         before=before,
