@@ -76,7 +76,7 @@ class Mover:
         self._hold()
         if cut_off is not None and self._has_landed(cut_off):
             return
-        outcome = self._moved(load, sign=sign)
+        outcome = self._landed(load, sign=sign)
         if isinstance(outcome, landing.Refused):
             _raise_what_passes(outcome)
             next_step = f"{outcome.next_step.rstrip('.')}: {again}"
@@ -113,38 +113,44 @@ class Mover:
         self._done(intent.new, cut_off["details"])
         return True
 
-    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
+    def _landed(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
+        """Build it, prove it and move it, on each tip anew; None when it has landed."""
         for _ in range(_TRIES):
-            onto = tip(self._repository, self._ref)
-            if onto is None:
-                return landing.no_target(self._ref)
-            candidate = self._built(load, onto, sign=sign)
-            if isinstance(candidate, Refusal):
-                return candidate
-            candidates.hold(self._repository, self._run, candidate)
-            refusal = load.refusal(candidate)
-            if refusal is not None:
-                return refusal
-            details = load.details(candidate)
-            ready = landing.prepare(
-                self._repository, run=self._run, branch=self._branch, old=onto, new=candidate.tip
-            )
-            if isinstance(ready, landing.Intent):
-                self._say(
-                    "landing.intended",
-                    f"intended/{candidate.tip[:12]}",
-                    new=candidate.tip,
-                    old=onto,
-                    checkout=ready.checkout,
-                    details=details,
-                )
-                ready = landing.land(self._repository, ready, self._room, hold=self._hold)
-            if isinstance(ready, landing.Landed):
-                self._done(candidate.since or ready.new, details)
-                return None
-            if isinstance(ready, landing.Refused):
-                return ready
+            with landing.turn(self._repository):
+                outcome = self._moved(load, sign=sign)
+            if not isinstance(outcome, landing.TipMoved):
+                return outcome
         return landing.moved_too_often(self._ref, _TRIES)
+
+    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | landing.TipMoved | None:
+        onto = tip(self._repository, self._ref)
+        if onto is None:
+            return landing.no_target(self._ref)
+        candidate = self._built(load, onto, sign=sign)
+        if isinstance(candidate, Refusal):
+            return candidate
+        candidates.hold(self._repository, self._run, candidate)
+        refusal = load.refusal(candidate)
+        if refusal is not None:
+            return refusal
+        details = load.details(candidate)
+        ready = landing.prepare(
+            self._repository, run=self._run, branch=self._branch, old=onto, new=candidate.tip
+        )
+        if isinstance(ready, landing.Intent):
+            self._say(
+                "landing.intended",
+                f"intended/{candidate.tip[:12]}",
+                new=candidate.tip,
+                old=onto,
+                checkout=ready.checkout,
+                details=details,
+            )
+            ready = landing.land(self._repository, ready, self._room, hold=self._hold)
+        if isinstance(ready, landing.Landed):
+            self._done(candidate.since or ready.new, details)
+            return None
+        return ready
 
     def _built(self, load: Load, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Build it, signed where that is wanted and can be; a locked key never stops a landing."""
