@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import psycopg
 
+from asbuilt.agents import signs
 from asbuilt.journal import workers
 from asbuilt.journal.ids import LOCAL
 from tests.journeys.shop import ROOT
@@ -31,10 +32,11 @@ class Fleet:
         self.homes = {"first": shop.home, "second": folder / "second"}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, name: str, *before: str, **environment: str) -> None:
-        """Start a worker; `before` is what starts it, a namespace or another PATH."""
+    def start(self, name: str, *before: str, where: str | None = None, **environment: str) -> None:
+        """Start a worker; `before` is what starts it, `where` another way to the same database."""
+        module, home = "tests.journeys.worker", str(self.homes[name])
         self.processes[name] = subprocess.Popen(
-            [*before, sys.executable, "-m", "tests.journeys.worker", str(self.homes[name]), self.shop.where],
+            [*before, sys.executable, "-m", module, home, where or self.shop.where],
             cwd=ROOT,
             env={
                 **os.environ,
@@ -52,6 +54,17 @@ class Fleet:
         files = [file for home in self.homes.values() for file in home.glob(f"runs/*/attempts/*.{attempt}")]
         counted = [line for file in files for line in (file / "starts").read_text().splitlines()]
         return len([line for line in counted if line != "elsewhere"])
+
+    def ended(self, name: str) -> int:
+        """Ask a worker to end, and wait until it has."""
+        self.processes[name].terminate()
+        return self.processes[name].wait(timeout=60)
+
+    def works(self, name: str, run: str) -> bool:
+        """Tell whether the first attempt of a run has an agent that lives, and has said something."""
+        folder = signs.folder_of(self.homes[name], f"{run}.1.1")
+        said = folder / "events.jsonl"
+        return signs.is_alive(folder) and said.exists() and b'"said"' in said.read_bytes()
 
     def names(self) -> list[str]:
         """Name the workers that the database knows."""

@@ -366,3 +366,19 @@ def test_hooks_and_settings_of_the_repository_are_not_run_by_a_landing(shop: Sho
     candidate = _candidate(shop, proven)
     assert isinstance(land(shop.repository, shop.intent(candidate.tip), shop.room), Landed)
     assert not trace.exists()
+
+
+def test_whoever_was_replaced_moves_nothing_however_late_it_is_asked(shop: Shop) -> None:
+    first = shop.phase("1", {"src/app.py": "one\n"})
+    intent = shop.intent(_candidate(shop, first).tip)
+    before = user_state(shop)
+
+    def replaced() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        land(shop.repository, intent, shop.room, hold=replaced)
+    assert user_state(shop) == before
+    assert land(shop.repository, intent, shop.room) == Landed(
+        ref="refs/heads/main", new=first, checkout=str(shop.root)
+    )

@@ -119,7 +119,7 @@ class Runs:
             if why == ENDED_WELL and not found.is_over:
                 # Only a journal that was put back to an earlier time has open what the engine has ended.
                 if segments.follow(session, segment, due_at=session.now, why="behind"):
-                    say(session, found, "journal.behind", f"behind/{n}", segment=n)
+                    say(session, found, "journal.behind", f"behind/{n}")
                 return
             # What is kept outside the journal may be what has broken, so nothing of it is needed here.
             told = ((event.kind, event.data) for event in whole_history(session, found.address))
@@ -244,6 +244,6 @@ def _move(told: Plain) -> phases.Move:
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in told.items()
-        if name not in ("move", "seen")
+        if name != "move"
     }
     return _MOVES[told["move"]](**fields)

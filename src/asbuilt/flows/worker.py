@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from asbuilt.errors import EngineDamaged, JournalDamaged, StoreFailed
@@ -96,6 +97,13 @@ class Worker:
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
         """Begin what is due until told to end, or until nothing goes on by itself for `idle_s` seconds."""
         self._come(ended)
+        self._attend(ended, idle_s)
+        if self._lease is not None:
+            # Agents go on without a worker for as long as their hosts bear it; then others go on.
+            with suppress(StoreFailed):
+                self._lease.beat(draining=True)
+
+    def _attend(self, ended: threading.Event, idle_s: float | None) -> None:
         busy_at = time.monotonic()
         while not ended.is_set():
             try:

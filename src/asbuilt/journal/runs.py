@@ -202,6 +202,13 @@ def set_state(session: Session, run: Run, state: str) -> None:
     """Note a run's state where lists filter by it; the event that goes with it is the caller's."""
     over = state in ENDED
     session.run(
+        "UPDATE heads SET state = :state"
+        " WHERE org = :org AND repo = :repo AND plan = :plan AND runs = :number",
+        **run.address._asdict(),
+        number=run.number,
+        state=state,
+    )
+    session.run(
         "UPDATE runs SET state = :state, ended_at = CASE WHEN :over = 1 THEN :now ELSE ended_at END"
         " WHERE org = :org AND repo = :repo AND run = :run",
         org=run.org,
@@ -210,13 +217,6 @@ def set_state(session: Session, run: Run, state: str) -> None:
         state=state,
         over=int(over),
         now=session.now,
-    )
-    session.run(
-        "UPDATE heads SET state = :state"
-        " WHERE org = :org AND repo = :repo AND plan = :plan AND runs = :number",
-        **run.address._asdict(),
-        number=run.number,
-        state=state,
     )
 
 
