@@ -6,8 +6,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
+from asbuilt.flows import engine
 from asbuilt.flows.calling import Calling
-from asbuilt.flows.engine import step
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
 from asbuilt.journal import approvals, claims, runs
@@ -20,6 +20,7 @@ from asbuilt.lifecycle.timers import again_at
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from asbuilt.flows.engine import Steps
     from asbuilt.flows.perform import Performer
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run, Segment
@@ -36,15 +37,24 @@ class Runs:
     """The runs of one worker."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
+        self,
+        store: Store,
+        blobs: Blobs,
+        performer: Performer,
+        attention: Attention | None = None,
+        *,
+        step: Steps = engine.step,
     ) -> None:
+        """Take what it works with; `step` does something at least once and remembers its answer."""
         self._store = store
+        self._step = step
         self._blobs = blobs
         self._performer = performer
         self._calling = Calling(store, attention)
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Go through one segment of a run: it ends when the run does, or with the next one planned."""
+        step = self._step
         if n > 1:
             step("go on", self._go_on, org, repo, run)
         for turn in count(1):
