@@ -20,16 +20,37 @@ from asbuilt.journal.sqlite import SqliteSession
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.journal.store import Migration
+    from asbuilt.journal.store import Migration, Row
     from tests.simulator.stage import Stage
 
 
 class LedgerSession(SqliteSession):
     """A transaction at the world's time."""
 
-    def __init__(self, connection: sqlite3.Connection, at: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, stage: Stage) -> None:
         super().__init__(connection)
-        self._now = at
+        self._stage = stage
+
+    @property
+    def now(self) -> str:
+        """Return the world's time; within a transaction it stands still."""
+        return self._stage.at
+
+    def rows(self, sql: str, **values: object) -> list[Row]:
+        """Run a statement and return what it gives."""
+        cursor = self._connection.execute(sql, values)
+        names = _names(sql, cursor)
+        return [dict(zip(names, row, strict=False)) for row in cursor.fetchall()]
+
+
+_NAMES: dict[str, tuple[str, ...]] = {}
+
+
+def _names(sql: str, cursor: sqlite3.Cursor) -> tuple[str, ...]:
+    known = _NAMES.get(sql)
+    if known is None:
+        known = _NAMES[sql] = tuple(column[0] for column in cursor.description or ())
+    return known
 
 
 class Ledger:
@@ -64,7 +85,7 @@ class Ledger:
         stage.is_held = True
         self.connection.execute("BEGIN")
         try:
-            yield LedgerSession(self.connection, stage.at)
+            yield LedgerSession(self.connection, stage)
             stage.point()
             if self._breaks("before"):
                 raise _failed("the transaction was not written")
@@ -87,7 +108,7 @@ class Ledger:
         self._up()
         held, self._stage.is_held = self._stage.is_held, True
         try:
-            yield LedgerSession(self.connection, self._stage.at)
+            yield LedgerSession(self.connection, self._stage)
         finally:
             self._stage.is_held = held
 
@@ -103,7 +124,7 @@ class Ledger:
 
     def look(self) -> LedgerSession:
         """Look at the rows from outside of the world."""
-        return LedgerSession(self.connection, self._stage.at)
+        return LedgerSession(self.connection, self._stage)
 
     def _up(self) -> None:
         if self._stage.now < self.down_until:

@@ -5,6 +5,7 @@ The one rule: only what is outside of the process is replaced, and what is pure 
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import lru_cache
@@ -14,7 +15,7 @@ from unittest.mock import patch
 
 from asbuilt.flows import environment, rigs, worker, working
 from asbuilt.git import candidates, commits, landing, locks, repository, snapshots, trees, workspaces
-from asbuilt.journal import ids
+from asbuilt.journal import events, ids
 from asbuilt.library import writing
 from asbuilt.plan import reader
 from asbuilt.policy import shell
@@ -48,6 +49,8 @@ def linked() -> Iterator[World]:
         stack.enter_context(patch.object(landing, "time", clock))
         stack.enter_context(patch.object(working, "time", waiting))
         stack.enter_context(patch.object(worker, "_LOOKS", 3))
+        remembering = SimpleNamespace(dumps=json.dumps, loads=lru_cache(8_192)(json.loads))
+        stack.enter_context(patch.object(events, "json", remembering))
         yield world
 
 

@@ -16,6 +16,7 @@ from tests.simulator.model_git import LARGE, PERSON, state_of
 from tests.simulator.story import REPO
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.journal.approvals import Approval
@@ -47,7 +48,7 @@ class People:
 
     def do(self, act: Act) -> None:
         """Do something, whether it works or not."""
-        self._stage.enter(f"person {act.kind}", None, lambda: self._try(act))
+        self._stage.enter(f"person {act.kind}", None, lambda: self._patiently(lambda: self._do(act)))
 
     def settle(self) -> bool:
         """Answer and resume whatever waits for somebody; False when nothing does."""
@@ -57,24 +58,24 @@ class People:
         waiting = [one for one in asked if any(run.run == one.run for run in open_runs)]
         paused = [run for run in open_runs if runs.pauses(session, run).is_open]
         for one in waiting:
-            self._stage.enter("person", None, lambda one=one: self._answer(one))
+            self._stage.enter("person", None, lambda one=one: self._patiently(lambda: self._answer(one)))
         for run in paused:
-            self._stage.enter("person", None, lambda run=run: self._go_on(run))
+            self._stage.enter("person", None, lambda run=run: self._patiently(lambda: self._go_on(run)))
         return bool(waiting or paused)
 
-    def _try(self, act: Act) -> None:
+    def _patiently(self, do: Callable[[], None]) -> None:
         """Do it; where the store does not answer, again after a while."""
-        script = self._story.scripts[act.plan]
         while True:
             try:
-                self._do(act, script)
+                do()
             except StoreFailed as error:
-                self._stage.tell(f"{act.kind} {script.slug}: {error}")
+                self._stage.tell(f"is told: {error}")
                 self._stage.sleep(60.0)
             else:
                 return
 
-    def _do(self, act: Act, script: Script) -> None:
+    def _do(self, act: Act) -> None:
+        script = self._story.scripts[act.plan]
         newest = self._newest(script)
         match act.kind:
             case "run":
@@ -134,13 +135,9 @@ class People:
             for space in self._model.spaces.values():
                 space.files = {name: data for name, data in space.files.items() if data != LARGE}
         word: approvals.Answer = "yes" if said == "yes" else "no"
-        try:
-            counts, _ = requests.answer(
-                self._ledger, LOCAL, REPO, asked.number, said=word, note=None, asker=ASKER
-            )
-        except StoreFailed as error:
-            self._stage.tell(f"answer {asked.key}: {error}")
-            return
+        counts, _ = requests.answer(
+            self._ledger, LOCAL, REPO, asked.number, said=word, note=None, asker=ASKER
+        )
         self._stage.tell(f"answer {asked.key}: {said}, counts: {counts}")
 
     def _break(self, script: Script) -> None:

@@ -79,13 +79,18 @@ class Stage:
         self._order = order
         self._happenings: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
+        self._at = (0.0, stamp(0.0))
         self._idle = 0
+        self._settled = 0
         self._main = getcurrent()
 
     @property
     def at(self) -> str:
         """The time as the journal writes it."""
-        return stamp(self.now + self.skew)
+        wall = self.now + self.skew
+        if self._at[0] != wall:
+            self._at = (wall, stamp(wall))
+        return self._at[1]
 
     def tell(self, what: str) -> None:
         """Note what happens."""
@@ -157,11 +162,11 @@ class Stage:
         times = [one.wake_at for one in awake if not one.polls or one.seen != self.changes]
         if self._happenings:
             times.append(self._happenings[0][0])
-        if times:
-            self._idle = 0
-        elif not awake or self._idle == _IDLE:
-            return False
-        else:
+        if times or self._settled != self.changes:
+            self._idle, self._settled = 0, self.changes
+        if not times:
+            if not awake or self._idle == _IDLE:
+                return False
             self._idle += 1
             times = [one.wake_at for one in awake]
         until = max(self.now, min(times))
