@@ -86,6 +86,14 @@ class StoreFailed(AsbuiltError):
     """The journal cannot be read or written; nothing goes on without it."""
 
 
+class DiskFull(AsbuiltError):
+    """The disk takes nothing any more; what is on it is as it was."""
+
+
+class EngineDamaged(StoreFailed):
+    """The engine's own database cannot be read any more; a worker that starts anew makes another one."""
+
+
 class WorkerFailed(AsbuiltError):
     """The worker did not start; what was asked for waits for one."""
 

@@ -39,6 +39,7 @@ def _said(kind: type[AsbuiltError], why: str = "so") -> AsbuiltError:
         (_said(HostFailed), "what Why: so Next: next"),
         (_said(GitFailed, "git said: No space left on device"),
          "what Why: git said: No space left on device Next: next"),
+        (_said(GitFailed, "git was ended by signal 9"), "what Why: git was ended by signal 9 Next: next"),
         (OSError(errno.ENOSPC, "No space left on device", "blobs"), "No space left on device: blobs"),
         (_said(GitFailed, "git said: not a commit"), None),
         (_said(GateStopped), None),

@@ -97,6 +97,8 @@ class Laws:
                 self._paused.discard(run)
             case "run.ended":
                 self._ended[run] = event.data["state"]
+                if "somebody else" in event.data["reason"] and not self._people.broke:
+                    raise Unlawful(f"{run} blames somebody, and nobody did anything: {event.data['reason']}")
             case "approval.answered":
                 if event.data["number"] in self._answers:
                     raise Unlawful(f"a{event.data['number']} is answered twice")

@@ -21,7 +21,7 @@ _EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _POINT_S: Final = 0.002
 _SWITCHES: Final = 0.12
 """How often an actor that could go on lets others go first."""
-_IDLE: Final = 5
+_IDLE: Final = 9
 """How often who polls looks again although nothing has changed, before all is at rest."""
 
 

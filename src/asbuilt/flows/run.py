@@ -12,7 +12,7 @@ from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import whole_history
-from asbuilt.journal.views import facts_of
+from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.timers import again_at
@@ -48,7 +48,7 @@ class Runs:
         """Take what it works with; `step` does something at least once and remembers its answer."""
         self._store = store
         self._step = step
-        self._blobs = blobs
+        self._told = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, attention)
 
@@ -80,11 +80,7 @@ class Runs:
     def _decide(self, org: str, repo: str, run: str) -> Plain:
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            move = phases.next_move(facts_of(session, self._blobs, found), session.now)
-        return {
-            "move": type(move).__name__,
-            **{name: _plain(value) for name, value in move._asdict().items()},
-        }
+            return _told(phases.next_move(self._told.facts_of(session, found), session.now))
 
     def lost(self, segment: Segment, why: str) -> None:
         """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
@@ -109,10 +105,16 @@ class Runs:
             runs.set_state(session, found, "waiting")
 
     def _perform(self, org: str, repo: str, run: str, turn: str, told: Plain) -> None:
-        """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
+        """Perform one move if it still is the next one.
+
+        What stops it is written down in words: trouble that may pass, or the end.
+        """
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            facts = facts_of(session, self._blobs, found)
+            facts = self._told.facts_of(session, found)
+            # A step that is repeated after its outcome was written would build on its own outcome.
+            if _told(phases.next_move(facts, session.now)) != told:
+                return
         try:
             self._performer.perform(found, facts, _move(told))
         except (AsbuiltError, OSError) as error:
@@ -145,7 +147,7 @@ class Runs:
             runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
             say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
             # What somebody said between the decision and this moment would otherwise wait for ever.
-            if not _still_waits(phases.next_move(facts_of(session, self._blobs, found), session.now), told):
+            if not _still_waits(phases.next_move(self._told.facts_of(session, found), session.now), told):
                 runs.wake(session, org, repo, run)
         self._calling.call(found, f"{run}/parked/{n}")
 
@@ -154,7 +156,7 @@ class Runs:
         state, reason = told["state"], told["reason"]
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            facts, now = facts_of(session, self._blobs, found), session.now
+            facts, now = self._told.facts_of(session, found), session.now
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
         report = self._performer.report(found, facts, now)
@@ -177,6 +179,11 @@ def _found(session: Session, org: str, repo: str, run: str) -> Run:
     if found is None:
         raise LookupError(run)
     return found
+
+
+def _told(move: phases.Move) -> Plain:
+    """Write a move down for the engine."""
+    return {"move": type(move).__name__} | {name: _plain(value) for name, value in move._asdict().items()}
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move

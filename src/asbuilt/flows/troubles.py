@@ -6,6 +6,7 @@ import errno
 from typing import Final
 
 from asbuilt.errors import AsbuiltError, GitFailed, HostFailed, StoreFailed
+from asbuilt.git.command import ENDED
 from asbuilt.journal.events import shortened
 
 _PART: Final = 400
@@ -13,7 +14,14 @@ _PART: Final = 400
 _PASSING: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 )
-_PASSING_WORDS: Final = ("No space left on device", "Disk quota exceeded", "Cannot allocate memory")
+_PASSING_WORDS: Final = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "Cannot allocate memory",
+    ENDED,
+    "died of signal",
+)
+"""What git says when it is no fault of the repository's; the last is said of a git that it started."""
 
 
 def trouble_in(error: AsbuiltError | OSError) -> str | None:

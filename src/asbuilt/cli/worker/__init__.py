@@ -10,7 +10,7 @@ import click
 from asbuilt import wiring
 from asbuilt.cli.commands import Lazy, LazyGroup
 from asbuilt.cli.options import Door, door_of
-from asbuilt.errors import DONE
+from asbuilt.errors import DONE, EngineDamaged
 from asbuilt.settings import load
 
 
@@ -42,7 +42,11 @@ def _serve(door: Door, idle: int | None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     while True:
-        mine = wiring.serve(journal, settings, ended, idle_s=idle)
+        try:
+            mine = wiring.serve(journal, settings, ended, idle_s=idle)
+        except EngineDamaged as error:
+            door.screen.talk(f"{error.what}. It is set aside, and made anew from the journal.")
+            wiring.begin_anew()
         if not mine:
             door.screen.talk(f"Another worker is there (pid {wiring.worker_pid(journal.home)}).")
             return DONE
