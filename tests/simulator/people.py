@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import StoreFailed
@@ -43,8 +44,9 @@ class People:
         """Plans whose claim somebody has broken."""
         self.edited: set[str] = set()
         """Plans whose file somebody has changed by hand."""
-        self.texts: dict[str, list[bytes]] = {}
-        """What people have written into plans, which nobody else may take away."""
+        self._asked: Counter[str] = Counter()
+        self.next_id = ""
+        """What the next run is called: by its plan, whoever comes first."""
 
     def do(self, act: Act) -> None:
         """Do something, whether it works or not."""
@@ -104,6 +106,8 @@ class People:
         options = {**options, "checkout": str(self._model.root)}
         address = Address(LOCAL, REPO, script.path)
         rooms: Path = self._model.root / "runs"
+        self._asked[script.slug] += 1
+        self.next_id = f"{script.slug}{self._asked[script.slug]}"
         asked = requests.request(
             self._ledger, rooms, address, slug=script.slug, options=options, asker=ASKER
         )

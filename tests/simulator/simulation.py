@@ -125,9 +125,8 @@ class Play:
         self._durable = Durable(stage)
         self._laws = Laws(told, ledger, self._blobs, model, self._hosts, self._people)
         self._home = Home(folder / "state")
-        names = count(1)
         world.model, world.spliced = model, self._laws.spliced
-        world.new_id = lambda: f"r{next(names)}"
+        world.new_id = lambda: self._people.next_id
         self._connect()
         self._lay_out()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -60,12 +60,17 @@ class Story:
     ring: str
     is_calm: bool
     """People only answer what they are asked, so that the end does not hang on when they act."""
-    _manners: dict[str, Manner] = field(default_factory=dict)
 
     def manner(self, attempt: str, role: str, start: int) -> Manner:
-        """Tell how an agent behaves; what ends without its fault goes on in the same way as any other."""
-        known = self._manners.get(f"{attempt}/{role}/{start}")
-        return known or _manner(self.seed, attempt, role, start)
+        """Tell how an agent behaves, by the attempt's own name: no fault changes how anybody else does."""
+        chance = Random(f"{self.seed}/{attempt}/{role}")
+        table = _JUDGE if role == "verify" else _FIX if role == "fix" else _WORK
+        kinds, weights = [*table], [*table.values()]
+        kind = chance.choices(kinds, weights)[0]
+        lasts_s = chance.uniform(5, 400)
+        if kind == "limited" and start > 1:
+            kind = chance.choices(kinds[:2], (9, 1))[0]
+        return Manner(kind, lasts_s)
 
     def answer(self, key: str) -> str:
         """Tell what a person says to a question, whenever they are asked."""
@@ -76,7 +81,8 @@ def story(seed: int) -> Story:
     """Make the story of a seed."""
     chance = Random(seed)
     is_calm = chance.random() < 0.25
-    scripts = tuple(_script(chance, slug) for slug in ("red", "blue")[: 1 + (chance.random() < 0.2)])
+    tests = chance.choices(("run-tests", "", None), (85, 8, 7))[0]
+    scripts = tuple(_script(chance, slug, tests) for slug in ("red", "blue")[: 1 + (chance.random() < 0.2)])
     acts = [Act(chance.expovariate(0.02), "run", plan) for plan in range(len(scripts))]
     if not is_calm:
         acts += [_act(chance, len(scripts)) for _ in range(chance.choice((0, 1, 1, 2, 3, 5)))]
@@ -90,7 +96,7 @@ def story(seed: int) -> Story:
     )
 
 
-def _script(chance: Random, slug: str) -> Script:
+def _script(chance: Random, slug: str, tests: str | None) -> Script:
     many = chance.choices((1, 2, 3, 4, 5), (48, 30, 12, 6, 4))[0]
     names = tuple(str(number) for number in range(1, many + 1))
     # Few texts, because reading one takes longer than running it.
@@ -104,7 +110,7 @@ def _script(chance: Random, slug: str) -> Script:
         "auto": is_auto,
         "hold": not is_auto or chance.random() < 0.1,
         "landing": "direct" if chance.random() < 0.35 else "cherry-pick",
-        "tests": chance.choices(("run-tests", "", None), (85, 8, 7))[0],
+        "tests": tests,
         "setup": "make-ready" if chance.random() < 0.1 else None,
         "sign": "never",
         "branch": BRANCH,
@@ -170,14 +176,3 @@ _WORK: Final = {
 _FIX: Final = {"right": 84, "wrong": 7, "crashed": 4, "limited": 5}
 _JUDGE: Final = {"pass": 84, "lie": 2, "fail": 5, "silent": 2, "crashed": 4, "limited": 4}
 
-
-def _manner(seed: int, attempt: str, role: str, start: int) -> Manner:
-    """Draw by the attempt's own name, so that no fault changes how anybody else behaves."""
-    chance = Random(f"{seed}/{attempt}/{role}")
-    table = _JUDGE if role == "verify" else _FIX if role == "fix" else _WORK
-    kinds, weights = [*table], [*table.values()]
-    kind = chance.choices(kinds, weights)[0]
-    lasts_s = chance.uniform(5, 400)
-    if kind == "limited" and start > 1:
-        kind = chance.choices(kinds[:1] + kinds[1:2], (9, 1))[0]
-    return Manner(kind, lasts_s)
