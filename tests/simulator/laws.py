@@ -99,6 +99,8 @@ class Laws:
                 self._ended[run] = event.data["state"]
                 if "somebody else" in event.data["reason"] and not self._people.broke:
                     raise Unlawful(f"{run} blames somebody, and nobody did anything: {event.data['reason']}")
+            case "approval.asked":
+                self._people.hear(event.data["number"], event.data["key"])
             case "approval.answered":
                 if event.data["number"] in self._answers:
                     raise Unlawful(f"a{event.data['number']} is answered twice")

@@ -52,6 +52,12 @@ class People:
         """Do something, whether it works or not."""
         self._stage.enter(f"person {act.kind}", None, lambda: self._patiently(lambda: self._do(act)))
 
+    def hear(self, number: int, key: str) -> None:
+        """Hear that something is asked; who is eager answers before anything else happens."""
+        asked = approvals.named(self._ledger.look(), LOCAL, REPO, number)
+        if asked is not None and self._story.is_eager(key):
+            self._stage.enter("person", None, lambda: self._patiently(lambda: self._answer(asked)))
+
     def settle(self) -> bool:
         """Answer and resume whatever waits for somebody; False when nothing does."""
         session = self._ledger.look()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from tests.simulator.linking import World
     from tests.simulator.stage import Actor
-    from tests.simulator.story import Fault, Story
+    from tests.simulator.story import Act, Fault, Story
 
 _TURNS: Final = 6_000
 _ROUNDS: Final = 25
@@ -83,6 +83,8 @@ class Simulator:
             return Course(told.seed, str(error), play.stage.trace, ())
         except Exception:  # noqa: BLE001 - whatever nobody has foreseen is found here
             return Course(told.seed, traceback.format_exc(limit=-6), play.stage.trace, ())
+        finally:
+            play.stage.close()
         return Course(told.seed, None, play.stage.trace, play.end())
 
     def shrink(self, told: Story) -> Story:
@@ -115,6 +117,9 @@ class Play:
         self.stage = stage = Stage(Random(told.seed))
         self._full_until = 0.0
         self._faults = {fault.point: fault for fault in told.faults}
+        self._acts: dict[int, list[Act]] = {}
+        for act in told.acts:
+            self._acts.setdefault(act.point, []).append(act)
         self._numbers = count(1)
         self._sites: list[Site] = []
         ledger.open(stage)
@@ -134,7 +139,8 @@ class Play:
         """Play it to its end."""
         self._start("w1")
         for act in self._told.acts:
-            self.stage.later(act.at_s, lambda act=act: self._people.do(act))
+            if not act.point:
+                self.stage.later(act.at_s, lambda act=act: self._people.do(act))
         for _ in range(_ROUNDS):
             self.stage.play(limit=_TURNS)
             self._laws.at_rest(self._durable)
@@ -195,6 +201,8 @@ class Play:
         return self.stage.now < self._full_until
 
     def _strike(self, point: int, actor: Actor) -> None:
+        for act in self._acts.pop(point, ()):
+            self._people.do(act)
         fault = self._faults.get(point)
         if fault is not None and isinstance(actor.process, Site):
             self.stage.tell(f"FAULT {fault.kind} at point {point}, {fault.lasts_s:.0f} s")

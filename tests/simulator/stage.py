@@ -80,6 +80,7 @@ class Stage:
         self._happenings: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
         self._at = (0.0, stamp(0.0))
+        self._is_over = False
         self._idle = 0
         self._settled = 0
         self._main = getcurrent()
@@ -156,6 +157,12 @@ class Stage:
                 return
         raise Unlawful(f"no end after {limit} turns")
 
+    def close(self) -> None:
+        """End everybody, so that nothing of this world happens in the next one."""
+        self._is_over = True
+        for actor in self.actors:
+            self._end(actor)
+
     def _pass(self) -> bool:
         """Let time pass until something happens; False when nothing would."""
         awake = [one for one in self.actors if not (one.process and one.process.frozen)]
@@ -184,11 +191,14 @@ class Stage:
 
     def _bury(self) -> None:
         for actor in [one for one in self.actors if one.process and one.process.dead]:
-            self.current = actor
-            if actor.turn:
-                actor.turn.throw(Killed)
-            self.current = None
+            self._end(actor)
             self.actors.remove(actor)
+
+    def _end(self, actor: Actor) -> None:
+        self.current = actor
+        if actor.turn:
+            actor.turn.throw(Killed)
+        self.current = None
 
     def _resume(self, actor: Actor) -> None:
         self.current, actor.polls = actor, False
@@ -202,9 +212,8 @@ class Stage:
         self._main.switch()
         self._live(actor)
 
-    @staticmethod
-    def _live(actor: Actor) -> None:
-        if actor.process is not None and actor.process.dead:
+    def _live(self, actor: Actor) -> None:
+        if self._is_over or (actor.process is not None and actor.process.dead):
             raise Killed
 
 

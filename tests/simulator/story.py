@@ -11,11 +11,12 @@ REPO: Final = "shop"
 
 
 class Act(NamedTuple):
-    """What a person does, and when."""
+    """What a person does, and when: at a time, or at a point of asbuilt's own processes."""
 
     at_s: float
     kind: str
     plan: int
+    point: int = 0
 
 
 class Fault(NamedTuple):
@@ -71,6 +72,10 @@ class Story:
         if kind == "limited" and start > 1:
             kind = chance.choices(kinds[:2], (9, 1))[0]
         return Manner(kind, lasts_s)
+
+    def is_eager(self, key: str) -> bool:
+        """Tell whether somebody answers a question the moment that it is asked."""
+        return Random(f"{self.seed}/eager/{key}").random() < 0.4
 
     def answer(self, key: str) -> str:
         """Tell what a person says to a question, whenever they are asked."""
@@ -148,7 +153,9 @@ _ACTS: Final = {
 
 def _act(chance: Random, plans: int) -> Act:
     kind = chance.choices([*_ACTS], [*_ACTS.values()])[0]
-    return Act(chance.expovariate(1 / 700), kind, chance.randrange(plans))
+    # What people do falls between two instructions only where it is aimed there.
+    point = 1 + chance.randrange(500) if chance.random() < 0.5 else 0
+    return Act(chance.expovariate(1 / 700), kind, chance.randrange(plans), point)
 
 
 _FAULTS: Final = {
