@@ -86,6 +86,10 @@ class StoreFailed(AsbuiltError):
     """The journal cannot be read or written; nothing goes on without it."""
 
 
+class JournalDamaged(StoreFailed):
+    """The journal is not whole any more; nothing is written over it, and a person brings it back."""
+
+
 class DiskFull(AsbuiltError):
     """The disk takes nothing any more; what is on it is as it was."""
 
@@ -100,6 +104,10 @@ class WorkerFailed(AsbuiltError):
 
 class GitFailed(AsbuiltError):
     """Git did not do what it was asked to, and what it said is in the words."""
+
+
+class RepositoryBusy(GitFailed):
+    """Another git, or another process of ours, holds what ours needs; it is tried again."""
 
 
 class TreeTooLarge(AsbuiltError):

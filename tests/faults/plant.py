@@ -14,10 +14,14 @@ from asbuilt.journal import repositories
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import holder
 from asbuilt.journal.repositories import Known
+from tests.crash.invariants import broken
 from tests.journeys.shop import REPO, Shop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+LIMIT_S = 3_600
+"""Until an agent's limit opens: longer than any test waits."""
 
 
 class Said(NamedTuple):
@@ -66,9 +70,28 @@ class Plant(Shop):
                 stderr=log,
             )
 
+    def parked(self, **options: object) -> str:
+        """Ask for a phase whose agent meets its usage limit at once, and wait until the run waits for it."""
+        self.turn('phase = "1"\nrole = "implement"\nstart = 1', f"{{ limit = {LIMIT_S} }}")
+        self.lands("greet.py", "plan.md")
+        run = self.request(mode="phase", **options)
+        self.start()
+        self.until(lambda: self.run(run).state == "waiting")
+        return run
+
+    def landed(self, run: str) -> None:
+        """See that a run has come to its good end, and that nothing is broken."""
+        assert self.over(run) == ("landed", "")
+        assert self.log() == ["Mark plan.md", "Greet", "start"]
+        assert broken(self) == []
+
     def serves(self) -> bool:
         """Tell whether a worker is there."""
         return holder(self.home / "worker.lock") is not None
+
+    def is_starting(self) -> bool:
+        """Tell whether the worker that was started has not ended."""
+        return self.worker is not None and self.worker.poll() is None
 
     @contextmanager
     def stopped(self) -> Iterator[None]:

@@ -1,7 +1,7 @@
 """The engine as a model, and workers that use it.
 
-The one rule: a step is done at least once and its answer is kept once. Whoever comes second with an answer is
-told so and stops, as an executor does whose work another one has taken over.
+The one rule: a step is done at least once and its answer is kept once, and only the worker that has begun a
+segment goes on with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from asbuilt.flows.engine import Engine
+from asbuilt.errors import StoreFailed
+from asbuilt.flows.engine import Engine, State
+from asbuilt.flows.lease import Lease, Times
 from asbuilt.flows.worker import Worker
 from asbuilt.journal.ids import LOCAL
 from tests.simulator.stage import Killed, Process
@@ -20,17 +22,24 @@ from tests.simulator.stage import Killed, Process
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from asbuilt.flows.engine import Performs
     from asbuilt.flows.run import Runs
     from tests.simulator.ledger import Ledger
-    from tests.simulator.stage import Actor, Stage
+    from tests.simulator.stage import Stage
 
 _SLOTS: Final = 2
-_NEVER: Final = 1e10
+_LOOK_S: Final = 10.0
+"""Who waits for less only looks again; who waits for longer does something then."""
+TIMES: Final = Times(beat_s=60.0, stop_s=180.0, lost_s=240.0)
 Answer = TypeVar("Answer")
 
 
-class Superseded(Exception):
-    """Another executor has kept an answer for this step."""
+class Broken(BaseException):
+    """The engine could not write down how a step went: its thread is gone, and nothing else."""
+
+
+class Cancelled(Exception):
+    """The engine has given a segment up."""
 
 
 @dataclass(slots=True)
@@ -39,16 +48,15 @@ class Workflow:
 
     id: str
     arguments: tuple[str, str, str, int]
-    status: str
-    due: float
-    executor: str = ""
+    executor: str
+    status: str = "PENDING"
     error: str = ""
     answers: dict[int, str | Exception] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Going:
-    """How far an executor has come in a segment."""
+    """How far a thread has come in a segment."""
 
     workflow: Workflow
     steps: int = 0
@@ -61,21 +69,8 @@ class Durable:
         self.stage = stage
         self.workflows: dict[str, Workflow] = {}
         self.recorded: Callable[[], None] = lambda: None
-
-    def wake(self, workflow: Workflow) -> None:
-        """Let a segment begin when its time has come by the clock on the wall."""
-        wall = self.stage.now + self.stage.skew
-        if workflow.status == "DELAYED" and workflow.due <= wall:
-            workflow.status = "ENQUEUED"
-            self.stage.changes += 1
-        elif workflow.status == "DELAYED" and workflow.due < _NEVER:
-            self.stage.later(workflow.due - wall, lambda: self.wake(workflow))
-
-    def set_clock(self, forward_s: float) -> None:
-        """Set the clock on the wall forward."""
-        self.stage.skew += forward_s
-        for workflow in self.workflows.values():
-            self.wake(workflow)
+        self.is_broken = False
+        """The next answer cannot be kept."""
 
     def step(self, name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
         """Do a step, or give the answer that was kept of it."""
@@ -89,8 +84,11 @@ class Durable:
             self.stage.tell(f"{workflow.id} {name}")
             answer = self._done(act, *arguments)
             self.stage.point()
-            if number in workflow.answers or self.workflows.get(workflow.id) is not workflow:
-                raise Superseded(name)
+            if self.is_broken:
+                self.is_broken = False
+                raise Broken
+            if workflow.status != "PENDING":
+                raise Cancelled(workflow.status)
             workflow.answers[number] = answer
             self.recorded()
             self.stage.point()
@@ -111,92 +109,97 @@ class Durable:
 class ModelEngine(Engine):
     """The engine of one worker."""
 
-    def __init__(self, durable: Durable, worker: str) -> None:
-        super().__init__(folder=Path("/nowhere"), url=None, worker=worker, slots=_SLOTS)
+    def __init__(self, durable: Durable, process: Process, *, is_shared: bool) -> None:
+        url = "shared" if is_shared else None
+        super().__init__(folder=Path("/nowhere"), url=url, worker=process.name, slots=_SLOTS)
         self._durable = durable
+        self._process = process
+        self._go_through: Performs
+        self._ended: Callable[[], object]
 
-    def enqueue(self, workflow: str, arguments: tuple[str, str, str, int], *, delay_s: float) -> None:
-        """Tell the engine of a segment; told again, nothing changes."""
-        stage = self._durable.stage
-        stage.point()
-        if workflow in self._durable.workflows:
-            return
-        due = stage.now + stage.skew + delay_s
-        made = Workflow(workflow, arguments, "DELAYED", due)
-        self._durable.workflows[workflow] = made
-        self._durable.wake(made)
-        stage.point()
+    def launch(self, segment: Performs, *, ended: Callable[[], object] = lambda: None) -> None:
+        """Start serving; what this worker left behind goes on by itself."""
+        self._go_through, self._ended = segment, ended
+        for workflow in self._durable.workflows.values():
+            if (workflow.status, workflow.executor) == ("PENDING", self.worker):
+                self._start(workflow)
 
-    def hasten(self, workflow: str) -> None:
-        """Let a segment that waits begin at once."""
+    def begin(self, workflow: str, arguments: tuple[str, str, str, int]) -> None:
+        """Go through a segment; begun again under its id, nothing changes."""
         self._durable.stage.point()
-        found = self._durable.workflows.get(workflow)
-        if found is not None and found.status == "DELAYED":
-            found.due = 0.0
-            self._durable.wake(found)
+        if workflow not in self._durable.workflows:
+            made = self._durable.workflows[workflow] = Workflow(workflow, arguments, self.worker)
+            self._start(made)
+        self._durable.stage.point()
 
-    def states(self, workflows: Iterable[str]) -> dict[str, str]:
-        """Tell the state of those segments that the engine knows."""
+    def states(self, workflows: Iterable[str]) -> dict[str, State]:
+        """Tell how segments stand."""
         wanted = [*workflows]
         self._durable.stage.point()
-        known = self._durable.workflows
-        return {one: known[one].status for one in wanted if one in known}
+        return {one: self._state_of(self._durable.workflows.get(one)) for one in wanted}
+
+    def _state_of(self, known: Workflow | None) -> State:
+        if known is None:
+            return State.UNKNOWN
+        if known.status != "PENDING":
+            return State.OVER
+        if known.executor != self.worker:
+            return State.ELSEWHERE
+        return State.HERE if known.id in self._at_work else State.DROPPED
 
     def why_over(self, workflow: str) -> str:
         """Say how a segment ended."""
         found = self._durable.workflows[workflow]
-        return f"{found.status}, {found.error}"
+        return f"{found.status}, {found.error}" if found.error else found.status
 
-    def take_over(self, worker: str) -> int:
-        """Resume what another worker left."""
-        left = [one for one in self._durable.workflows.values() if _is_of(one, worker)]
-        for workflow in left:
-            workflow.status = "ENQUEUED"
-        return len(left)
+    def _start(self, workflow: Workflow) -> None:
+        self._at_work.add(workflow.id)
+        actor = self._durable.stage.enter(
+            f"{self.worker}/{workflow.id}", self._process, lambda: self._go(workflow)
+        )
+        actor.memory = Going(workflow)
+
+    def _go(self, workflow: Workflow) -> None:
+        stage = self._durable.stage
+        try:
+            self._go_through(*workflow.arguments)
+        except Broken:
+            stage.tell(f"{workflow.id} is dropped")
+        except Cancelled as error:
+            stage.tell(f"{workflow.id} was given up: {error}")
+        except Killed:
+            raise
+        except Exception as error:  # noqa: BLE001 - the engine keeps whatever a segment raises
+            workflow.status, workflow.error = "ERROR", repr(error)
+            stage.tell(f"{workflow.id} breaks: {error!r}")
+        else:
+            workflow.status = "SUCCESS"
+        self._at_work.discard(workflow.id)
+        self._ended()
 
 
 class Site(Process):
     """A worker process: its engine, its runs, its look at the journal."""
 
-    def __init__(self, name: str, durable: Durable, ledger: Ledger, runs: Runs) -> None:
+    def __init__(self, name: str, stage: Stage, again: Callable[[], None]) -> None:
         super().__init__(name)
-        self._durable = durable
-        self._runs = runs
-        self._stage = durable.stage
-        self.engine = ModelEngine(durable, name)
-        self._worker = Worker(ledger, self.engine, org=LOCAL, lost=runs.lost)
+        self._stage = stage
+        self._again = again
 
-    def start(self) -> None:
-        """Begin to serve; what this worker left behind goes on by itself."""
-        self.engine.take_over(self.name)
-        self._stage.enter(f"{self.name}", self, lambda: self._worker.serve(Looks(self._stage)))
+    def serve(self, durable: Durable, ledger: Ledger, runs: Runs, lease: Lease | None) -> None:
+        """Begin to serve."""
+        engine = ModelEngine(durable, self, is_shared=lease is not None)
+        worker = Worker(ledger, engine, runs, org=LOCAL, lease=lease)
+        self._stage.enter(self.name, self, lambda: self._attend(worker))
 
-    @property
-    def free(self) -> int:
-        """How many segments it could take."""
-        if self.dead or self.frozen:
-            return 0
-        return _SLOTS - sum(one.process is self and one.memory is not None for one in self._stage.actors)
-
-    def take(self, workflow: Workflow) -> Actor:
-        """Begin to go through a segment."""
-        workflow.status, workflow.executor = "PENDING", self.name
-        actor = self._stage.enter(f"{self.name}/{workflow.id}", self, lambda: self._go(workflow))
-        actor.memory = Going(workflow)
-        return actor
-
-    def _go(self, workflow: Workflow) -> None:
+    def _attend(self, worker: Worker) -> None:
         try:
-            self._runs.segment(*workflow.arguments)
-        except Superseded as error:
-            self._stage.tell(f"{workflow.id} is another's: {error}")
-        except Killed:
-            raise
-        except Exception as error:  # noqa: BLE001 - the engine keeps whatever a segment raises
-            workflow.status, workflow.error = "ERROR", repr(error)
-            self._stage.tell(f"{workflow.id} breaks: {error!r}")
-        else:
-            workflow.status = "SUCCESS"
+            worker.serve(Looks(self._stage))
+        except StoreFailed as error:
+            # As any program does that finds no database; who looks after services starts it again.
+            self._stage.tell(f"worker {self.name} ends: {error}")
+            self.dead = True
+            self._stage.later(30.0, self._again)
 
 
 class Looks(threading.Event):
@@ -207,20 +210,35 @@ class Looks(threading.Event):
         self._stage = stage
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until something has happened."""
-        self._stage.sleep(timeout or 0.0, polls=True)
+        """Wait for a while."""
+        seconds = timeout or 0.0
+        self._stage.sleep(seconds, polls=seconds < _LOOK_S)
         return False
 
 
-def dispatch(durable: Durable, sites: Iterable[Site]) -> None:
-    """Give what is due to workers that have room."""
-    due = [one for one in durable.workflows.values() if one.status == "ENQUEUED"]
-    for workflow in due:
-        site = max(sites, key=lambda one: one.free, default=None)
-        if site is None or site.free <= 0:
-            return
-        site.take(workflow)
+class Threads:
+    """Threads of a process, as actors; in place of the module `threading`."""
 
+    Event = threading.Event
 
-def _is_of(workflow: Workflow, worker: str) -> bool:
-    return workflow.status == "PENDING" and workflow.executor == worker
+    def __init__(self, stage: Callable[[], Stage]) -> None:
+        self._stage = stage
+
+    def Thread(self, *, target: Callable[..., None], args: tuple[object, ...], daemon: bool) -> Threads.Started:  # noqa: N802
+        """Make a thread."""
+        assert daemon
+        return Threads.Started(self._stage(), lambda: target(*args))
+
+    class Started:
+        """A thread that can begin."""
+
+        def __init__(self, stage: Stage, act: Callable[[], None]) -> None:
+            self._stage = stage
+            self._act = act
+
+        def start(self) -> None:
+            """Begin, in the process of whoever begins it; what beats by the clock is no news to anybody."""
+            current = self._stage.current
+            assert current is not None
+            actor = self._stage.enter(f"{current.name}/beat", current.process, self._act)
+            actor.is_clockwork = True

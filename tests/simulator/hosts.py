@@ -1,4 +1,4 @@
-"""Attempts whose hosts are part of the world: they live on when a worker dies. The port `Attempts`."""
+"""Attempts whose hosts are part of the world. The one rule: they live on when a worker dies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from asbuilt.errors import HostFailed
 from asbuilt.ports import Ending, Result
+from tests.simulator.durable import TIMES
 from tests.simulator.model_git import LARGE
 from tests.simulator.stage import Unlawful, stamp
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from tests.simulator.stage import Actor, Stage
     from tests.simulator.story import Manner, Story
 
-_ABANDON_S: Final = 60.0
 _LIMIT_S: Final = 3_000.0
 
 
@@ -28,6 +28,8 @@ _LIMIT_S: Final = 3_000.0
 class Host:
     """One start of one attempt."""
 
+    name: str
+    """The folder of its attempt: each worker has its own."""
     brief: Brief
     number: int
     manner: Manner
@@ -37,71 +39,18 @@ class Host:
 
 
 class Hosts:
-    """All attempts of a world."""
+    """All hosts of a world, whoever has started them."""
 
-    def __init__(self, stage: Stage, model: Model, story: Story, is_full: Callable[[], bool]) -> None:
+    def __init__(self, stage: Stage, model: Model, story: Story) -> None:
         self._stage = stage
         self._model = model
         self._story = story
-        self._is_full = is_full
         self.living: dict[str, Host] = {}
-        self._results: dict[str, Result] = {}
-        self._starts: dict[str, int] = {}
+        self.results: dict[str, Result] = {}
+        self.starts: dict[str, int] = {}
         self._texts: dict[tuple[str, str], str] = {}
         self.judged: dict[str, Result] = {}
         """How verifiers ended, by the attempt whose tree they judged."""
-
-    def start(self, brief: Brief, *, after: int = 0) -> None:
-        """Start the attempt; a no-op when it runs or has ended after start `after`."""
-        self._stage.point()
-        ended = self._results.get(brief.attempt)
-        if ended is not None and ended.starts > after:
-            return
-        self._results.pop(brief.attempt, None)
-        self.beat(brief.attempt)
-        self._stage.point()
-        if brief.attempt in self.living:
-            return
-        if self._is_full():
-            raise HostFailed("the host did not come up", why="The disk is full.", next_step="Make room.")
-        if brief.attempt in self._results:
-            # The host itself looks, too, and leaves what it finds.
-            return
-        self._begin(brief)
-        self._stage.point()
-
-    def result(self, attempt: str) -> Result | None:
-        """Return how it ended."""
-        self._stage.point()
-        return self._results.get(attempt)
-
-    def beat(self, attempt: str) -> None:
-        """Tell its host that somebody still waits for it."""
-        if attempt in self.living:
-            host = self.living[attempt]
-            host.beat_at, host.keeper = self._stage.now, self._stage.current
-
-    def alive(self, attempt: str) -> bool:
-        """Tell whether its host lives."""
-        return attempt in self.living
-
-    def cancel(self, attempt: str) -> None:
-        """Ask it to end; it takes a moment."""
-        host = self.living.get(attempt)
-        if host is not None:
-            self._stage.later(2.0, lambda: self._end(host, "cancelled"))
-
-    def starts(self, attempt: str) -> int:
-        """Tell how often a host has started it."""
-        return self._starts.get(attempt, 0)
-
-    def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
-        """Nobody looks on."""
-        raise NotImplementedError(attempt, after)
-
-    def last_heard(self, attempt: str) -> datetime | None:
-        """Nobody looks on."""
-        raise NotImplementedError(attempt)
 
     def is_busy(self, path: Path) -> bool:
         """Tell whether somebody writes in a workspace."""
@@ -117,36 +66,38 @@ class Hosts:
         """Let those end for whom nobody has waited for a while."""
         for host in [*self.living.values()]:
             keeper = host.keeper
-            is_kept = keeper is not None and keeper.polls and keeper in self._stage.actors
-            if is_kept and keeper is not None and not (keeper.process and keeper.process.frozen):
+            is_kept = not self._story.is_fleet and keeper is not None and keeper.polls
+            if is_kept and keeper in self._stage.actors and not (keeper.process and keeper.process.frozen):
                 host.beat_at = until
-            elif host.beat_at + _ABANDON_S < until:
-                self._end(host, "abandoned")
+            elif host.beat_at + (TIMES.stop_s if self._story.is_fleet else TIMES.beat_s) < until:
+                self.end(host, "abandoned")
 
-    def _begin(self, brief: Brief) -> None:
+    def begin(self, name: str, brief: Brief) -> None:
+        """Let a host begin."""
         attempt = brief.attempt
         run = attempt.split(".")[0]
-        others = [one for one in self.living if one.split(".")[0] == run]
+        others = [one for one, host in self.living.items() if host.brief.attempt.split(".")[0] == run]
         if others:
             raise Unlawful(f"{attempt} begins while {others} live: one attempt a run")
-        number = self._starts[attempt] = self._starts.get(attempt, 0) + 1
+        number = self.starts[name] = self.starts.get(name, 0) + 1
         judged = attempt.partition("v")[0] if brief.role == "verify" else attempt
         text = self._texts.setdefault((run, judged), brief.text)
         if text != brief.text:
             raise Unlawful(f"{attempt} is told another text than the one it is judged by")
         manner = self._story.manner(attempt, brief.role, number)
-        host = Host(brief, number, manner, self._stage.now, self._stage.current)
-        self.living[attempt] = host
+        host = Host(name, brief, number, manner, self._stage.now, self._stage.current)
+        self.living[name] = host
         self._stage.tell(f"{attempt} starts ({number}): {manner.kind}, {manner.lasts_s:.0f} s")
         if brief.writable:
             self._files(host).setdefault(_made_by(brief), b"half")
-        self._stage.later(manner.lasts_s, lambda: self._end(host, None))
+        self._stage.later(manner.lasts_s, lambda: self.end(host, None))
 
-    def _end(self, host: Host, ending: Ending | None) -> None:
+    def end(self, host: Host, ending: Ending | None) -> None:
+        """Let a host end: as it was to, or before its time."""
         brief, manner = host.brief, host.manner
-        if self.living.get(brief.attempt) is not host:
+        if self.living.get(host.name) is not host:
             return
-        del self.living[brief.attempt]
+        del self.living[host.name]
         kind: Ending = ending or (manner.kind if manner.kind in get_args(Ending) else "done")
         verdict: tuple[tuple[int, str, str], ...] = ()
         if kind == "done" and brief.writable:
@@ -158,7 +109,7 @@ class Hosts:
             ending=kind, reason=f"It {kind}.", says="done", verdict=verdict, resets_at=until,
             cost_usd=0.5 * host.number, starts=host.number, ring=self._story.ring,
         )  # fmt: skip
-        self._results[brief.attempt] = result
+        self.results[host.name] = result
         if brief.role == "verify":
             self.judged[brief.attempt.partition("v")[0]] = result
         self._stage.tell(f"{brief.attempt} ends: {kind}")
@@ -197,6 +148,72 @@ class Hosts:
             case _:
                 is_right = self._files(host).get(_made_by(host.brief)) == b"right"
                 return tuple((item, "PASS" if is_right else "FAIL", "seen") for item in items)
+
+
+class Attempts:
+    """The attempts of one worker's folder. The port `Attempts`."""
+
+    def __init__(self, stage: Stage, hosts: Hosts, site: str, is_full: Callable[[], bool]) -> None:
+        self._stage = stage
+        self._hosts = hosts
+        self._site = site
+        self._is_full = is_full
+
+    def start(self, brief: Brief, *, after: int = 0) -> None:
+        """Start the attempt; a no-op when it runs or has ended after start `after`."""
+        hosts, name = self._hosts, self._name(brief.attempt)
+        self._stage.point()
+        ended = hosts.results.get(name)
+        if ended is not None and ended.starts > after:
+            return
+        hosts.results.pop(name, None)
+        self.beat(brief.attempt)
+        self._stage.point()
+        if name in hosts.living:
+            return
+        if self._is_full():
+            raise HostFailed("the host did not come up", why="The disk is full.", next_step="Make room.")
+        if name in hosts.results:
+            # The host itself looks, too, and leaves what it finds.
+            return
+        hosts.begin(name, brief)
+        self._stage.point()
+
+    def result(self, attempt: str) -> Result | None:
+        """Return how it ended."""
+        self._stage.point()
+        return self._hosts.results.get(self._name(attempt))
+
+    def beat(self, attempt: str) -> None:
+        """Tell its host that somebody still waits for it."""
+        host = self._hosts.living.get(self._name(attempt))
+        if host is not None:
+            host.beat_at, host.keeper = self._stage.now, self._stage.current
+
+    def alive(self, attempt: str) -> bool:
+        """Tell whether its host lives."""
+        return self._name(attempt) in self._hosts.living
+
+    def cancel(self, attempt: str) -> None:
+        """Ask it to end; it takes a moment."""
+        host = self._hosts.living.get(self._name(attempt))
+        if host is not None:
+            self._stage.later(2.0, lambda: self._hosts.end(host, "cancelled"))
+
+    def starts(self, attempt: str) -> int:
+        """Tell how often a host has started it."""
+        return self._hosts.starts.get(self._name(attempt), 0)
+
+    def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
+        """Nobody looks on."""
+        raise NotImplementedError(attempt, after)
+
+    def last_heard(self, attempt: str) -> datetime | None:
+        """Nobody looks on."""
+        raise NotImplementedError(attempt)
+
+    def _name(self, attempt: str) -> str:
+        return f"{self._site}/{attempt}"
 
 
 def _made_by(brief: Brief) -> str:

@@ -18,9 +18,10 @@ from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteSession
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.journal.store import Migration, Row
+    from asbuilt.journal.store import Migration
     from tests.simulator.stage import Stage
 
 
@@ -36,21 +37,6 @@ class LedgerSession(SqliteSession):
         """Return the world's time; within a transaction it stands still."""
         return self._stage.at
 
-    def rows(self, sql: str, **values: object) -> list[Row]:
-        """Run a statement and return what it gives."""
-        cursor = self._connection.execute(sql, values)
-        names = _names(sql, cursor)
-        return [dict(zip(names, row, strict=False)) for row in cursor.fetchall()]
-
-
-_NAMES: dict[str, tuple[str, ...]] = {}
-
-
-def _names(sql: str, cursor: sqlite3.Cursor) -> tuple[str, ...]:
-    known = _NAMES.get(sql)
-    if known is None:
-        known = _NAMES[sql] = tuple(column[0] for column in cursor.description or ())
-    return known
 
 
 class Ledger:
@@ -90,7 +76,7 @@ class Ledger:
             if self._breaks("before"):
                 raise _failed("the transaction was not written")
             self.connection.execute("COMMIT")
-            stage.changes += 1
+            stage.change()
         except BaseException:
             self.connection.execute("ROLLBACK")
             raise
@@ -111,6 +97,9 @@ class Ledger:
             yield LedgerSession(self.connection, self._stage)
         finally:
             self._stage.is_held = held
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Return: nobody pokes, and everybody looks often."""
 
     def version(self) -> int:
         """Tell the schema's step."""

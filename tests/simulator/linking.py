@@ -13,13 +13,15 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from asbuilt.flows import environment, rigs, worker, working
+from asbuilt.flows import environment, lease, rigs, worker
+from asbuilt.flows.tidings import Tidings
 from asbuilt.git import candidates, commits, landing, locks, repository, snapshots, trees, workspaces
 from asbuilt.journal import events, ids
 from asbuilt.library import writing
 from asbuilt.plan import reader
 from asbuilt.policy import shell
 from tests.simulator import bench, model_git
+from tests.simulator.durable import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,18 +39,27 @@ def linked() -> Iterator[World]:
     world = World()
     replacements = _replacements(world)
     clock = SimpleNamespace(
-        monotonic=lambda: world.model.stage.now, sleep=lambda seconds: world.model.stage.sleep(seconds)
+        monotonic=lambda: world.model.stage.now,
+        clock_gettime=lambda _clock: world.model.stage.now,
+        sleep=lambda seconds: world.model.stage.sleep(seconds),
     )
-    waiting = SimpleNamespace(sleep=lambda seconds: world.model.stage.sleep(seconds, polls=True))
+
+    def waits(_tidings: Tidings, seconds: float) -> None:
+        world.model.stage.sleep(seconds, polls=True)
+
     with ExitStack() as stack:
         modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("asbuilt.")]
         for module in modules:
             for name, value in [*vars(module).items()]:
                 if callable(value) and id(value) in replacements:
                     stack.enter_context(patch.object(module, name, replacements[id(value)][1]))
-        stack.enter_context(patch.object(landing, "time", clock))
-        stack.enter_context(patch.object(working, "time", waiting))
-        stack.enter_context(patch.object(worker, "_LOOKS", 3))
+        for module in (landing, lease, worker):
+            stack.enter_context(patch.object(module, "time", clock))
+        stack.enter_context(patch.object(worker, "threading", Threads(lambda: world.model.stage)))
+        stack.enter_context(patch.object(Tidings, "wait", waits))
+        # A look in the simulator costs what many do in a day of a worker.
+        for name, value in (("_LOOKS", 3), ("_WINK_S", worker.LOOK_S), ("LOOK_SHARED_S", worker.LOOK_S)):
+            stack.enter_context(patch.object(worker, name, value))
         remembering = SimpleNamespace(dumps=json.dumps, loads=lru_cache(8_192)(json.loads))
         stack.enter_context(patch.object(events, "json", remembering))
         yield world
@@ -92,11 +103,14 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (landing.is_locked, lambda _checkout: False),
         (landing.write_hook, lambda _folder: None),
         (snapshots.keep, model_git.keep),
+        (snapshots._tree, model_git.tree_at),
         (workspaces.make, model_git.make),
         (workspaces.leftovers, model_git.leftovers),
         (workspaces.reset_to, model_git.reset_to),
         (workspaces.put_back, model_git.put_back),
         (workspaces.remove, model_git.remove),
+        (workspaces.lend, lambda workspace, attempt: model_git.lend(world.model, workspace, attempt)),
+        (workspaces.lent_to, lambda workspace: model_git.lent_to(world.model, workspace)),
         (trees.names_in, model_git.names_in),
         (trees.text_of, model_git.text_of),
         (rigs.Rigs, bench.Bench),

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.errors import GitFailed, LandingRefused, TreeTooLarge
+from asbuilt.errors import GitFailed, LandingRefused, RepositoryBusy, TreeTooLarge
 from asbuilt.git import commits as real_commits
 from asbuilt.git import landing, snapshots
 from asbuilt.git.commits import Commit, Outcome, Person, trailer
@@ -49,6 +49,7 @@ class Space:
         self.head = ""
         self.files: Files = {}
         self.is_ready = False
+        self.lent: str | None = None
 
 
 class Model:
@@ -153,7 +154,7 @@ class Model:
         mine, until = self.stage.current, self.stage.now + patience_s
         while self._holder not in (None, mine):
             if self.stage.now > until:
-                raise GitFailed("another asbuilt is at work", why="It has not ended.", next_step="Wait.")
+                raise RepositoryBusy("another asbuilt is at work", why="It has not ended.", next_step="Wait.")
             self.stage.sleep(5.0)
         before, self._holder = self._holder, mine
         try:
@@ -298,13 +299,26 @@ def make(
     space = repository.spaces.setdefault(path, Space(run, lane))
     if not space.is_ready:
         repository.write("worktree add")
+        path.mkdir(parents=True, exist_ok=True)
         space.head, space.files = commit, dict(repository.files(files_of or commit))
         space.is_ready = True
     return Workspace(path=path, git_dir=path / ".git", common=repository.common)
 
 
+def lend(repository: Model, workspace: Workspace, attempt: str) -> None:
+    repository.stage.point()
+    repository.spaces[workspace.path].lent = attempt
+
+
+def lent_to(repository: Model, workspace: Workspace) -> str | None:
+    return repository.spaces[workspace.path].lent
+
+
+def tree_at(repository: Model, commit: str) -> str:
+    return repository.commits[commit].tree
+
+
 def leftovers(repository: Model, root: Path) -> tuple[Leftover, ...]:
-    del root
     return tuple(
         Leftover(
             workspace=Workspace(path=path, git_dir=path / ".git", common=repository.common),
@@ -314,6 +328,7 @@ def leftovers(repository: Model, root: Path) -> tuple[Leftover, ...]:
             here=True,
         )
         for path, space in repository.spaces.items()
+        if path.parent.parent == root
     )
 
 
@@ -322,14 +337,13 @@ def reset_to(repository: Model, workspace: Workspace, commit: str, *, kept: Kept
     space = repository.spaces[workspace.path]
     _alone(repository, workspace)
     there = repository.commits[commit].tree
-    if repository.tree(space.files) not in (there, kept.tree):
+    is_untouched = space.files == repository.files(space.head)
+    if repository.tree(space.files) not in (there, kept.tree) and not is_untouched:
         raise LandingRefused("the workspace has files that are not kept", why="Nobody has.", next_step="Keep.")
     if kept.ref not in repository.refs or not contains(repository, repository.refs[kept.ref], kept.commit):
         raise LandingRefused(f"the snapshot {kept.ref} is gone", why="Files would be lost.", next_step="Keep.")
     repository.write("read-tree")
-    space.is_ready = False
-    space.head, space.files = commit, dict(repository.files(commit))
-    space.is_ready = True
+    space.head, space.files, space.lent = commit, dict(repository.files(commit)), None
 
 
 def put_back(
@@ -359,6 +373,7 @@ def remove(repository: Model, workspace: Workspace) -> None:
     if not any(contains(repository, at, space.head) for at in repository.refs.values()):
         raise LandingRefused("it holds a commit that no branch has", why="It would be lost.", next_step="Keep.")
     del repository.spaces[workspace.path]
+    workspace.path.rmdir()
     repository.stage.point()
 
 

@@ -7,11 +7,11 @@ import tempfile
 import traceback
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.lease import Lease
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
 from asbuilt.git.commits import Commit
@@ -22,13 +22,13 @@ from asbuilt.journal.views import events_of, facts_of
 from asbuilt.lifecycle.standing import fold_plan
 from tests.simulator import linking
 from tests.simulator.bench import Ring
-from tests.simulator.durable import Durable, Site, dispatch
-from tests.simulator.hosts import Hosts
+from tests.simulator.durable import TIMES, Durable, Site
+from tests.simulator.hosts import Attempts, Hosts
 from tests.simulator.laws import Laws
 from tests.simulator.ledger import Ledger, MemoryBlobs
 from tests.simulator.model_git import PERSON, Model
 from tests.simulator.people import People
-from tests.simulator.stage import Stage, Unlawful
+from tests.simulator.stage import Stage, Unlawful, moment
 from tests.simulator.story import REPO, story
 
 if TYPE_CHECKING:
@@ -120,16 +120,16 @@ class Play:
         self._acts: dict[int, list[Act]] = {}
         for act in told.acts:
             self._acts.setdefault(act.point, []).append(act)
-        self._numbers = count(1)
         self._sites: list[Site] = []
         ledger.open(stage)
         self._model = model = Model(stage, folder / "checkout", self._is_full)
         self._blobs = MemoryBlobs(stage, self._is_full)
-        self._hosts = Hosts(stage, model, told, self._is_full)
+        self._hosts = Hosts(stage, model, told)
         self._people = People(stage, ledger, self._blobs, model, told)
         self._durable = Durable(stage)
         self._laws = Laws(told, ledger, self._blobs, model, self._hosts, self._people)
-        self._home = Home(folder / "state")
+        self._state = folder / "state"
+        self._known_dues: set[str] = set()
         world.model, world.spliced = model, self._laws.spliced
         world.new_id = lambda: self._people.next_id
         self._connect()
@@ -138,6 +138,8 @@ class Play:
     def through(self) -> None:
         """Play it to its end."""
         self._start("w1")
+        if self._told.is_fleet:
+            self._start("w2")
         for act in self._told.acts:
             if not act.point:
                 self.stage.later(act.at_s, lambda act=act: self._people.do(act))
@@ -163,18 +165,26 @@ class Play:
 
     def _connect(self) -> None:
         stage, laws = self.stage, self._laws
-        self._ledger.written = laws.written
+        self._ledger.written = self._written
         self._durable.recorded = laws.recorded
         self._model.moved = laws.moved
         self._model.is_busy = self._hosts.is_busy
         stage.passes = self._hosts.passes
-        stage.tend = lambda: dispatch(self._durable, self._sites)
         stage.strike = self._strike
+
+    def _written(self) -> None:
+        """See that all is lawful, and that time does not pass by what is due."""
+        self._laws.written()
+        for due in self._laws.dues - self._known_dues:
+            wait_s = moment(due) - self.stage.now - self.stage.skew
+            self.stage.later(max(0.0, wait_s), lambda: None)
+        self._known_dues |= self._laws.dues
 
     def _lay_out(self) -> None:
         """Make the repository and its checkout."""
         model = self._model
-        shutil.rmtree(model.root, ignore_errors=True)
+        for folder in (model.root, self._state):
+            shutil.rmtree(folder, ignore_errors=True)
         model.root.mkdir(parents=True)
         files = {"base": b"0"}
         for script in self._told.scripts:
@@ -189,13 +199,20 @@ class Play:
         model.refs["refs/heads/main"] = model.carried = name
 
     def _start(self, name: str) -> None:
+        """Start a worker, unless one of that name is there."""
+        if any(one.name == name and not one.dead for one in self._sites):
+            return
+        stage, ledger, blobs = self.stage, self._ledger, self._blobs
         ring = Ring("none" if self._told.ring == "none" else "bwrap")
-        performer = Performer(self._home, self._ledger, self._blobs, self._hosts, ring)
-        flow = Runs(self._ledger, self._blobs, performer, Bell(), step=self._durable.step)
-        site = Site(name, self._durable, self._ledger, flow)
+        attempts = Attempts(stage, self._hosts, name, self._is_full)
+        lease = Lease(ledger, name, org=LOCAL, times=TIMES) if self._told.is_fleet else None
+        performer = Performer(Home(self._state / name), ledger, blobs, attempts, ring, lease=lease)
+        site = Site(name, stage, lambda: self._start(name))
         self._sites = [one for one in self._sites if not one.dead] + [site]
-        self.stage.tell(f"worker {name} starts")
-        site.start()
+        stage.tell(f"worker {name} starts")
+        site.serve(
+            self._durable, ledger, Runs(ledger, blobs, performer, Bell(), step=self._durable.step), lease
+        )
 
     def _is_full(self) -> bool:
         return self.stage.now < self._full_until
@@ -206,18 +223,19 @@ class Play:
         fault = self._faults.get(point)
         if fault is not None and isinstance(actor.process, Site):
             self.stage.tell(f"FAULT {fault.kind} at point {point}, {fault.lasts_s:.0f} s")
-            self._befall(fault, actor.process, actor)
+            self._befall(fault, actor.process)
 
-    def _befall(self, fault: Fault, site: Site, actor: Actor) -> None:
+    def _befall(self, fault: Fault, site: Site) -> None:
         stage, lasts_s = self.stage, fault.lasts_s
         match fault.kind:
-            case "kill" | "kill_long" | "engine_lost":
+            case "kill" | "kill_long":
                 site.dead = True
-                if fault.kind == "engine_lost":
-                    for one in self._sites:
-                        one.dead = True
-                    self._durable.workflows = {}
-                stage.later(lasts_s if fault.kind != "engine_lost" else 1.0, lambda: self._start(site.name))
+                stage.later(lasts_s, lambda: self._start(site.name))
+            case "engine_lost":
+                self._durable.workflows = {}
+                for one in self._sites:
+                    one.dead = True
+                    stage.later(1.0, lambda name=one.name: self._start(name))
             case "store_down":
                 self._ledger.down_until = stage.now + lasts_s
                 stage.later(lasts_s, lambda: None)
@@ -228,37 +246,29 @@ class Play:
                 stage.later(lasts_s, lambda: None)
             case "freeze":
                 self._freeze(site, lasts_s)
-            case "again":
-                going = actor.memory
-                others = [one for one in self._sites if one is not site and one.free > 0]
-                if going is not None and others:
-                    others[0].take(going.workflow)
             case "jump":
-                self._durable.set_clock(lasts_s)
+                stage.skew += lasts_s
+                stage.change()
             case "host":
                 self._hosts.lose()
             case "given_up":
                 for workflow in self._durable.workflows.values():
-                    if workflow.status in ("ENQUEUED", "DELAYED"):
-                        workflow.status, workflow.error = "CANCELLED", "given up"
+                    if workflow.status == "PENDING":
+                        workflow.status = "CANCELLED"
+            case "unrecorded":
+                self._durable.is_broken = True
             case _:
                 raise ValueError(fault)
 
     def _freeze(self, site: Site, lasts_s: float) -> None:
-        """Stop a worker for a while; another one takes its work over."""
+        """Stop a worker for a while; where there is another one, it takes over what is not let go of."""
         site.frozen = True
 
         def thaw() -> None:
             site.frozen = False
             self.stage.tell(f"worker {site.name} wakes")
 
-        def replace_it() -> None:
-            name = f"w{1 + next(self._numbers)}"
-            self._start(name)
-            self._sites[-1].engine.take_over(site.name)
-
         self.stage.later(lasts_s, thaw)
-        self.stage.later(min(lasts_s / 2, 60.0), replace_it)
 
 
 class Bell:

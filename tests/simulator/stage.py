@@ -50,6 +50,8 @@ class Actor:
         self.process = process
         self.wake_at = 0.0
         self.polls = False
+        self.is_clockwork = False
+        """It beats for ever; nothing comes to an end by it."""
         self.seen = 0
         self.memory: Any = None
         self.turn: greenlet
@@ -97,6 +99,11 @@ class Stage:
         """Note what happens."""
         name = self.current.name if self.current else "-"
         self.trace.append(f"{self.now:10.3f} {name:<12} {what}")
+
+    def change(self) -> None:
+        """Note that something has changed that others could see; a beat is nothing to see."""
+        if self.current is None or not self.current.is_clockwork:
+            self.changes += 1
 
     def later(self, delay_s: float, act: Callable[[], None]) -> None:
         """Let something happen after a while."""
@@ -166,7 +173,11 @@ class Stage:
     def _pass(self) -> bool:
         """Let time pass until something happens; False when nothing would."""
         awake = [one for one in self.actors if not (one.process and one.process.frozen)]
-        times = [one.wake_at for one in awake if not one.polls or one.seen != self.changes]
+        times = [
+            one.wake_at
+            for one in awake
+            if not one.is_clockwork and (not one.polls or one.seen != self.changes)
+        ]
         if self._happenings:
             times.append(self._happenings[0][0])
         if times or self._settled != self.changes:
@@ -175,7 +186,8 @@ class Stage:
             if not awake or self._idle == _IDLE:
                 return False
             self._idle += 1
-            times = [one.wake_at for one in awake]
+            times = [one.wake_at for one in awake if not one.is_clockwork or self._idle > 3]
+        times += [one.wake_at for one in awake if one.is_clockwork]
         until = max(self.now, min(times))
         self.passes(until)
         self.now = until
@@ -221,3 +233,8 @@ def stamp(now: float) -> str:
     """Write a time as the journal does."""
     moment = _EPOCH + timedelta(seconds=now)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def moment(text: str) -> float:
+    """Read a time that the journal wrote."""
+    return (datetime.fromisoformat(text) - _EPOCH).total_seconds()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from typing import Final
 
-from asbuilt.errors import AsbuiltError, GitFailed, HostFailed, StoreFailed
+from asbuilt.errors import AsbuiltError, GitFailed, HostFailed, RepositoryBusy, StoreFailed
 from asbuilt.git.command import ENDED
 from asbuilt.journal.events import shortened
 
@@ -27,7 +27,7 @@ _PASSING_WORDS: Final = (
 def trouble_in(error: AsbuiltError | OSError) -> str | None:
     """Word a failure that may pass: of the store, the disk or the machine. None when waiting is no help."""
     match error:
-        case StoreFailed() | HostFailed():
+        case StoreFailed() | HostFailed() | RepositoryBusy():
             return words_of(error)
         case GitFailed() if any(words in error.why for words in _PASSING_WORDS):
             return words_of(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.journal.events import append, shortened
+from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
 from asbuilt.journal.store import first
 
@@ -59,12 +59,7 @@ class Wish(NamedTuple):
 
 def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str) -> Approval:
     """Put a question into the inbox; asked again under its key, it is the same question."""
-    # Two askers of one plan come one after the other.
-    session.run(
-        "UPDATE heads SET changed_at = :now WHERE org = :org AND repo = :repo AND plan = :plan",
-        **address._asdict(),
-        now=session.now,
-    )
+    hold(session, address)
     known = first(
         session.rows(
             f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND key = :key",
@@ -129,6 +124,10 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     session: Session, org: str, repo: str, number: int, *, said: Answer, actor: str, note: str | None = None
 ) -> tuple[bool, Approval | None]:
     """Answer a question: (True, it) for the one answer that counts, else what was answered before."""
+    found = named(session, org, repo, number)
+    if found is None:
+        return False, None
+    hold(session, Address(org, repo, found.plan))
     changed = session.run(
         "UPDATE approvals SET answer = :said, answered_by = :actor, answered_at = :now, note = :note"
         " WHERE org = :org AND repo = :repo AND number = :number AND answer IS NULL",

@@ -69,6 +69,18 @@ def open_plan(session: Session, address: Address, slug: str) -> None:
     )
 
 
+def hold(session: Session, address: Address) -> None:
+    """Take a plan's head row. Whoever changes anything of a plan takes it first.
+
+    So two of them wait one for the other. Were it taken in the middle, each could hold what the other needs.
+    """
+    session.run(
+        "UPDATE heads SET changed_at = :now WHERE org = :org AND repo = :repo AND plan = :plan",
+        **address._asdict(),
+        now=session.now,
+    )
+
+
 def append(  # noqa: PLR0913 - an event has these parts
     session: Session,
     address: Address,

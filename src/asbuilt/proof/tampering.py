@@ -25,8 +25,8 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
 
     A renamed file is two changes, one without `after` and one without `before`. `order.text` is the phase as
     it was frozen, never a later reading. `order.unchanged` has the runner settings that did not change: they
-    say what is collected. `fails` is tampering, `sign_off` is for a person, `note` for the evidence, and what the
-    plan orders is `allowed`, with the line that orders it.
+    say what is collected. `fails` is tampering, `sign_off` is for a person, `note` for the evidence, and what
+    the plan orders is `allowed`, with the line that orders it.
     """
     every = [change for change in changes if change.before != change.after]
     findings = compare_python(
