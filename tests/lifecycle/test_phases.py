@@ -515,7 +515,12 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
     wait = phases.Wait("trouble: No space left on device", LATER)
     limit = phases.TROUBLE_LIMIT
     over = End("failed", f"kept from going on {limit + 1} times; last: No space left on device")
-    assert [after(0, NOW), after(1, NOW), after(1, LATER), after(limit + 1, LATER)] == [keep, wait, keep, over]
+    assert [after(0, NOW), after(1, NOW), after(1, LATER), after(limit + 1, LATER)] == [
+        keep,
+        wait,
+        keep,
+        over,
+    ]
 
 
 def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_another_workspace() -> None:

@@ -48,7 +48,9 @@ class Bench:
         passes = passes_tests(files) if is_test else passes_check(files, command)
         self._model.shown.add((tree, command, passes))
         self._model.stage.point()
-        return Ran(command, tree, self._setup.digest, _ended(int(not passes), _summary(files) if is_test else ""))
+        return Ran(
+            command, tree, self._setup.digest, _ended(int(not passes), _summary(files) if is_test else "")
+        )
 
     def forget(self) -> None:
         """Let it be made ready anew."""

@@ -224,7 +224,9 @@ class Threads:
     def __init__(self, stage: Callable[[], Stage]) -> None:
         self._stage = stage
 
-    def Thread(self, *, target: Callable[..., None], args: tuple[object, ...], daemon: bool) -> Threads.Started:  # noqa: N802
+    def Thread(
+        self, *, target: Callable[..., None], args: tuple[object, ...], daemon: bool
+    ) -> Threads.Started:  # noqa: N802
         """Make a thread."""
         assert daemon
         return Threads.Started(self._stage(), lambda: target(*args))

@@ -135,7 +135,9 @@ class Laws:
         answered = self._ledger.look().rows("SELECT number, answer FROM approvals WHERE answer IS NOT NULL")
         for row in answered:
             if self._answers.get(row["number"]) != row["answer"]:
-                raise Unlawful(f"a{row['number']} was answered {self._answers.get(row['number'])}, then {row}")
+                raise Unlawful(
+                    f"a{row['number']} was answered {self._answers.get(row['number'])}, then {row}"
+                )
 
     def moved(self, ref: str, old: str | None, new: str) -> None:
         """Hold whenever a ref has moved."""
@@ -190,7 +192,9 @@ class Laws:
         for run in {trailer(self._model.commits[one].message, RUN) for one in self._model.history(at)}:
             if run is None:
                 continue
-            stands = Counter(one.phase for one in outcomes(self._model, at, run) if one.phase and not one.undone)
+            stands = Counter(
+                one.phase for one in outcomes(self._model, at, run) if one.phase and not one.undone
+            )
             twice = [phase for phase, times in stands.items() if times > 1]
             if twice:
                 raise Unlawful(f"phase {twice[0]} of {run} stands twice")
@@ -256,9 +260,11 @@ class Laws:
         at = self._model.refs[_MAIN]
         for run in listed:
             for one in outcomes(self._model, at, run.run):
-                if one.phase and not one.undone and one.commit not in stands | {
-                    work.commit for work in standing.proven
-                }:
+                if (
+                    one.phase
+                    and not one.undone
+                    and one.commit not in stands | {work.commit for work in standing.proven}
+                ):
                     raise Unlawful(f"{one.commit[:7]} of {run.run} has landed and the journal does not know")
         missing = [one[:7] for one in stands if one not in self._model.history(at)]
         if missing:
@@ -286,5 +292,3 @@ _EVENT = ("seq", "key", "kind", "v", "at", "actor", "data")
 def _shown(data: dict[str, Any]) -> str:
     names = ("outcome", "ending", "state", "reason", "why", "until", "what", "commit", "new", "answer")
     return " ".join(f"{name}={str(data[name])[:60]}" for name in names if data.get(name))
-
-

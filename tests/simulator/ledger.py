@@ -38,7 +38,6 @@ class LedgerSession(SqliteSession):
         return self._stage.at
 
 
-
 class Ledger:
     """The store. One for a process: making its tables takes longer than a simulation may."""
 

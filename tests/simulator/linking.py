@@ -122,5 +122,3 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (shell.argv_of, lru_cache(256)(shell.argv_of)),
     ]
     return {id(function): (function, stands) for function, stands in pairs}
-
-

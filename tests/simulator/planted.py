@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
 
+
 def _skip_the_claim_check() -> AbstractContextManager[object]:
     """Whoever asks for a plan is told that it is theirs."""
     acquire = claims.acquire

@@ -55,4 +55,3 @@ def _replay(seed: int) -> int:
         least = play.shrink(story(seed))
         sys.stdout.write(f"enough to break it: {[*least.faults]} {[*least.acts]}\n")
     return 1
-

@@ -104,7 +104,10 @@ class Simulator:
 def simulator() -> Iterator[Simulator]:
     """Lend a simulator; the flows of this process are linked to its worlds meanwhile."""
     room = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - memory, and a name of our own
-    with tempfile.TemporaryDirectory(prefix="asbuilt-simulator-", dir=room) as made, linking.linked() as world:
+    with (
+        tempfile.TemporaryDirectory(prefix="asbuilt-simulator-", dir=room) as made,
+        linking.linked() as world,
+    ):
         yield Simulator(world, Path(made))
 
 

@@ -189,4 +189,3 @@ _WORK: Final = {
 }  # fmt: skip
 _FIX: Final = {"right": 84, "wrong": 7, "crashed": 4, "limited": 5}
 _JUDGE: Final = {"pass": 84, "lie": 2, "fail": 5, "silent": 2, "crashed": 4, "limited": 4}
-
