@@ -118,8 +118,13 @@ def _row(kind: str, backend: str, outcomes: list[Outcome]) -> Row:
         starts_host=most([outcome for outcome in struck if outcome.hosts_killed]),
         starts_else=most([outcome for outcome in struck if not outcome.hosts_killed]),
         commit=_commit(),
-        machine=f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}",
+        machine=_machine(),
     )
+
+
+def held(points: str, backend: str, times: int) -> Row:
+    """Give the row of something that was tried so often and held each time."""
+    return Row(points, backend, times, commit=_commit(), machine=_machine())
 
 
 def keep(name: str, rows: list[Row], folder: Path = ROWS) -> None:
@@ -140,6 +145,10 @@ def page(folder: Path = ROWS) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _machine() -> str:
+    return f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
 
 def _commit() -> str:
