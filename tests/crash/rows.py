@@ -117,14 +117,14 @@ def _row(kind: str, backend: str, outcomes: list[Outcome]) -> Row:
         not_finished=count("not finished"),
         starts_host=most([outcome for outcome in struck if outcome.hosts_killed]),
         starts_else=most([outcome for outcome in struck if not outcome.hosts_killed]),
-        commit=_commit(),
-        machine=_machine(),
+        **where(),
     )
 
 
-def held(points: str, backend: str, times: int) -> Row:
-    """Give the row of something that was tried so often and held each time."""
-    return Row(points, backend, times, commit=_commit(), machine=_machine())
+def where() -> dict[str, str]:
+    """Say on which commit and machine something was seen, for a row."""
+    machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    return {"commit": _commit(), "machine": machine}
 
 
 def keep(name: str, rows: list[Row], folder: Path = ROWS) -> None:
@@ -145,10 +145,6 @@ def page(folder: Path = ROWS) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _machine() -> str:
-    return f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
 
 def _commit() -> str:

@@ -14,7 +14,7 @@ from asbuilt.journal import repositories
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import holder
 from asbuilt.journal.repositories import Known
-from tests.crash.invariants import broken
+from tests.crash.invariants import Broken, broken
 from tests.journeys.shop import REPO, Shop
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Plant(Shop):
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
             **({"ASBUILT_STORE_URL": where} if where.startswith("postgresql:") else {}),
         }  # fmt: skip
+        self.wrong: list[Broken] = []
         (folder / "home").mkdir(exist_ok=True)
         self.git("config", "asbuilt.repository", REPO)
         common = (self.checkout / ".git").resolve()
@@ -81,9 +82,10 @@ class Plant(Shop):
 
     def landed(self, run: str) -> None:
         """See that a run has come to its good end, and that nothing is broken."""
-        assert self.over(run) == ("landed", "")
-        assert self.log() == ["Mark plan.md", "Greet", "start"]
-        assert broken(self) == []
+        ended, log, self.wrong = self.over(run), self.log(), broken(self)
+        assert ended == ("landed", ""), (ended, self.events("landing.refused"))
+        assert log == ["Mark plan.md", "Greet", "start"], log
+        assert self.wrong == [], self.wrong
 
     def serves(self) -> bool:
         """Tell whether a worker is there."""

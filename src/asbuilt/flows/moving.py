@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from asbuilt.errors import GitFailed, RepositoryBusy
-from asbuilt.flows.troubles import trouble_in
+from asbuilt.flows.troubles import may_pass, trouble_in
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
@@ -45,6 +45,16 @@ class Load(Protocol):
         """Keep which commit stands for what; returns the digest."""
 
 
+def _raise_what_passes(refused: landing.Refused) -> None:
+    """Raise what is no refusal: a lock that goes, or a full disk. Then it lands after all."""
+    if refused.kind == "locked":
+        raise RepositoryBusy(refused.what, why=refused.why, next_step=refused.next_step)
+    if refused.kind == "git" and may_pass(refused.why):
+        raise GitFailed(
+            refused.what, why=refused.why, next_step="Mend what git says; it is tried again by itself."
+        )
+
+
 class Mover:
     """The landing of one run on one branch."""
 
@@ -68,9 +78,7 @@ class Mover:
             return
         outcome = self._landed(load, sign=sign)
         if isinstance(outcome, landing.Refused):
-            if outcome.kind == "locked":
-                # No refusal: whoever holds the lock ends, or a person takes it away, and then it lands.
-                raise RepositoryBusy(outcome.what, why=outcome.why, next_step=outcome.next_step)
+            _raise_what_passes(outcome)
             next_step = f"{outcome.next_step.rstrip('.')}: {again}"
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:

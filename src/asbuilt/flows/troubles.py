@@ -16,6 +16,7 @@ _PASSING: Final = frozenset(
 )
 _PASSING_WORDS: Final = (
     "No space left on device",
+    "Out of diskspace",
     "Disk quota exceeded",
     "Cannot allocate memory",
     ENDED,
@@ -29,12 +30,17 @@ def trouble_in(error: AsbuiltError | OSError) -> str | None:
     match error:
         case StoreFailed() | HostFailed() | RepositoryBusy():
             return words_of(error)
-        case GitFailed() if any(words in error.why for words in _PASSING_WORDS):
+        case GitFailed() if may_pass(error.why):
             return words_of(error)
         case OSError() if error.errno in _PASSING:
             return f"{error.strerror}: {error.filename or 'no file is named'}"
         case _:
             return None
+
+
+def may_pass(said: str) -> bool:
+    """Tell whether git's words are of the disk or the machine, not of the repository."""
+    return any(words in said for words in _PASSING_WORDS)
 
 
 def words_of(error: AsbuiltError) -> str:
