@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.flows.requests import Asker, go_on
 from asbuilt.journal import repositories
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import holder
@@ -79,6 +80,10 @@ class Plant(Shop):
         self.start()
         self.until(lambda: self.run(run).state == "waiting")
         return run
+
+    def hasten(self, run: str) -> None:
+        """Let a run that waits go on now, as `resume` does, and look at nothing."""
+        go_on(self.store, self.run(run), asker=Asker("ann", "here", {}))
 
     def landed(self, run: str) -> None:
         """See that a run has come to its good end, and that nothing is broken."""

@@ -30,8 +30,8 @@ LOOK_S: Final = 0.2
 LOOK_SHARED_S: Final = 2.0
 """On a database that many workers look at; whoever asks for something pokes them."""
 _WINK_S: Final = 0.05
-_LOOKS: Final = 20
-"""Every so many looks the engine is asked for all that is in hand: a segment can be lost at any time."""
+_ASK_S: Final = 4.0
+"""So often the engine is asked for all that is in hand: a segment can be lost at any time."""
 
 
 class Flow(Protocol):
@@ -86,7 +86,7 @@ class Worker:
         self._machine = machine
         self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
-        self._looked = 0
+        self._asked_at = 0.0
         self._swept = 0
         self._poked = threading.Event()
 
@@ -164,8 +164,9 @@ class Worker:
             return segments.held(session, self._org, self._engine.worker)
 
     def _begin(self, mine: list[Segment]) -> None:
-        self._looked += 1
-        everything = self._looked % _LOOKS == 0
+        everything = time.monotonic() - self._asked_at >= _ASK_S
+        if everything:
+            self._asked_at = time.monotonic()
         begun = [segment for segment in mine if segment.workflow in self._begun]
         # More may have become due at once than there is room for; the others wait their turn.
         new = [segment for segment in mine if segment.workflow not in self._begun]
