@@ -104,7 +104,8 @@ def held(game: str, backend: str, times: int) -> None:
     """Keep a row of what held each time, where it was tried in full."""
     if ROUNDS >= _FULL:
         name = re.sub(r"\W+", "-", f"race {game} {backend}")
-        rows.keep(name, [rows.Row(f"two or more at one instant: {game}", backend, times, **rows.where())])
+        seen: dict[str, Any] = {**rows.where()}
+        rows.keep(name, [rows.Row(f"two or more at one instant: {game}", backend, times, **seen)])
 
 
 def play(rival: Callable[[int, list[str]], Rival], arguments: list[str]) -> None:
