@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.journeys.shop import LONG
+from tests.races.arena import held
 from tests.races.crowd import Crowd
 
 if TYPE_CHECKING:
@@ -30,3 +31,4 @@ def test_the_runs_of_many_workers_land_on_one_branch_each_once(tmp_path: Path, w
     assert [*(crowd.checkout / ".git").rglob("*.lock")] == []
     untracked = [f"?? {name}.md" for names in crowd.names[1::2] for name in names]
     assert crowd.git("status", "--porcelain").splitlines() == sorted(untracked)
+    held(f"{EACH} runs of each of {WORKERS} workers", "postgres" if shared else "sqlite", WORKERS * EACH)

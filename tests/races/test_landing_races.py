@@ -7,7 +7,7 @@ import pytest
 
 from asbuilt.git.commits import PHASE, RUN
 from tests.git.shop import environment, make_shop
-from tests.races.arena import ROUNDS, again, race
+from tests.races.arena import ROUNDS, again, held, race
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +71,7 @@ def test_two_runs_land_on_one_branch_one_after_the_other(shop: Shop, tmp_path: P
         {f"01r{number}a", f"01r{number}b"} for number in reversed(range(LANDINGS))
     ], again()
     _at_rest(shop)
+    held("two landings", "-", LANDINGS)
 
 
 def test_one_run_landed_by_two_processes_lands_once(shop: Shop, tmp_path: Path) -> None:
@@ -83,3 +84,4 @@ def test_one_run_landed_by_two_processes_lands_once(shop: Shop, tmp_path: Path) 
         assert second == first[1:], again()
     assert _landed(shop) == [f"01r{name}" for name in reversed(names)], again()
     _at_rest(shop)
+    held("one landing", "-", LANDINGS)

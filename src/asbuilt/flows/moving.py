@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
 
 _TRIES: Final = 5
@@ -30,6 +29,16 @@ class Refusal(NamedTuple):
     what: str
     why: str
     next_step: str
+
+
+class Says(Protocol):
+    """A run as its journal knows it."""
+
+    def say(self, kind: str, key: str, **data: object) -> None:
+        """Write an event of the run once, under its key."""
+
+    def hold(self) -> None:
+        """See that the run is still ours; raises if it is not."""
 
 
 class Load(Protocol):
@@ -58,7 +67,7 @@ def _raise_what_passes(refused: landing.Refused) -> None:
 class Mover:
     """The landing of one run on one branch."""
 
-    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, record: Record) -> None:
+    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, record: Says) -> None:
         self._repository = repository
         self._run = run
         self._branch = branch

@@ -96,8 +96,12 @@ class Worker:
 
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
         """Begin what is due until told to end, or until nothing goes on by itself for `idle_s` seconds."""
-        self._come(ended)
-        self._attend(ended, idle_s)
+        gone = threading.Event()
+        try:
+            self._come(gone)
+            self._attend(ended, idle_s)
+        finally:
+            gone.set()
         if self._lease is not None:
             # Agents go on without a worker for as long as their hosts bear it; then others go on.
             with suppress(StoreFailed):
@@ -126,7 +130,9 @@ class Worker:
             mine = segments.held(session, self._org, self._engine.worker)
             room = self._engine.slots - len(mine)
             takes = room > 0 and segments.is_free_due(session, self._org, machine=self._machine)
-            goes_on = is_last_wanted and segments.goes_on(session, self._org, self._engine.worker)
+            goes_on = is_last_wanted and segments.goes_on(
+                session, self._org, self._engine.worker, machine=self._machine
+            )
         if takes and (self._lease is None or self._lease.is_good):
             mine = self._taken(room)
         self._flow.tidings.hear(mine)
@@ -134,12 +140,12 @@ class Worker:
         self._sweep()
         return goes_on
 
-    def _come(self, ended: threading.Event) -> None:
+    def _come(self, gone: threading.Event) -> None:
         """Make oneself known before anything is begun; alone, take what a worker of another name left."""
         if self._lease is not None:
             self._lease.register()
-            threading.Thread(target=self._lease.keep, args=(ended,), daemon=True).start()
-            threading.Thread(target=self._store.listen, args=(self.poke, ended), daemon=True).start()
+            threading.Thread(target=self._lease.keep, args=(gone,), daemon=True).start()
+            threading.Thread(target=self._store.listen, args=(self.poke, gone), daemon=True).start()
         else:
             with self._store.write() as session:
                 segments.adopt(session, self._org, self._engine.worker)
