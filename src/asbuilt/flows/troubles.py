@@ -23,6 +23,9 @@ _PASSING_WORDS: Final = (
     "died of signal",
 )
 """What git says when it is no fault of the repository's; the last is said of a git that it started."""
+_CAUSELESS: Final = ("couldn't write", "could not write", "unable to write")
+"""What git says of a full disk where it does not say why; of a file that it may not write it says so."""
+_FORBIDDEN: Final = ("Permission denied", "Read-only file system", "Operation not permitted")
 
 
 def trouble_in(error: AsbuiltError | OSError) -> str | None:
@@ -40,7 +43,8 @@ def trouble_in(error: AsbuiltError | OSError) -> str | None:
 
 def may_pass(said: str) -> bool:
     """Tell whether git's words are of the disk or the machine, not of the repository."""
-    return any(words in said for words in _PASSING_WORDS)
+    is_causeless = any(words in said for words in _CAUSELESS) and not any(w in said for w in _FORBIDDEN)
+    return is_causeless or any(words in said for words in _PASSING_WORDS)
 
 
 def words_of(error: AsbuiltError) -> str:
