@@ -115,9 +115,7 @@ class People:
         address = Address(LOCAL, REPO, script.path)
         rooms: Path = self._model.root / "runs"
         self.next_id = f"{script.slug}{len(runs.of_plan(self._ledger.look(), address)) + 1}"
-        asked = requests.request(
-            self._ledger, rooms, address, slug=script.slug, options=options, asker=ASKER
-        )
+        asked = requests.request(self._ledger, rooms, address, slug=script.slug, options=options, asker=ASKER)
         what = f"declined, {asked.claim.run} has it" if isinstance(asked, requests.Declined) else asked.run
         self._stage.tell(f"{options['kind']} {script.slug} {_shown(options)}: {what}")
 
@@ -168,8 +166,10 @@ class People:
             self._stage.tell("another git is at work in the checkout")
             return
         if kind == "edit":
-            text = file.read_bytes().replace(b"make `%s-%s`" % (script.slug.encode(), phase.encode()),
-                                             b"make `%s-%s` well" % (script.slug.encode(), phase.encode()))
+            text = file.read_bytes().replace(
+                b"make `%s-%s`" % (script.slug.encode(), phase.encode()),
+                b"make `%s-%s` well" % (script.slug.encode(), phase.encode()),
+            )
             file.write_bytes(text)
             self.edited.add(script.path)
         elif kind == "tick":
