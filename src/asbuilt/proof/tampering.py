@@ -15,7 +15,7 @@ from asbuilt.proof.suites.placing import by_place
 from asbuilt.proof.suites.pytest_settings import collecting_by
 from asbuilt.proof.suites.python_suite import compare_python
 from asbuilt.proof.suites.runner_settings import compare_pytest, compare_settings
-from asbuilt.proof.suites.text_suite import compare_scripts
+from asbuilt.proof.suites.text_suite import compare_braces, compare_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
     plan orders is `allowed`, with the line that orders it.
     """
     every = [change for change in changes if change.before != change.after]
-    findings = [*_python(every, order), *compare_scripts(_of(every, "shell"), order.command)]
+    findings = [*_python(every, order), *compare_scripts(every, order.command), *compare_braces(every)]
     moved = {change.after for change in every if change.before is None and change.after is not None}
     folders = tuple(
         sorted({top for change in every if change.after is not None for top in parents(change.path)})
@@ -53,13 +53,8 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
 def _python(every: list[Change], order: Order) -> list[Finding]:
     before = {**order.unchanged, **{change.path: change.before for change in every}}
     after = {**order.unchanged, **{change.path: change.after for change in every}}
-    return compare_python(
-        _of(every, "python"), collecting_by(before, order.command), collecting_by(after, order.command)
-    )
-
-
-def _of(every: list[Change], language: str) -> list[Change]:
-    return [change for change in every if language_of(change.path) == language]
+    files = [change for change in every if language_of(change.path) == "python"]
+    return compare_python(files, collecting_by(before, order.command), collecting_by(after, order.command))
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

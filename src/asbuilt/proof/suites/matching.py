@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.model import Assertion, Finding, Kind, Severity, Test
-from asbuilt.proof.suites.weighing import implied, likeness, weighed
+from asbuilt.proof.suites.weighing import implied, likeness, tabled, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,6 +43,7 @@ def compared(before: Sequence[Test], after: Sequence[Test]) -> list[Finding]:
     ]
     owed = [(pair, [one for one in rest if not free.takes(None, one, findings, pair)]) for pair, rest in owed]
     for pair, rest in owed:
+        rest[:] = [one for one in rest if one.form == "case" or not free.has_row(one)]
         findings += _explained(pair, rest, free, after)
     paired = {id(pair.after) for pair in pairs if pair.after is not None}
     findings += [_empty(test) for test in after if id(test) not in paired and _is_empty(test)]
@@ -138,6 +139,15 @@ class _Free:
                     )  # fmt: skip
                 del self._by_key[one.key][at]
                 self._by_test[id(owner)].remove(other)
+                return True
+        return False
+
+    def has_row(self, one: Assertion) -> bool:
+        """Meet a demand by a row of a table, which then meets no other."""
+        for rest in self._by_test.values():
+            row = tabled(one, rest)
+            if row is not None:
+                rest.remove(row)
                 return True
         return False
 

@@ -15,7 +15,7 @@ from asbuilt.proof.suites.python_values import Scope, Value, dotted, kept, truth
 from asbuilt.proof.suites.python_vocabulary import RAISING
 
 _DEEPEST: Final = 4
-_MOST: Final = 4_000
+_MOST: Final = 2_000
 _SKIPS: Final = ("skip", "skipTest", "SkipTest", "importorskip", "exit")
 SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
 _DEAD: Final = (Kind.ALWAYS_TRUE, "it is never reached")

@@ -142,7 +142,7 @@ def _spread(value: object) -> list[str]:
 
 def _lines(change: Change) -> Iterator[commands.Told]:
     texts = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
-    old, new = ([line.strip() for line in text.splitlines()] for text in texts)
+    old, new = ([line.strip().removesuffix(",") for line in text.splitlines()] for text in texts)
     yield from _said(old, new)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.proof.suites.model import Assertion, Kind, Rank, Severity, Test
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Weighed = tuple[Kind, Severity, str]
 _UPPER: Final = frozenset(("<", "<="))
@@ -53,6 +53,12 @@ def implied(lost: Assertion, new: Sequence[Assertion], whole: Sequence[Assertion
     )
 
 
+def tabled(lost: Assertion, free: Iterable[Assertion]) -> Assertion | None:
+    """Find the row of a table of cases that says the same as a demand that was spelled out."""
+    said = lost.given | lost.literals
+    return next((one for one in free if one.form == "case" and said and said <= one.literals), None)
+
+
 def _is_part(part: str, whole: str) -> bool:
     return part != whole and whole in part
 
@@ -95,6 +101,8 @@ def weighed(one: Assertion, other: Assertion) -> Weighed | None:
 def _raised(one: Assertion, other: Assertion) -> Weighed | None:
     kinds, _, pattern = one.expected.partition("|")
     now, _, now_pattern = other.expected.partition("|")
+    if kinds and not now:
+        return Kind.ASSERTION_WEAKENED, Severity.FAILS, f"{other.text}: what is thrown is not looked at"
     if kinds != now:
         wider = now.rpartition(".")[2] in _WIDEST or (kinds in now and "," in now)
         if wider:
