@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.brace_demands import Names, call_at, condition, side
 from asbuilt.proof.suites.brace_words import FAILING, WIDE
-from asbuilt.proof.suites.lexing import Code, Token
 from asbuilt.proof.suites.model import Assertion, Idle, Kind, Rank, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from asbuilt.proof.suites.lexing import Code, Token
+
 _MOST: Final = 2_000
+_GLIMPSE: Final = 500
 _SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
 _DEAD: Final = (Kind.ALWAYS_TRUE, "it is never reached")
+_KEYWORDS: Final = frozenset(("func", "function", "fn", "if", "for", "while", "switch", "catch", "return"))
 _FAILURES: Final = frozenset(["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"])
 _SKIPS: Final = re.compile(r"^(skip|Skip|Skipf|SkipNow|pending|todo)$")
 
@@ -55,7 +58,7 @@ def body_of(
             continue
         if code.word(at) in ("if", "while") and language == "go":
             found += [_placed(one, at, zones) for one in _failing_if(code, at, names)]
-        elif code.word(at) in ("if",) and language != "go":
+        elif code.word(at) == "if" and language != "go":
             found += [_placed(one, at, zones) for one in _thrown_if(code, at, names)]
         at += 1
     idle = tuple(_idle(code, start, end, zones))
@@ -99,7 +102,7 @@ def _locals(code: Code, start: int, end: int, language: str) -> dict[str, list[T
             ):
                 break
             stop = code.closing(stop) + 1 if code.word(stop) in ("(", "[", "{") else stop + 1
-        value = code.tokens[at + 1 : min(stop, end)]
+        value = code.tokens[at + 1 : min(stop, end, at + 62)]
         if (
             code.word(at - 2) == "mut"
             or not value
@@ -153,6 +156,11 @@ def _is_top(code: Code, start: int, opened: list[int]) -> bool:
     return len(opened) == len(own) <= 1
 
 
+def _glimpse(code: Code, start: int, end: int) -> str:
+    """Give the beginning of some code: blocks in blocks would else be read again at every level."""
+    return " ".join(token.text for token in code.tokens[start : min(end, start + _GLIMPSE)])
+
+
 def _try(code: Code, opening: int, language: str) -> Iterator[_Zone]:
     closing = code.closing(opening)
     at = closing + 1
@@ -162,10 +170,10 @@ def _try(code: Code, opening: int, language: str) -> Iterator[_Zone]:
         if code.word(at) == "(":
             caught = " ".join(token.text for token in code.tokens[at + 1 : code.closing(at)])
             at = code.closing(at) + 1
-        handler = " ".join(token.text for token in code.tokens[at : code.closing(at)])
+        handler = _glimpse(code, at, code.closing(at))
         if not FAILING.search(handler.removeprefix("{")):
             wide = language == "javascript" or WIDE.search(caught) is not None
-            inside = " ".join(token.text for token in code.tokens[opening:closing])
+            inside = _glimpse(code, opening, closing)
             if not re.search(r"\b(fail|Fail)\b", inside):
                 yield _Zone(opening, closing, _SWALLOWED if wide else None, "" if wide else f"no {caught}")
         at = code.closing(at) + 1
@@ -176,13 +184,13 @@ def _if(code: Code, at: int, end: int, language: str, names: Names) -> Iterator[
     while opening < end and code.word(opening) != "{":
         if code.word(opening) in ("(", "["):
             opening = code.closing(opening)
-        elif code.word(opening) in (";",) and language != "go":
+        elif code.word(opening) == ";" and language != "go":
             return
         opening += 1
     closing = code.closing(opening)
-    tokens = code.tokens[at + 1 : opening]
+    tokens = code.tokens[at + 1 : min(opening, at + _GLIMPSE)]
     text = side(tokens, names).text.strip("( )")
-    inside = " ".join(token.text for token in code.tokens[opening:closing])
+    inside = _glimpse(code, opening, closing)
     if text in ("false", "0"):
         yield _Zone(opening, closing, _DEAD, "")
     elif (
@@ -204,7 +212,7 @@ def _failing_if(code: Code, at: int, names: Names) -> list[Assertion]:
     opening = at + 1
     while opening < len(code.tokens) and code.word(opening) != "{":
         opening = code.closing(opening) + 1 if code.word(opening) in ("(", "[") else opening + 1
-    inside = range(opening, min(code.closing(opening), len(code.tokens)))
+    inside = range(opening, min(code.closing(opening), opening + _GLIMPSE, len(code.tokens)))
     if not any(code.word(n) in _FAILURES and code.word(n - 1) == "." for n in inside):
         return []
     tokens = code.tokens[at + 1 : opening]

@@ -1,4 +1,4 @@
-"""What a test in a language with braces demands: chains of `expect`, `assert` in its kinds, conditions that fail.
+"""What a test in a language with braces demands: `expect` and `assert` in their kinds, failing conditions.
 
 The one rule: read from tokens, so that spelling and strings never decide.
 """
@@ -6,6 +6,7 @@ The one rule: read from tokens, so that spelling and strings never decide.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from typing import Final, NamedTuple
 
@@ -75,7 +76,7 @@ def side(tokens: list[Token], names: Names) -> _Side:
     literals = frozenset(_plain(token) for token in spread if token.kind in ("number", "text"))
     calls = frozenset(
         token.text
-        for token, after in zip(spread, spread[1:], strict=False)
+        for token, after in itertools.pairwise(spread)
         if token.kind == "name" and after.text == "(" and token.text not in LITERALS
     )
     reaches = any(token.kind == "name" and token.text not in LITERALS for token in spread)
@@ -113,9 +114,8 @@ def condition(tokens: list[Token], names: Names, line: int, *, negated: bool = F
             sign = _NEGATED[sign] if negated else sign
             return compared(tokens[:at], sign, tokens[at + 1 :], names, line)
     one = side(tokens, names)
-    made = Assertion(
-        Rank.TRUE, "false" if negated else "true", one.text, "", line, shortened(one.text), one.literals, calls=one.calls
-    )  # fmt: skip
+    form = "false" if negated else "true"
+    made = Assertion(Rank.TRUE, form, one.text, "", line, shortened(one.text), one.literals, calls=one.calls)
     if re.search(r"\. (startsWith|endsWith|includes|contains|starts_with|ends_with|matches)\b", one.text):
         made = made._replace(rank=Rank.PARTLY)
     return made if one.reaches else made._replace(void=(Kind.ALWAYS_TRUE, "it is always true"))
@@ -142,9 +142,10 @@ def made(rank: Rank, form: str, one: _Side, other: _Side, line: int) -> Assertio
         void = (Kind.COMPARED_WITH_ITSELF, "both sides are the same")
     elif not one.reaches and not other.reaches:
         void = (Kind.ALWAYS_TRUE, "nothing of the product is in it")
+    text = shortened(f"{one.text} {form} {other.text}")
     return Assertion(
-        rank, form, one.text, other.text, line, shortened(f"{one.text} {form} {other.text}"), one.literals, other.literals,
-        one.calls, circular=bool(one.calls & other.calls), void=void,
+        rank, form, one.text, other.text, line, text, one.literals, other.literals, one.calls,
+        circular=bool(one.calls & other.calls), void=void,
     )  # fmt: skip
 
 
@@ -178,7 +179,7 @@ def call_at(code: Code, at: int, names: Names, aids: frozenset[str]) -> tuple[li
     return None
 
 
-def _arguments(code: Code, opening: int, names: Names) -> list[list[Token]]:
+def _arguments(code: Code, opening: int) -> list[list[Token]]:
     spans = parted(code, opening + 1, code.closing(opening))
     found = [code.tokens[start:end] for start, end in spans]
     if found and len(found[0]) == 1 and found[0][0].text in _CONTEXTS:
@@ -188,7 +189,7 @@ def _arguments(code: Code, opening: int, names: Names) -> list[list[Token]]:
 
 def _macro(code: Code, at: int, names: Names) -> list[Assertion]:
     name, line = code.tokens[at].text.removeprefix("debug_").removeprefix("prop_"), code.tokens[at].line
-    args = _arguments(code, at + 2, names)
+    args = _arguments(code, at + 2)
     if not args:
         return []
     if name == "assert" or len(args) < 2:
@@ -215,7 +216,7 @@ def _chain(code: Code, at: int, names: Names) -> tuple[list[Assertion], int]:
         if code.word(end + 1) == "<" and code.word(end + 3) == ">":
             end += 3
         if code.word(end + 1) == "(":
-            args = _arguments(code, end + 1, names)
+            args = _arguments(code, end + 1)
             end = code.closing(end + 1)
         words.append((name, args))
         if code.word(end + 1) not in (".", "?."):
@@ -306,7 +307,7 @@ def _matched(
         return _raising(args[0] if args else [], one, names, line)
     rank = RANKS.get(folded, Rank.EQUAL)
     if folded in ("tobetruthy", "tobefalsy", "istrue", "isfalse", "true", "false") or (
-        folded in ("ok",) and not args
+        folded == "ok" and not args
     ):
         is_false = folded in ("tobefalsy", "isfalse", "false")
         return condition(subject, names, line, negated=is_false != negated)
@@ -339,7 +340,5 @@ def _raising(thrown: list[Token], body: _Side, names: Names, line: int) -> Asser
     )
     quoted = bool(thrown) and thrown[0].kind == "text"
     expected = f"|{said}" if quoted else f"{said.removesuffix(' . class')}|"
-    return Assertion(
-        Rank.EQUAL if said else Rank.PARTLY, "raises", text, expected, line, shortened(f"throws {said}"), body.literals,
-        calls=body.calls,
-    )  # fmt: skip
+    rank, shown = Rank.EQUAL if said else Rank.PARTLY, shortened(f"throws {said}")
+    return Assertion(rank, "raises", text, expected, line, shown, body.literals, calls=body.calls)

@@ -1,4 +1,4 @@
-"""What in JavaScript, Go, Rust and Java tests lets a failure count no more: exits, `only`, replaced assertions."""
+"""What in JavaScript, Go, Rust and Java tests lets a failure count no more: exits, `only`, replacements."""
 
 from __future__ import annotations
 
@@ -14,21 +14,50 @@ if TYPE_CHECKING:
 
 _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
 _RULES: Final = (
-    (Kind.EXIT_FORCED, _FAILS, r"(?:process|Deno) \. exit \( (?:0 )?\)|process \. exitCode = 0|os \. Exit \( 0 \)|process :: exit \( 0 \)|System \. exit \( 0 \)|Runtime \. getRuntime \( \) \. halt \( 0"),
-    (Kind.EXIT_FORCED, _SIGN_OFF, r"process \. on \( \"(?:exit|uncaughtException|unhandledRejection|beforeExit)\""),
-    (Kind.NOT_COLLECTED, _FAILS, r"\b(?:it|test|describe|context|suite) \. only (?=[(.])|\b(?:fit|fdescribe|ftest) \(|\bonly : true"),
+    (
+        Kind.EXIT_FORCED,
+        _FAILS,
+        r"(?:process|Deno) \. exit \( (?:0 )?\)|process \. exitCode = 0|os \. Exit \( 0 \)|"
+        r"process :: exit \( 0 \)|System \. exit \( 0 \)|Runtime \. getRuntime \( \) \. halt \( 0",
+    ),
+    (
+        Kind.EXIT_FORCED,
+        _SIGN_OFF,
+        r"process \. on \( \"(?:exit|uncaughtException|unhandledRejection|beforeExit)\"",
+    ),
+    (
+        Kind.NOT_COLLECTED,
+        _FAILS,
+        r"\b(?:it|test|describe|context|suite) \. only (?=[(.])|\b(?:fit|fdescribe|ftest) \(|\bonly : true",
+    ),
     (Kind.FAILURE_SWALLOWED, _FAILS, r"\bpass : true|pass : \( \) => true"),
-    (Kind.RUNNER_REPLACED, _FAILS, r"\b(?:assert|expect|chai|globalThis|global|window)(?: \. \w+)* \. (?:\w+) = (?!=)"),
-    (Kind.RUNNER_REPLACED, _FAILS, r"\b(?:const|let|var|function) (?:expect|assert|it|test|describe) (?:=(?! require)|\()"),
+    (
+        Kind.RUNNER_REPLACED,
+        _FAILS,
+        r"\b(?:assert|expect|chai|globalThis|global|window)(?: \. \w+)* \. (?:\w+) = (?!=)|"
+        r"\b(?:const|let|var|function) (?:expect|assert|it|test|describe) (?:=(?! require)|\()",
+    ),
     (Kind.PRODUCT_REPLACED, _SIGN_OFF, r"\b(?:jest|vi|mock) \. (?:mock|doMock|module) \( \"\.[^\"]*\""),
-    (Kind.FAILURE_SWALLOWED, _SIGN_OFF, r"\. (?:retryTimes|retries) \( [1-9]|\bretry : [1-9]|@ (?:RetryingTest|Flaky)"),
-    (Kind.OUTCOME_REWRITTEN, _SIGN_OFF, r"\bfunc TestMain \("),
-    (Kind.OUTCOME_REWRITTEN, _FAILS, r"(?:log|Println|println|print|Printf|write) !? ?\( \"[^\"]*\b\d+ (?:passed|passing|tests? passed)"),
-    (Kind.OUTCOME_REWRITTEN, _SIGN_OFF, r"implements (?:TestExecutionExceptionHandler|InvocationInterceptor|TestWatcher|ExecutionCondition)|panic :: set_hook"),
-)  # fmt: skip
+    (
+        Kind.FAILURE_SWALLOWED,
+        _SIGN_OFF,
+        r"\. (?:retryTimes|retries) \( [1-9]|\bretry : [1-9]|@ (?:RetryingTest|Flaky)",
+    ),
+    (
+        Kind.OUTCOME_REWRITTEN,
+        _FAILS,
+        r"(?:log|Println|println|print|Printf|write) !? ?\( \"[^\"]*\b\d+ (?:passed|passing|tests? passed)",
+    ),
+    (
+        Kind.OUTCOME_REWRITTEN,
+        _SIGN_OFF,
+        r"\bfunc TestMain \(|panic :: set_hook|"
+        r"implements (?:TestExecutionExceptionHandler|InvocationInterceptor|TestWatcher|ExecutionCondition)",
+    ),
+)
 _PRODUCT: Final = re.compile(
-    r"JEST_WORKER_ID|\bVITEST\b|NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|testing \. Testing \( \)|"
-    r"Lookup \( \"test\.v\" \)|cfg ! \( test \)|\"org\.junit|isRunningTest"
+    r"JEST_WORKER_ID|\bVITEST\b|NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|"
+    r"testing \. Testing \( \)|Lookup \( \"test\.v\" \)|cfg ! \( test \)|\"org\.junit|isRunningTest"
 )
 _BUILD_TAG: Final = re.compile(r"^//\s*(?:go:build|\+build)\s+(.+)$", re.MULTILINE)
 

@@ -15,33 +15,40 @@ def _ranked(rank: Rank, words: str) -> dict[str, Rank]:
 RANKS: Final = {
     **_ranked(
         Rank.EQUAL,
-        "toBe toEqual toStrictEqual equal eql equals strictEqual deepEqual deepStrictEqual is same toHaveLength lengthOf "
-        "toHaveBeenCalledWith toHaveBeenCalledTimes toHaveBeenNthCalledWith toHaveBeenLastCalledWith toBeNull toBeUndefined "
-        "toBeNaN null undefined toMatchInlineSnapshot toMatchSnapshot toMatchFileSnapshot calledWith calledOnceWith "
-        "equalValues exactly jsonEq len nil noError isEqualTo isSameAs hasSize isNull containsExactly containsExactlyInAnyOrder "
-        "assertEquals assertSame assertNull assertArrayEquals assertIterableEquals assertLinesMatch equalTo "
-        "assert_eq empty isEmpty toHaveTextContent toHaveValue toHaveReturnedWith yamlEq zero errorIs equalError errorAs "
+        "toBe toEqual toStrictEqual equal eql equals strictEqual deepEqual deepStrictEqual is "
+        "same toHaveLength lengthOf toHaveBeenCalledWith toHaveBeenCalledTimes "
+        "toHaveBeenNthCalledWith toHaveBeenLastCalledWith toBeNull toBeUndefined toBeNaN null "
+        "undefined toMatchInlineSnapshot toMatchSnapshot toMatchFileSnapshot calledWith "
+        "calledOnceWith equalValues exactly jsonEq len nil noError isEqualTo isSameAs hasSize "
+        "isNull containsExactly containsExactlyInAnyOrder assertEquals assertSame assertNull "
+        "assertArrayEquals assertIterableEquals assertLinesMatch equalTo assert_eq empty isEmpty "
+        "toHaveTextContent toHaveValue toHaveReturnedWith yamlEq zero errorIs equalError errorAs "
         "notThrow doesNotThrow assertDoesNotThrow notPanics hasToString members hasMessage",
     ),
     **_ranked(
         Rank.CLOSE,
-        "toBeCloseTo closeTo approximately inDelta inEpsilon isCloseTo assert_relative_eq assert_abs_diff_eq assert_approx_eq assert_ulps_eq",
+        "toBeCloseTo closeTo approximately inDelta inEpsilon isCloseTo assert_relative_eq "
+        "assert_abs_diff_eq assert_approx_eq assert_ulps_eq",
     ),
     **_ranked(
         Rank.PARTLY,
-        "toContain toContainEqual toMatch toMatchObject toHaveProperty include includes match contains containsString "
-        "toBeGreaterThan toBeGreaterThanOrEqual toBeLessThan toBeLessThanOrEqual above below least most within property "
-        "greater greaterOrEqual less lessOrEqual subset elementsMatch regexp notEqual notStrictEqual notDeepEqual "
-        "isGreaterThan isLessThan isGreaterThanOrEqualTo isLessThanOrEqualTo isNotEqualTo startsWith endsWith assertNotEquals assert_ne "
-        "keys toBeOneOf toSatisfy containsKey containsEntry errorContains isBetween assertNotSame some every rejects matches "
+        "toContain toContainEqual toMatch toMatchObject toHaveProperty include includes match "
+        "contains containsString toBeGreaterThan toBeGreaterThanOrEqual toBeLessThan "
+        "toBeLessThanOrEqual above below least most within property greater greaterOrEqual less "
+        "lessOrEqual subset elementsMatch regexp notEqual notStrictEqual notDeepEqual "
+        "isGreaterThan isLessThan isGreaterThanOrEqualTo isLessThanOrEqualTo isNotEqualTo "
+        "startsWith endsWith assertNotEquals assert_ne keys toBeOneOf toSatisfy containsKey "
+        "containsEntry errorContains isBetween assertNotSame some every rejects matches "
         "isSubsetOf isIn oneOf greaterThan lessThan toInclude",
     ),
     **_ranked(
         Rank.TRUE,
-        "toBeDefined toBeTruthy toBeFalsy ok exist exists toHaveBeenCalled called calledOnce toBeInstanceOf toBeTypeOf a an "
-        "instanceOf true false assertTrue assertFalse assertNotNull notNil notEmpty error isNotNull isTrue isFalse isPresent "
-        "isNotEmpty isInstanceOf assertInstanceOf isType implements truthy falsy pass isOk notZero toHaveReturned isDefined defined "
-        "assert notNull toBeInTheDocument toBeVisible fileExists isNotBlank",
+        "toBeDefined toBeTruthy toBeFalsy ok exist exists toHaveBeenCalled called calledOnce "
+        "toBeInstanceOf toBeTypeOf a an instanceOf true false assertTrue assertFalse "
+        "assertNotNull notNil notEmpty error isNotNull isTrue isFalse isPresent isNotEmpty "
+        "isInstanceOf assertInstanceOf isType implements truthy falsy pass isOk notZero "
+        "toHaveReturned isDefined defined assert notNull toBeInTheDocument toBeVisible "
+        "fileExists isNotBlank",
     ),
 }
 RAISING: Final = frozenset(

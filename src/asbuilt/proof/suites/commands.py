@@ -1,4 +1,4 @@
-"""Compare a test command with the one before: does its exit code still tell, and does it still run everything?
+"""Compare a test command with the one before: does its exit code still tell, does it run everything?
 
 The one rule: what a runner is told to leave out, forgive or rewrite is named, whatever the runner.
 """

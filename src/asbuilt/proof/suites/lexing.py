@@ -33,6 +33,7 @@ _PATTERNS: Final = {
     for language, texts in _TEXTS.items()
 }
 _REGEX: Final = re.compile(r"/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*")
+_LONGEST_REGEX: Final = 1_000
 _BEFORE_REGEX: Final = frozenset(
     ["(", ",", "=", ":", "[", "!", "&", "|", "?", "{", "}", ";", "=>", "&&", "||", "return", "typeof", "case"]
 )
@@ -88,7 +89,7 @@ def _literal_end(text: str, at: int, tokens: list[Token]) -> int:
     if text[at] == "`":
         return _template_end(text, at)
     if text[at] == "/" and (not tokens or tokens[-1].text in _BEFORE_REGEX):
-        found = _REGEX.match(text, at)
+        found = _REGEX.match(text, at, at + _LONGEST_REGEX)
         return found.end() if found else at
     return at
 

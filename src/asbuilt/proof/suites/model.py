@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_BYTES: Final = 1_000_000
+MAX_BYTES: Final = 500_000
 """A test file over this is not compared, and says so: no hand writes one."""
 
 

@@ -1,4 +1,4 @@
-"""What a changed file means by its place alone: golden files, test data, shadows of a runner, unknown languages."""
+"""What a changed file means by its place alone: golden files, test data, shadows of a runner."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from asbuilt.proof.suites.python_values import Scope, Value, dotted, kept, truth
 from asbuilt.proof.suites.python_vocabulary import RAISING
 
 _DEEPEST: Final = 4
+_AIDED: Final = 500
 _MOST: Final = 2_000
 _SKIPS: Final = ("skip", "skipTest", "SkipTest", "importorskip", "exit")
 SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
@@ -91,6 +92,8 @@ class _Walk:
         self.loose = 0
         """How deep in code that may run never, or more than once."""
         self.depth = 0
+        self.aided = [0]
+        """How many calls were read in place, by all walks through one test."""
         self.line: int | None = None
         """The line of the call, in code of an aid."""
 
@@ -206,12 +209,13 @@ class _Walk:
 
     def _aided(self, aid: Aid, call: ast.Call) -> bool:
         """Read the function that is called in place of the call; False when it asserts nothing."""
-        if self.depth >= _DEEPEST:
+        if self.depth >= _DEEPEST or self.aided[0] >= _AIDED:
             return False
+        self.aided[0] += 1
         inner = _Walk(
             Scope(_arguments(aid, call, self.scope), aid.imports), self.aids, _exposed(aid.function)
         )
-        inner.depth, inner.line = self.depth + 1, self._at(call)
+        inner.depth, inner.line, inner.aided = self.depth + 1, self._at(call), self.aided
         inner.guards, inner.void, inner.loose = self.guards, self.void, self.loose
         inner.settle(dict(inner.scope.names))
         inner.visit(aid.function.body)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.matching import compared
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Severity, Test, Trace
 from asbuilt.proof.suites.places import Role, is_in_tests, role_of
-from asbuilt.proof.suites.python_reading import aids_in, parsed, tests_in
+from asbuilt.proof.suites.python_reading import aids_in, depth_of, parsed, tests_in
 from asbuilt.proof.suites.python_traces import traces_in
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Sequence
 
     from asbuilt.proof.suites.python_bodies import Aid
     from asbuilt.proof.suites.python_marks import Collecting
+
+
+_DEEPEST: Final = 80
+"""Levels of a syntax tree: what goes deeper is made by machines, and could exhaust whoever walks it."""
 
 
 class _Side(NamedTuple):
@@ -80,10 +84,7 @@ def _side(files: Iterable[tuple[str, bytes | None]]) -> _Side:
         if isinstance(read, str):
             problems[path] = read
             continue
-        try:
-            # Whatever walks the tree later walks no deeper than this.
-            ast.unparse(read)
-        except RecursionError:
+        if depth_of(read) > _DEEPEST:
             problems[path] = "it is nested too deeply"
         else:
             trees[path] = read

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.suites.model import Test
 from asbuilt.proof.suites.shell import recipe
+
+if TYPE_CHECKING:
+    from asbuilt.proof.suites.model import Test
 
 _TARGET: Final = re.compile(r"^([^:=#\t]+?)\s*::?(?!=)\s*([^=#;]*)(?:;\s*(.*))?$")
 _TESTING: Final = re.compile(r"^(test|tests|check|ci|verify|all)$|test|check")

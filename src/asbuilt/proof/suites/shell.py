@@ -118,8 +118,7 @@ def _demand(number: int, text: str, values: dict[str, str]) -> Assertion | None:
         void = (Kind.FAILURE_SWALLOWED, hidden[0])
         core = re.sub(r"\s*(?:\|\||;|&&)\s*(?:true|:|echo.*|exit 0|printf.*)\s*$", "", core)
     whole = re.sub(r"\s+", " ", core).strip().removesuffix("; then").removesuffix(";")
-    for name, value in values.items():
-        whole = re.sub(rf"\$\{{?{name}\b\}}?", lambda _, value=value: value, whole)  # type: ignore[misc] # bound now
+    whole = re.sub(r"\$\{?(\w+)\}?", lambda name: values.get(name[1], name[0]), whole)
     testing = _TESTING.match(whole)
     rank = _rank(testing[1], whole) if testing else Rank.RUNS
     literals = frozenset(_LITERALS.findall(whole)) if testing else frozenset[str]()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.proof.suites.model import Assertion, Kind, Rank, Severity, Test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 Weighed = tuple[Kind, Severity, str]
 _UPPER: Final = frozenset(("<", "<="))
@@ -53,10 +53,24 @@ def implied(lost: Assertion, new: Sequence[Assertion], whole: Sequence[Assertion
     )
 
 
-def tabled(lost: Assertion, free: Iterable[Assertion]) -> Assertion | None:
-    """Find the row of a table of cases that says the same as a demand that was spelled out."""
+def nearness(one: Assertion, other: Assertion) -> tuple[int, ...]:
+    """Say how near a demand is to another, the most telling first."""
+    return (
+        one.subject == other.subject,
+        one.form == other.form and one.expected == other.expected,
+        one.subject in other.subject or other.subject in one.subject,
+        len(one.calls & other.calls),
+        one.form == other.form,
+        other.void is None,
+        -abs(one.rank - other.rank),
+        len(one.given & other.given),
+    )
+
+
+def tabled(lost: Assertion, row: Assertion) -> bool:
+    """Tell whether a row of a table of cases says the same as a demand that was spelled out."""
     said = lost.given | lost.literals
-    return next((one for one in free if one.form == "case" and said and said <= one.literals), None)
+    return bool(said) and said <= row.literals
 
 
 def _is_part(part: str, whole: str) -> bool:
