@@ -30,12 +30,21 @@ floors:
 test *args:
     pytest --numprocesses 2 -m "not crash" {{ args }}
 
-# kill -9 at many points: workers, hosts, gits, writers (ASBUILT_CRASH_ROUNDS=400 for the long matrix)
-crash *args:
+# whole runs, with and without kill -9, and a slice of the matrix (ASBUILT_CRASH_ROUNDS=400 for longer ones)
+journeys *args:
     pytest --numprocesses 2 -m crash {{ args }}
 
+# the whole matrix of kill -9 into docs/reliability.md, made for an hour of two idle cores; --help has parts of it
+crash *args:
+    python -m tests.crash {{ args }}
+
+# two and eight processes that want the same thing, 1,000 rounds each, and journals put back in time
+races *args:
+    ASBUILT_RACE_ROUNDS=${ASBUILT_RACE_ROUNDS:-1000} ASBUILT_CRASH_ROUNDS=400 \
+        pytest --numprocesses 2 -m crash tests/races tests/timetravel {{ args }}
+
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") crash check
+ci: (fuzz-slice "plan" "30") journeys check
 
 # what cannot run here is listed with its reason, never left out in silence
 [private]
@@ -50,9 +59,13 @@ hunt *args:
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 
-# speed as ratios of things timed in one run
-bench:
-    python scripts/bench.py
+# speed as ratios of things measured in one run (--quick: only reading and starting)
+bench *args:
+    python scripts/bench.py {{ args }}
+
+# what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/performance.md)
+growth *args:
+    python scripts/growth.py {{ args }}
 
 # write the docs that are made from the code
 docs:

@@ -13,7 +13,7 @@ import pytest
 from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
 from asbuilt.git.checkouts import clean_checkout
 from asbuilt.git.workspaces import Leftover, leftovers, make, put_back, remove, reset_to
-from tests.git.shop import ADA, RUN, Shop, picture, user_state
+from tests.git.shop import ADA, RUN, Shop, killed_once, picture, user_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,6 +117,26 @@ def test_a_workspace_is_reset_only_to_when_its_files_are_kept(shop: Shop) -> Non
     assert shop.git("rev-parse", "HEAD", at=workspace.path) == kept.commit
     assert shop.git("status", "--porcelain", at=workspace.path) == ""
     remove(shop.repository, workspace)
+
+
+def test_a_reset_that_was_cut_off_is_finished_by_whoever_comes_next(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = shop.tip()
+    workspace = shop.workspace()
+    shop.write("new.py", "agent's\n", at=workspace.path)
+    kept = shop.keep(workspace)
+    monkeypatch.setenv("PATH", killed_once(shop.room / "killed", "git", "update-ref"))
+    with pytest.raises(GitFailed, match="git update-ref failed") as failed:
+        reset_to(shop.repository, workspace, kept.commit, kept=kept)
+    assert failed.value.why == "git was ended by signal 9"
+    assert shop.workspace(commit=base) == workspace
+    reset_to(shop.repository, workspace, kept.commit, kept=kept)
+    assert shop.git("rev-parse", "HEAD", at=workspace.path) == kept.commit
+    assert shop.git("status", "--porcelain", at=workspace.path) == ""
+    shop.write("new.py", "more\n", at=workspace.path)
+    shop.workspace(commit=base)
+    assert (workspace.path / "new.py").read_text() == "more\n"
 
 
 def test_a_path_is_put_back_and_what_the_agent_had_there_stays_kept(shop: Shop, tmp_path: Path) -> None:

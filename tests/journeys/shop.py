@@ -114,7 +114,7 @@ class Shop:
         self.where = where
         self.script = folder / "script.toml"
         self.script.write_text(SCRIPT, encoding="utf-8")
-        self.checkout.mkdir()
+        self.checkout.mkdir(exist_ok=True)
         (self.checkout / "plan.md").write_text(PLAN, encoding="utf-8")
         self.git("init", "-q", "-b", "main")
         self.git("config", "user.name", "A Person")
@@ -259,6 +259,11 @@ class Shop:
         while not true():
             assert time.monotonic() < end, (self.kinds(), self.reason())
             time.sleep(0.05)
+
+    def reopen(self) -> None:
+        """Open the store anew, after what is in it was exchanged."""
+        self.store.close()
+        self.store = open_store(self.where)
 
     def close(self) -> None:
         """End the worker and the agents that still work for it."""

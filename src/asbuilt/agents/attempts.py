@@ -58,6 +58,7 @@ class FolderAttempts:
         How start `after` or an earlier one ended is set aside, and a new start goes on from there.
         """
         folder = Folder(self.folder(brief.attempt))
+        self._set_aside_if_moved(folder, brief)
         ended = self.result(brief.attempt)
         if ended is not None and ended.starts > after:
             return
@@ -67,6 +68,8 @@ class FolderAttempts:
         self.beat(brief.attempt)
         if self.alive(brief.attempt):
             return
+        # Starts that another machine has made count as well: an end is told apart by its start.
+        folder.count_elsewhere(up_to=after)
         try:
             folder.brief()
         except Unreadable:
@@ -128,12 +131,34 @@ class FolderAttempts:
             grace_s=self._grace_s,
         )
 
+    def _set_aside_if_moved(self, folder: Folder, brief: Brief) -> None:
+        """Set a folder aside that is of another workspace: its run was elsewhere since, and has come back."""
+        try:
+            before, _ = folder.brief()
+        except Unreadable:
+            return
+        if before.workspace == brief.workspace:
+            return
+        if self.alive(brief.attempt):
+            self.cancel(brief.attempt)
+            raise HostFailed(
+                f"an earlier agent of {brief.attempt} has not ended yet",
+                why="It works in a workspace that is not this run's any more; two would cost twice.",
+                next_step="It was asked to end; the run is tried again by itself.",
+            )
+        folder.set_aside()
+
     def _start_host(self, folder: Path) -> None:
         done = subprocess.run(  # noqa: S603  our own host
             [sys.executable, "-P", "-m", "asbuilt.agents.host", "--detach", str(folder)],
             cwd="/",
             # Nothing of ours but where programs are: what the agent may see stands in the brief.
-            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"},
+            # What it makes for a moment lies in its folder: a kill leaves it there, and nowhere else.
+            env={
+                "PATH": os.environ.get("PATH", os.defpath),
+                "LANG": "C.UTF-8",
+                "TMPDIR": str(folder),
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -26,8 +27,9 @@ SETUP: Final = "setup"
 _SHOWN: Final = 220
 
 
+@lru_cache(maxsize=256)
 def tree_of(repository: Repository, commit: str) -> str:
-    """Return the tree of a commit."""
+    """Return the tree of a commit; it is remembered, since a commit's name says what is in it."""
     return read_commit(repository, commit).tree
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from asbuilt.errors import NotFound
 from asbuilt.flows import environment
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.events import append, hold, open_plan
 from asbuilt.journal.ids import new_id
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def request(
 def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
     """Ask a run to end at once, its work kept; False when it is over already."""
     with store.write() as session:
+        hold(session, run.address)
         asked = runs.ask_to_stop(session, run.org, run.repo, run.run, reason=reason)
         if asked:
             append(
@@ -78,6 +79,7 @@ def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
 def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
     """Ask a run to wait at its next safe point; False when it is over, or was asked before."""
     with store.write() as session:
+        hold(session, run.address)
         found = runs.find(session, run.org, run.repo, run.run)
         pauses = runs.pauses(session, run)
         if found is None or found.is_over or pauses.is_open:
@@ -97,6 +99,7 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
 def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
     """End a run's pause, and make what it waits for due now; False when it waits for nothing."""
     with store.write() as session:
+        hold(session, run.address)
         pauses = runs.pauses(session, run)
         moved = runs.wake(session, run.org, run.repo, run.run)
         if pauses.is_open:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.outcomes import attempt_of
+from asbuilt.flows.outcomes import attempt_of, take
 from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import GOES_ON
@@ -18,12 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from asbuilt.flows.lease import Lease
     from asbuilt.flows.record import Record
+    from asbuilt.flows.tidings import Tidings
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Attempts, Workspace
 
 _LOOK_S: Final = 0.1
+_LOOK_AT_MOST_S: Final = 1.0
+"""Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -31,9 +34,17 @@ _STARTS: Final = 5
 class Working:
     """The agents of a worker."""
 
-    def __init__(self, attempts: Attempts, awake: Callable[[], AbstractContextManager[object]]) -> None:
+    def __init__(
+        self,
+        attempts: Attempts,
+        awake: Callable[[], AbstractContextManager[object]],
+        tidings: Tidings,
+        lease: Lease | None,
+    ) -> None:
         self._attempts = attempts
         self._awake = awake
+        self._tidings = tidings
+        self._lease = lease
 
     def attempt(self, record: Record, workspace: Workspace, facts: RunFacts, move: phases.Attempt) -> None:
         """Let an agent work, or go on waiting for one that does."""
@@ -46,7 +57,10 @@ class Working:
             agent=record.run.options["agent"],
         )  # fmt: skip
         brief = self._brief(record, move, workspace, attempt=attempt, role=move.role)
-        ended = self._await(record, brief, after=0 if known is None else known.ended_start)
+        after = 0 if known is None else known.ended_start
+        if not self._is_there(attempt, after):
+            take(record, workspace, facts, attempt)
+        ended = self._await(record, brief, after=after)
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",
@@ -129,12 +143,21 @@ class Working:
             return self._ended(record, brief, after=after)
 
     def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
-        """Wait for an attempt's end; a stop that was asked for ends it."""
-        self._attempts.start(brief, after=after)
+        """Wait for an attempt's end; a stop that was asked for ends it.
+
+        Its host hears of every accepted beat of this worker, and of nothing else: without one it ends the
+        agent before another worker may start one.
+        """
+        self._start(record, brief, after)
+        look_s, heard = _LOOK_S, 0
         while (result := self._attempts.result(brief.attempt)) is None:
-            self._attempts.beat(brief.attempt)
-            if _is_stopped(record):
+            if self._lease is None or self._lease.sign != heard:
+                heard = self._lease.sign if self._lease else 0
+                self._attempts.beat(brief.attempt)
+            if self._tidings.is_stopped(record.run.run):
                 self._attempts.cancel(brief.attempt)
+            if self._tidings.is_lost(record.workflow):
+                record.hold()
             if not self._attempts.alive(brief.attempt):
                 starts = self._attempts.starts(brief.attempt)
                 if starts - after >= _STARTS and self._attempts.result(brief.attempt) is None:
@@ -143,9 +166,17 @@ class Working:
                         reason=f"Its host was lost {starts - after} times before the agent came to an end.",
                         starts=starts,
                     )
-                self._attempts.start(brief, after=after)
-            time.sleep(_LOOK_S)
+                self._start(record, brief, after)
+            self._tidings.wait(look_s)
+            look_s = min(look_s * 1.1, _LOOK_AT_MOST_S)
         return result
+
+    def _start(self, record: Record, brief: Brief, after: int) -> None:
+        """Start or re-attach it, unless another worker may have gone on."""
+        if self._lease is not None and not self._lease.is_good:
+            self._lease.beat()
+            record.hold()
+        self._attempts.start(brief, after=after)
 
 
 def _is_stopped(record: Record) -> bool:

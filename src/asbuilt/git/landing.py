@@ -20,6 +20,7 @@ from asbuilt.git.preflight import between, in_the_way, lines_at_stake, overlappi
 from asbuilt.git.repository import checkouts, checkouts_of, operations, tip
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.git.repository import Checkout, Repository
@@ -112,11 +113,17 @@ def prepare(
     return Intent(run=run, ref=ref, old=old, new=new, checkout=str(held[0].path) if held else None)
 
 
-def land(repository: Repository, intent: Intent, room: Path) -> Landed | TipMoved | Refused:
-    """Move the branch. `room` is a folder of ours for the hook; call it again after any crash."""
+def land(
+    repository: Repository, intent: Intent, room: Path, *, hold: Callable[[], object] = lambda: None
+) -> Landed | TipMoved | Refused:
+    """Move the branch. `room` is a folder of ours for the hook; call it again after any crash.
+
+    `hold` is asked right before the branch moves, after all waiting; what it raises keeps it where it is.
+    """
     hooks = room.resolve() / "landing-hooks"
     write_hook(hooks)
     until = time.monotonic() + _PATIENCE_S
+    is_first = True
     with guarded(repository.common) as descriptor:
         _settle_all(repository)
         while True:
@@ -125,11 +132,15 @@ def land(repository: Repository, intent: Intent, room: Path) -> Landed | TipMove
                 return ready
             held = next(iter(checkouts_of(repository, ready.ref)), None)
             if held is None or not is_locked(held):
+                hold()
                 with recorded(repository, lock_of(ready.ref), "HEAD.lock"):
                     said = _push(repository, ready, held, hooks, descriptor)
                 outcome = _judged(repository, ready, held, said)
-                if outcome is not None:
+                # A program that git started may have been killed; what stands in its way fails again.
+                is_chance = is_first and isinstance(outcome, Refused) and outcome.kind == "git"
+                if outcome is not None and not is_chance:
                     return outcome
+                is_first = False
             if time.monotonic() > until:
                 return _locked(ready.ref, held)
             time.sleep(0.1)
@@ -149,9 +160,10 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
 
 def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: Path, descriptor: int) -> str:
     """Let git move the ref and its checkout; returns what it said. What has happened is read from the ref."""
+    # Every ref that is told of costs: of what attempts have kept, nothing is on its way to a target.
     receive = (
         "git -c receive.denyCurrentBranch=updateInstead -c receive.autogc=false"
-        " -c core.fsmonitor=false -c core.fsync=committed,reference"
+        " -c core.fsmonitor=false -c core.fsync=committed,reference -c receive.hideRefs=refs/asbuilt/attempts"
         " -c core.alternateRefsCommand=true -c core.filesRefLockTimeout=5000 -c 'safe.directory=*'"
         f" -c {shlex.quote(f'core.hooksPath={hooks}')} receive-pack"
     )
@@ -290,7 +302,7 @@ def _locked(ref: str, held: Checkout | None) -> Refused:
         what=f"Not landed: another git is at work in {held.path if held else 'the checkout'}.",
         why=f"{where} was there for {_PATIENCE_S:g} seconds, and {_short(ref)} is checked out there. "
         "Nothing moved.",
-        next_step="Wait for that git to end, or remove the lock if none runs; then land again.",
+        next_step="Wait for that git to end, or remove the lock if none runs; it is tried again by itself.",
     )
 
 

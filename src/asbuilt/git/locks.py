@@ -10,12 +10,12 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed
+from asbuilt.errors import RepositoryBusy
 from asbuilt.git.command import check_ref_name
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def recorded(repository: Repository, *locks: str) -> Iterator[None]:
     until = time.monotonic() + _PATIENCE_S
     while taken := [lock for lock in locks if (repository.common / lock).exists()]:
         if time.monotonic() > until:
-            raise GitFailed(
+            raise RepositoryBusy(
                 f"another git holds {taken[0]}",
                 why=f"It was there for {_PATIENCE_S:g} seconds, and asbuilt did not make it.",
                 next_step=f"Wait for that git to end, or remove {repository.common / taken[0]} if none runs.",
@@ -86,6 +86,13 @@ def heal(repository: Repository) -> None:
         if _is_plain(os.fsdecode(name)) and is_still(lock):
             lock.unlink(missing_ok=True)
     record.unlink(missing_ok=True)
+
+
+def heal_left(repository: Repository) -> None:
+    """Remove the locks that a dead git of ours has left, if there are any; a living one is not waited for."""
+    if (repository.common / _RECORD).exists():
+        with suppress(RepositoryBusy), guarded(repository.common, patience_s=0):
+            heal(repository)
 
 
 def lock_of(ref: str) -> str:
@@ -141,7 +148,7 @@ def _wait_for(descriptor: int, folder: Path, patience_s: float) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             if time.monotonic() > until:
-                raise GitFailed(
+                raise RepositoryBusy(
                     f"another asbuilt is at work in {folder}",
                     why=f"It, or a git that it started, has not ended within {patience_s:g} seconds.",
                     next_step="Wait for it, or end the git that hangs; then try again.",

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _READY: Final = "asbuilt-ready"
 _ADDING: Final = "asbuilt-adding"
+_LENT: Final = "asbuilt-lent"
+_RESETTING: Final = "asbuilt-resetting"
 _REASON: Final = "asbuilt workspace"
 
 
@@ -48,8 +50,8 @@ def make(
     """Make a linked worktree `root/run/lane` of a commit, detached and locked, unless it is there.
 
     `files_of` names another commit whose files it begins with: work that goes on, seen as changes. One that
-    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished:
-    until the mark is set, nobody but us has written there.
+    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished,
+    and so is one that was left half reset: until its mark is set or gone, nobody but us has written there.
     """
     path = root.resolve() / _name(run) / _name(lane)
     check_oid(commit)
@@ -61,7 +63,10 @@ def make(
             git_dir = _add(repository, git, path, commit, f"{_REASON} {run}/{lane}")
     workspace = Workspace(path=path, git_dir=git_dir, common=repository.common)
     with guarded(git_dir) as held:
-        if (git_dir / _READY).is_file() and path.is_dir():
+        resetting = _resetting(workspace)
+        if resetting is not None:
+            _reset(repository, workspace, resetting, held)
+        elif (git_dir / _READY).is_file() and path.is_dir():
             relink(workspace)
         else:
             _finish(repository, workspace, commit, held, files_of=files_of)
@@ -90,10 +95,10 @@ def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
 def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept: Kept) -> None:
     """Put a workspace at a commit. Its files must be exactly those that were kept; ignored files stay.
 
-    One that a reset has filled already is put there again.
+    One that a reset has filled already is put there again, and so is one in which nobody has worked.
     """
     there = read_commit(repository, commit).tree
-    if read_tree_of(repository, workspace.path, base=there, write=False)[0] != there:
+    if not _is_at(repository, workspace, there) and not _is_untouched(repository, workspace):
         _must_be(
             repository,
             workspace,
@@ -107,7 +112,7 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
             next_step="Keep them again, then resume.",
         )
     with guarded(workspace.git_dir) as held:
-        _finish(repository, workspace, commit, held)
+        _reset(repository, workspace, commit, held)
 
 
 def put_back(
@@ -125,6 +130,21 @@ def put_back(
     set_ref(repository, kept.ref, new=commit, old=kept.commit)
     reset_to(repository, workspace, commit, kept=kept)
     return replace(kept, commit=commit, tree=tree)
+
+
+def lend(workspace: Workspace, attempt: str) -> None:
+    """Write down whose files are in a workspace from now on, until it is put at a commit again."""
+    fresh = workspace.git_dir / f"{_LENT}.new"
+    fresh.write_text(attempt + "\n", encoding="utf-8")
+    fresh.replace(workspace.git_dir / _LENT)
+
+
+def lent_to(workspace: Workspace) -> str | None:
+    """Name the attempt whose files are in a workspace; None when nobody has worked in it."""
+    try:
+        return (workspace.git_dir / _LENT).read_text(encoding="utf-8").rstrip("\n")
+    except FileNotFoundError:
+        return None
 
 
 def head_of(workspace: Workspace) -> str:
@@ -195,6 +215,7 @@ def _finish(
 ) -> None:
     ready = workspace.git_dir / _READY
     ready.unlink(missing_ok=True)
+    (workspace.git_dir / _LENT).unlink(missing_ok=True)
     workspace.path.mkdir(parents=True, exist_ok=True)
     # A lock here was left by a git of ours that died: only we write in this folder, and we hold it.
     (workspace.git_dir / "index.lock").unlink(missing_ok=True)
@@ -209,6 +230,24 @@ def _finish(
         file.write(commit + "\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def _reset(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
+    """Put a workspace at a commit, with a note of where it is going: cut off, it cannot be anywhere else."""
+    note = workspace.git_dir / _RESETTING
+    fresh = note.with_suffix(".new")
+    fresh.write_text(commit, encoding="ascii")
+    fresh.replace(note)
+    _finish(repository, workspace, commit, held)
+    note.unlink()
+
+
+def _resetting(workspace: Workspace) -> str | None:
+    """Tell where a workspace was going whose reset was cut off."""
+    try:
+        return (workspace.git_dir / _RESETTING).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return None
 
 
 def _own(workspace: Workspace) -> Git:
@@ -274,9 +313,19 @@ def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
         )
 
 
+def _is_at(repository: Repository, workspace: Workspace, tree: str) -> bool:
+    return read_tree_of(repository, workspace.path, base=tree, write=False)[0] == tree
+
+
+def _is_untouched(repository: Repository, workspace: Workspace) -> bool:
+    """Tell whether a workspace is as it was made: its files are its commit's, which some ref has."""
+    head = head_of(workspace)
+    named = repository.git.said("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={head}")
+    return bool(named.line) and _is_at(repository, workspace, read_commit(repository, head).tree)
+
+
 def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) -> None:
-    found, _ = read_tree_of(repository, workspace.path, base=tree, write=False)
-    if found == tree:
+    if _is_at(repository, workspace, tree):
         return
     with_changes = _differences(repository, workspace, tree)
     raise LandingRefused(

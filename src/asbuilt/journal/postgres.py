@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+import select
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 from psycopg.rows import dict_row
@@ -13,7 +14,8 @@ from asbuilt.journal.pool import Pool
 from asbuilt.journal.store import for_postgres
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
 
     from asbuilt.journal.store import Migration, Row
 
@@ -21,21 +23,27 @@ _NOW: Final = (
     "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS now"
 )
 _MIGRATION_LOCK: Final = 7_214_402_611
+_POOL: Final = 2
+"""Connections of one process: with the engine's and two listeners, 8 workers stay below 48."""
+_CHANNEL: Final = "asbuilt"
+_LISTEN_S: Final = 5.0
+TRANSPORT: Final[dict[str, Any]] = {
+    "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000,
+}  # fmt: skip
+"""A server that is cut off is noticed; the system's own patience is a quarter of an hour."""
 _OPTIONS: Final = "-c search_path=asbuilt -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
 
 
 class PostgresSession:
     """A transaction on one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+    def __init__(self, connection: psycopg.Connection[Row], now: str = "") -> None:
         self._connection = connection
-        self._now: str | None = None
+        self._now = now
 
     @property
     def now(self) -> str:
-        """Return the database's clock, read once per transaction."""
-        if self._now is None:
-            self._now = str(self.rows(_NOW)[0]["now"])
+        """Return the database's clock, read as the transaction began."""
         return self._now
 
     def rows(self, sql: str, **values: object) -> list[Row]:
@@ -47,26 +55,41 @@ class PostgresSession:
         """Run a statement and return how many rows it changed."""
         return self._connection.execute(for_postgres(sql), values).rowcount
 
+    def poke(self) -> None:
+        """Notify the workers; only people's wishes do, because every listener costs every notification."""
+        self.run("SELECT pg_notify(:channel, '')", channel=_CHANNEL)
+
 
 class PostgresStore:
     """One database and a few connections to it."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._pool = Pool(self._connect, lambda connection: not connection.closed and not connection.broken)
+        self._pool = Pool(self._connect, _is_usable, size=_POOL)
 
     @contextmanager
     def write(self) -> Iterator[PostgresSession]:
         """Begin a transaction; writers of one plan wait for each other at its head row."""
-        with self._transaction() as session:
+        with self._transaction("BEGIN") as session:
             yield session
 
     @contextmanager
     def read(self) -> Iterator[PostgresSession]:
         """Begin a snapshot that changes nothing."""
-        with self._transaction() as session:
-            session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY") as session:
             yield session
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Call somebody for every poke until told to end; a connection that breaks is made anew."""
+        while not ended.is_set():
+            with suppress(psycopg.Error), self._connect() as connection:
+                connection.execute(f"LISTEN {_CHANNEL}")
+                # What was poked before the connection stood was not heard.
+                poked()
+                while not ended.is_set():
+                    for _ in connection.notifies(timeout=_LISTEN_S):
+                        poked()
+            ended.wait(_LISTEN_S)
 
     def version(self) -> int:
         """Read the newest step's row; a database without the table has had none."""
@@ -76,12 +99,12 @@ class PostgresStore:
 
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply what is missing; one process at a time, each step in a transaction of its own."""
-        with self._transaction() as session:
+        with self.write() as session:
             session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
             session.run("CREATE SCHEMA IF NOT EXISTS asbuilt")
             session.run("CREATE TABLE IF NOT EXISTS asbuilt.schema_version (version integer NOT NULL)")
         for step in steps:
-            with self._transaction() as session:
+            with self.write() as session:
                 session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
                 if _version(session) >= step.number:
                     continue
@@ -94,10 +117,19 @@ class PostgresStore:
         self._pool.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[PostgresSession]:
+    def _transaction(self, begin: str) -> Iterator[PostgresSession]:
         try:
-            with self._pool.take() as connection, connection.transaction():
-                yield PostgresSession(connection)
+            with self._pool.take() as connection:
+                # One way to the server and back for both; what is prepared can hold but one statement.
+                began = connection.execute(f"{begin}; {_NOW}".encode(), prepare=False)
+                began.nextset()
+                try:
+                    yield PostgresSession(connection, str(began.fetchall()[0]["now"]))
+                    connection.execute("COMMIT")
+                except BaseException:  # undone, and raised again
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
+                    raise
         except psycopg.Error as error:
             raise StoreFailed(
                 f"the journal's database cannot be used: {str(error).strip() or type(error).__name__}",
@@ -107,8 +139,22 @@ class PostgresStore:
 
     def _connect(self) -> psycopg.Connection[Row]:
         return psycopg.connect(
-            self._url, autocommit=True, row_factory=dict_row, connect_timeout=10, options=_OPTIONS
+            self._url,
+            autocommit=True,
+            row_factory=dict_row,
+            connect_timeout=10,
+            options=_OPTIONS,
+            **TRANSPORT,
         )
+
+
+def _is_usable(connection: psycopg.Connection[Row]) -> bool:
+    """Tell whether the server is still there: it says nothing to whoever rests, unless that it goes."""
+    if connection.closed or connection.broken:
+        return False
+    watch = select.poll()
+    watch.register(connection.fileno(), select.POLLIN)
+    return not watch.poll(0)
 
 
 def _version(session: PostgresSession) -> int:

@@ -17,6 +17,8 @@ FAR: Final = "9999-12-31T00:00:00.000Z"
 """When a run that waits for a person goes on by itself: never; an answer makes it due."""
 PAUSE: Final = "run.pause_asked"
 RESUME: Final = "run.resume_asked"
+SEGMENT: Final = "org, repo, run, n, due_at, why, worker"
+"""What a segment is made of."""
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
 
 
@@ -72,6 +74,8 @@ class Segment(NamedTuple):
     n: int
     due_at: str
     why: str
+    worker: str | None = None
+    """Whose it is; None: whoever is free takes it when it is due."""
 
     @property
     def workflow(self) -> str:
@@ -92,7 +96,8 @@ def request(  # noqa: PLR0913 - a request has these parts
     """Write down that a plan is to be run; the worker takes it from here."""
     open_plan(session, address, slug)
     head = session.rows(
-        "UPDATE heads SET runs = runs + 1 WHERE org = :org AND repo = :repo AND plan = :plan RETURNING runs",
+        "UPDATE heads SET runs = runs + 1, state = 'requested'"
+        " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING runs",
         **address._asdict(),
     )
     session.run(
@@ -114,6 +119,7 @@ def request(  # noqa: PLR0913 - a request has these parts
         actor=actor,
         data={"run": run, "number": head[0]["runs"], "mode": options.get("mode", "phase")},
     )
+    session.poke()
     found = find(session, address.org, address.repo, run)
     if found is None:
         raise LookupError(run)
@@ -123,7 +129,8 @@ def request(  # noqa: PLR0913 - a request has these parts
 def plan_segment(session: Session, segment: Segment) -> None:
     """Write down when a run goes on; planned again, it is the same segment."""
     session.run(
-        "INSERT INTO segments (org, repo, run, n, due_at, why) VALUES (:org, :repo, :run, :n, :due_at, :why)"
+        "INSERT INTO segments (org, repo, run, n, due_at, why, worker)"
+        " VALUES (:org, :repo, :run, :n, :due_at, :why, :worker)"
         " ON CONFLICT (org, repo, run, n) DO NOTHING",
         **segment._asdict(),
     )
@@ -147,19 +154,21 @@ def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:
     """Make what a run waits for due at once; return the segments that were moved forward."""
     rows = session.rows(
         "UPDATE segments SET due_at = :now WHERE org = :org AND repo = :repo AND run = :run"
-        " AND closed_at IS NULL AND due_at > :now RETURNING org, repo, run, n, due_at, why",
+        f" AND closed_at IS NULL AND due_at > :now RETURNING {SEGMENT}",
         org=org,
         repo=repo,
         run=run,
         now=session.now,
     )
+    if rows:
+        session.poke()
     return [Segment(**row) for row in rows]
 
 
 def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segment]:
     """List the segments that are not closed, the earliest due first: all that an engine has to know."""
     rows = session.rows(
-        "SELECT org, repo, run, n, due_at, why FROM segments WHERE org = :org AND closed_at IS NULL"
+        f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL"
         " ORDER BY due_at, run LIMIT :limit",
         org=org,
         limit=limit,
@@ -167,9 +176,38 @@ def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segme
     return [Segment(**row) for row in rows]
 
 
+def due(session: Session, org: str, repo: str | None, *, limit: int = 200) -> list[tuple[Run, Segment]]:
+    """List what goes on by itself in a repository, or in all, the earliest first."""
+    columns = ", ".join(f"run.{name}" for name in _COLUMNS.split(", "))
+    rows = session.rows(
+        f"SELECT segment.n, segment.due_at, segment.why, {columns} FROM segments AS segment"
+        " JOIN runs AS run ON run.org = segment.org AND run.repo = segment.repo AND run.run = segment.run"
+        f" WHERE segment.org = :org{'' if repo is None else ' AND segment.repo = :repo'}"
+        " AND segment.closed_at IS NULL AND segment.due_at < :far ORDER BY segment.due_at, segment.run"
+        " LIMIT :limit",
+        org=org,
+        repo=repo,
+        far=FAR,
+        limit=limit,
+    )
+    found = []
+    for row in rows:
+        n, due_at, why = row.pop("n"), row.pop("due_at"), row.pop("why")
+        run = _run(row)
+        found.append((run, Segment(run.org, run.repo, run.run, n, due_at, why)))
+    return found
+
+
 def set_state(session: Session, run: Run, state: str) -> None:
     """Note a run's state where lists filter by it; the event that goes with it is the caller's."""
     over = state in ENDED
+    session.run(
+        "UPDATE heads SET state = :state"
+        " WHERE org = :org AND repo = :repo AND plan = :plan AND runs = :number",
+        **run.address._asdict(),
+        number=run.number,
+        state=state,
+    )
     session.run(
         "UPDATE runs SET state = :state, ended_at = CASE WHEN :over = 1 THEN :now ELSE ended_at END"
         " WHERE org = :org AND repo = :repo AND run = :run",
@@ -179,13 +217,6 @@ def set_state(session: Session, run: Run, state: str) -> None:
         state=state,
         over=int(over),
         now=session.now,
-    )
-    session.run(
-        "UPDATE heads SET state = :state WHERE org = :org AND repo = :repo AND plan = :plan",
-        org=run.org,
-        repo=run.repo,
-        plan=run.plan,
-        state=state,
     )
 
 
@@ -199,6 +230,8 @@ def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str)
         run=run,
         reason=reason,
     )
+    if changed:
+        session.poke()
     return bool(changed)
 
 
@@ -217,24 +250,28 @@ def pauses(session: Session, run: Run) -> Pauses:
 
 
 def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:
-    """List the runs of a repository, or of all, that are not over, the oldest first."""
+    """List the runs of a repository, or of all one by one, that are not over, the oldest first."""
     rows = session.rows(
-        f"SELECT {_COLUMNS} FROM runs WHERE org = :org AND (CAST(:repo AS text) IS NULL OR repo = :repo)"
-        " AND ended_at IS NULL ORDER BY at",
+        f"SELECT {_COLUMNS} FROM runs WHERE org = :org{'' if repo is None else ' AND repo = :repo'}"
+        " AND ended_at IS NULL ORDER BY repo, at",
         org=org,
         repo=repo,
     )
     return [_run(row) for row in rows]
 
 
-def newest_of(session: Session, org: str, repo: str) -> list[Run]:
-    """List the newest run of every plan of a repository."""
+def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
+    """List the newest run of each plan whose newest run goes on, has failed or was stopped, newest first."""
     rows = session.rows(
-        f"SELECT {_COLUMNS} FROM runs AS one WHERE org = :org AND repo = :repo AND number ="
-        " (SELECT max(number) FROM runs WHERE org = one.org AND repo = one.repo AND plan = one.plan)"
-        " ORDER BY at",
+        f"SELECT {', '.join(f'run.{name}' for name in _COLUMNS.split(', '))} FROM heads AS head"
+        " JOIN runs AS run ON run.org = head.org AND run.repo = head.repo AND run.plan = head.plan"
+        " AND run.number = head.runs WHERE head.org = :org AND head.repo = :repo"
+        # Word for word as its index has it.
+        " AND head.state IN ('requested', 'running', 'waiting', 'paused', 'failed', 'stopped')"
+        " ORDER BY head.changed_at DESC, head.plan LIMIT :limit",
         org=org,
         repo=repo,
+        limit=limit,
     )
     return [_run(row) for row in rows]
 

@@ -36,6 +36,9 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         if kind in ("trouble.met", "run.parked"):
             _hear_wait(facts, kind, data)
             continue
+        if kind == "run.taken_over":
+            facts.moves += 1
+            continue
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
         _hear(facts, kind, data)
@@ -80,6 +83,8 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.pause, facts.pause_at = str(data["reason"]), str(data.get("at", ""))
         case "run.resume_asked":
             facts.pause = None
+        case "run.hastened":
+            _hear_haste(facts)
         case "run.ended":
             facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
             facts.code = data.get("code")
@@ -94,6 +99,13 @@ def _hear_wait(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     facts.parked_at = str(data.get("at", ""))
     if kind == "trouble.met":
         facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, data["what"], data["retry_at"]
+
+
+def _hear_haste(facts: RunFacts) -> None:
+    """Hear that somebody wants it to go on now: a limit is tried, whenever it was said to open."""
+    for phase in facts.phases.values():
+        for attempt in phase.attempts:
+            attempt.resets_at = attempt.verifier_resets_at = None
 
 
 def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
@@ -153,11 +165,13 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         return
     elif kind == "attempt.begun":
         attempt.starts += 1
-        attempt.ending = None
+        attempt.ending, attempt.is_lost = None, False
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
         attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
+    elif kind == "attempt.lost":
+        attempt.ending, attempt.reason, attempt.is_lost = "abandoned", str(data["reason"]), True
     elif kind == "tree.refused":
         attempt.refusals, attempt.refusal = attempt.refusals + 1, str(data["reason"])
     elif kind == "tree.kept":

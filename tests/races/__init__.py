@@ -1,0 +1,1 @@
+"""Two who want the same thing at the same instant, a thousand times: one gets it, the other is told."""

@@ -1,0 +1,237 @@
+"""What two processes can want at the same instant, each through the product's own functions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import PlanChanged, StoreFailed
+from asbuilt.flows import requests
+from asbuilt.flows.moving import Mover
+from asbuilt.flows.requests import Asker, Declined
+from asbuilt.flows.run import end
+from asbuilt.git import candidates
+from asbuilt.git.repository import open_repository
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.events import open_plan
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.library.writing import replace
+from asbuilt.plan.source import digest
+from tests.journal.conftest import open_store
+from tests.races.arena import play
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.flows.moving import Refusal
+    from asbuilt.git.repository import Repository
+    from tests.races.arena import Rival, Said
+
+REPO: Final = "6f9c"
+NAMES: Final = ("ada", "bob")
+QUESTION: Final = approvals.Wish(run="r", kind="continue", question="go on?")
+
+
+def plan_of(number: int, who: int = 0) -> Address:
+    """Name the plan of a round; each has its own."""
+    return Address(LOCAL, REPO, f"plans/{number}{'ab'[who]}.md")
+
+
+class _Journal:
+    """Whoever plays with the journal: FOLDER STORE."""
+
+    def __init__(self, who: int, places: list[str]) -> None:
+        self.who = who
+        self.rooms = Path(places[0]) / "runs"
+        self.store = open_store(places[1])
+        self.asker = Asker(NAMES[who], f"host-{who}", {})
+
+    def prepare(self, number: int) -> None:
+        """Nothing has to be there."""
+
+
+class Claim(_Journal):
+    """Both ask for a run of one plan."""
+
+    def act(self, number: int) -> Said:
+        asked = requests.request(
+            self.store, self.rooms, plan_of(number), slug="plan", options={"mode": "finish"}, asker=self.asker
+        )
+        if isinstance(asked, Declined):
+            holder = asked.holder.run if asked.holder else None
+            return {"won": False, "holder": asked.claim.run, "run": holder, "host": asked.claim.host}
+        return {"won": True, "run": asked.run}
+
+
+class Answer(_Journal):
+    """Both answer one question, one with yes and one with no."""
+
+    def prepare(self, number: int) -> None:
+        if self.who == 0:
+            with self.store.write() as session:
+                open_plan(session, plan_of(number), "plan")
+                approvals.ask(session, plan_of(number), key=f"{number}/ask", wish=QUESTION, actor="asbuilt")
+
+    def act(self, number: int) -> Said:
+        counts, asked = requests.answer(
+            self.store, LOCAL, REPO, number + 1, said=("yes", "no")[self.who], note=None, asker=self.asker
+        )
+        return {"won": counts, "answer": asked.answer, "by": asked.answered_by}
+
+
+class Ask(_Journal):
+    """Two plans of one repository ask a question each; questions are numbered in the repository."""
+
+    def prepare(self, number: int) -> None:
+        with self.store.write() as session:
+            open_plan(session, plan_of(number, self.who), "plan")
+
+    def act(self, number: int) -> Said:
+        try:
+            with self.store.write() as session:
+                key = f"{number}/{self.who}"
+                asked = approvals.ask(
+                    session, plan_of(number, self.who), key=key, wish=QUESTION, actor="asbuilt"
+                )
+        except StoreFailed as error:
+            return {"failed": error.what}
+        return {"number": asked.number}
+
+
+class Stop(_Journal):
+    """A person stops a run and answers what it asks, while it ends and is told to go on."""
+
+    def prepare(self, number: int) -> None:
+        if self.who == 0:
+            with self.store.write() as session:
+                address = plan_of(number)
+                runs.request(session, address, run=f"r{number}", slug="plan", options={}, actor="you")
+                runs.plan_segment(session, runs.Segment(LOCAL, REPO, f"r{number}", 2, runs.FAR, "asks"))
+                wish = QUESTION._replace(run=f"r{number}")
+                approvals.ask(session, address, key=f"{number}/ask", wish=wish, actor="asbuilt")
+
+    def act(self, number: int) -> Said:
+        with self.store.read() as session:
+            (run,) = runs.of_plan(session, plan_of(number))
+        said = {}
+        try:
+            if self.who == 0:
+                said["stopped"] = requests.stop(self.store, run, reason="enough", asker=self.asker)
+                said["resumed"] = requests.go_on(self.store, run, asker=self.asker)
+            else:
+                with self.store.write() as session:
+                    end(session, run, "failed", "it ended")
+                said["ended"] = True
+                said["answered"], _ = requests.answer(
+                    self.store, LOCAL, REPO, number + 1, said="yes", note=None, asker=self.asker
+                )
+        except StoreFailed as error:
+            return {"failed": error.what}
+        return said
+
+
+class _Load:
+    """One proven commit."""
+
+    def __init__(self, repository: Repository, run: str, commit: str) -> None:
+        self.repository, self.run, self.commit = repository, run, commit
+        self.built: list[str] = []
+
+    def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
+        found = candidates.pick(self.repository, onto=onto, commits=[self.commit], run=self.run, sign=sign)
+        assert isinstance(found, candidates.Candidate), found
+        self.built.append(onto)
+        return found
+
+    def refusal(self, _: candidates.Candidate) -> None:
+        """It is proven wherever it lands."""
+
+    def details(self, _: candidates.Candidate) -> str:
+        return ""
+
+
+class _Landing:
+    """Whoever lands: FOLDER REPOSITORY; the commits of each round are under refs."""
+
+    same = False
+
+    def __init__(self, who: int, places: list[str]) -> None:
+        self.who = who
+        self.room = Path(places[0]) / f"room-{who}"
+        self.room.mkdir(exist_ok=True)
+        self.repository = open_repository(Path(places[1]))
+
+    def prepare(self, number: int) -> None:
+        whose = 0 if self.same else self.who
+        self.run = f"01r{number}{'ab'[whose]}"
+        ref = f"refs/proven/{number}{'ab'[whose]}"
+        self.load = _Load(self.repository, self.run, self.repository.git.line("rev-parse", "--verify", ref))
+
+    def act(self, _: int) -> Said:
+        told: list[dict[str, object]] = []
+        mover = Mover(
+            self.repository,
+            run=self.run,
+            branch="main",
+            room=self.room,
+            say=lambda kind, key, **data: told.append({"kind": kind, "key": key, **data}),
+        )
+        mover.land(self.load, cut_off=None, sign=False, again="asbuilt land plan")
+        return {"built": self.load.built, "told": told}
+
+
+class Landing(_Landing):
+    """Two runs of two plans land on one branch."""
+
+
+class SameLanding(_Landing):
+    """One run is landed by two processes."""
+
+    same = True
+
+
+class _File:
+    """Whoever writes a plan: FOLDER FILE."""
+
+    def __init__(self, who: int, places: list[str]) -> None:
+        self.who = who
+        self.file = Path(places[1])
+        self.seen = b""
+
+    def prepare(self, _: int) -> None:
+        self.seen = self.file.read_bytes()
+
+    def act(self, number: int) -> Said:
+        text = f"{NAMES[self.who]} {number}\n" * 2_000
+        try:
+            replace(self.file, text.encode(), expected=digest(self.seen), name="plan.md")
+        except PlanChanged as error:
+            return {"won": False, "told": error.what}
+        return {"won": True, "text": text.partition("\n")[0]}
+
+
+class File(_File):
+    """Both change the plan that they have read."""
+
+
+class Editor(_File):
+    """One changes the plan, and a person saves it without looking."""
+
+    def act(self, number: int) -> Said:
+        if self.who == 0:
+            return super().act(number)
+        fresh = self.file.with_name("editor-temp")
+        fresh.write_text(f"person {number}\n" * 2_000, encoding="ascii")
+        fresh.replace(self.file)
+        return {"before": self.seen.decode("ascii").partition("\n")[0]}
+
+
+GAMES: Final[dict[str, Callable[[int, list[str]], Rival]]] = {
+    "claim": Claim, "answer": Answer, "ask": Ask, "stop": Stop, "landing": Landing,
+    "same-landing": SameLanding, "file": File, "editor": Editor,
+}  # fmt: skip
+
+
+if __name__ == "__main__":
+    play(GAMES[sys.argv[1]], sys.argv[2:])

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.events import history
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.schema import STEPS
+from tests.journal.conftest import open_store
+from tests.races.arena import again, race
+from tests.races.games import NAMES, REPO, plan_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from asbuilt.journal.store import Store
+
+pytestmark = pytest.mark.crash
+
+
+@pytest.fixture
+def store(where: str) -> Iterator[Store]:
+    opened = open_store(where)
+    opened.migrate(STEPS)
+    yield opened
+    opened.close()
+
+
+def test_of_two_that_ask_for_one_plan_one_runs_it_and_the_other_is_told_who_does(
+    store: Store, where: str, tmp_path: Path
+) -> None:
+    for one in race("claim", str(tmp_path), where):
+        winner, loser = sorted(one.said, key=lambda said: not said["won"])
+        host = f"host-{one.said.index(winner)}"
+        assert (winner["won"], loser) == (
+            True,
+            {"won": False, "holder": winner["run"], "run": winner["run"], "host": host},
+        ), again()
+        with store.read() as session:
+            held = claims.find(session, plan_of(one.number))
+            known = [run.run for run in runs.of_plan(session, plan_of(one.number))]
+        assert (held and held.run, known) == (winner["run"], [winner["run"]]), again()
+
+
+def test_of_two_answers_one_counts_and_the_other_is_told_it(store: Store, where: str, tmp_path: Path) -> None:
+    for one in race("answer", str(tmp_path), where):
+        (won,) = [who for who in (0, 1) if one.said[who]["won"]]
+        stands = {"answer": ("yes", "no")[won], "by": NAMES[won]}
+        assert one.said[won] == {"won": True, **stands}, again()
+        assert one.said[1 - won] == {"won": False, **stands}, again()
+        with store.read() as session:
+            told = [event.data["answer"] for event in history(session, plan_of(one.number))[1:]]
+        assert told == [stands["answer"]], again()
+
+
+def test_questions_of_two_plans_at_one_instant_have_a_number_each(
+    store: Store, where: str, tmp_path: Path
+) -> None:
+    rounds = race("ask", str(tmp_path), where)
+    numbers = [said.get("number", said) for one in rounds for said in one.said]
+    assert sorted(numbers, key=str) == sorted(range(1, 2 * len(rounds) + 1), key=str), again()
+    with store.read() as session:
+        assert len(approvals.waiting(session, LOCAL, REPO, limit=10_000)) == 2 * len(rounds)
+
+
+def test_a_person_and_a_run_that_write_at_one_instant_wait_for_each_other(
+    store: Store, where: str, tmp_path: Path
+) -> None:
+    for one in race("stop", str(tmp_path), where):
+        person, run = one.said
+        assert run == {"ended": True, "answered": True}, again()
+        assert person.keys() == {"stopped", "resumed"}, again()
+        with store.read() as session:
+            kinds = [event.kind for event in history(session, plan_of(one.number))]
+            found = runs.find(session, LOCAL, REPO, f"r{one.number}")
+        assert kinds.count("run.ended") == 1
+        assert kinds.count("run.stop_asked") == person["stopped"], again()
+        assert found is not None
+        assert found.state == "failed"
