@@ -17,8 +17,10 @@ _RULES: Final = (
     (
         Kind.EXIT_FORCED,
         _FAILS,
-        r"(?:process|Deno) \. exit \( (?:0 )?\)|process \. exitCode = 0|os \. Exit \( 0 \)|"
-        r"process :: exit \( 0 \)|System \. exit \( 0 \)|Runtime \. getRuntime \( \) \. halt \( 0",
+        (
+            r"(?:process|Deno) \. exit \( (?:0 )?\)|process \. exitCode = 0|os \. Exit \( 0 \)|"
+            r"process :: exit \( 0 \)|System \. exit \( 0 \)|Runtime \. getRuntime \( \) \. halt \( 0"
+        ),
     ),
     (
         Kind.EXIT_FORCED,
@@ -34,8 +36,10 @@ _RULES: Final = (
     (
         Kind.RUNNER_REPLACED,
         _FAILS,
-        r"\b(?:assert|expect|chai|globalThis|global|window)(?: \. \w+)* \. (?:\w+) = (?!=)|"
-        r"\b(?:const|let|var|function) (?:expect|assert|it|test|describe) (?:=(?! require)|\()",
+        (
+            r"\b(?:assert|expect|chai|globalThis|global|window)(?: \. \w+)* \. (?:\w+) = (?!=)|"
+            r"\b(?:const|let|var|function) (?:expect|assert|it|test|describe) (?:=(?! require)|\()"
+        ),
     ),
     (Kind.PRODUCT_REPLACED, _SIGN_OFF, r"\b(?:jest|vi|mock) \. (?:mock|doMock|module) \( \"\.[^\"]*\""),
     (
@@ -51,8 +55,10 @@ _RULES: Final = (
     (
         Kind.OUTCOME_REWRITTEN,
         _SIGN_OFF,
-        r"\bfunc TestMain \(|panic :: set_hook|"
-        r"implements (?:TestExecutionExceptionHandler|InvocationInterceptor|TestWatcher|ExecutionCondition)",
+        (
+            r"\bfunc TestMain \(|panic :: set_hook|implements "
+            r"(?:TestExecutionExceptionHandler|InvocationInterceptor|TestWatcher|ExecutionCondition)"
+        ),
     ),
 )
 _PRODUCT: Final = re.compile(

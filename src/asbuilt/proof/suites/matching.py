@@ -9,7 +9,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.model import Assertion, Finding, Kind, Severity, Test
-from asbuilt.proof.suites.weighing import implied, likeness, nearness, tabled, weighed
+from asbuilt.proof.suites.weighing import (
+    OTHER_INPUT,
+    implied,
+    likeness,
+    may_be_a_case,
+    nearness,
+    tabled,
+    weighed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -188,7 +196,15 @@ def _explained(pair: _Pair, rest: list[Assertion], free: _Free, after: Sequence[
         lines = (pair.before.line, pair.after.line)
         yield _finding(Kind.TEST_EMPTIED, Severity.FAILS, pair, lines, was, "it checks nothing")
     else:
-        yield from _settled(pair, rest, free.of(pair.after), pair.after.assertions)
+        whole = pair.after.assertions
+        if pair.after.is_open and not pair.before.is_open:
+            told = [one for one in rest if any(may_be_a_case(one, other) for other in whole)]
+            rest = [one for one in rest if one not in told]
+            if told:
+                lines = (pair.before.line, pair.after.line)
+                was, now = f"{len(told)} checks", "its cases are computed: count them"
+                yield _finding(Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, pair, lines, was, now)
+        yield from _settled(pair, rest, free.of(pair.after), whole)
 
 
 def _settled(
@@ -196,6 +212,7 @@ def _settled(
 ) -> Iterator[Finding]:
     """Weigh every unmet demand against the nearest thing that stands in its place."""
     new = candidates[:_MOST]
+    said = False
     for one in rest:
         if implied(one, new, whole[:_MOST]):
             continue
@@ -203,12 +220,14 @@ def _settled(
         if best is not None:
             candidates.remove(best)
             judged = weighed(one, best)
-            if judged is not None:
+            if judged is not None and not (judged[2].endswith(OTHER_INPUT) and said):
                 kind, severity, now = judged
+                said = said or now.endswith(OTHER_INPUT)
                 yield _finding(kind, severity, pair, (one.line, best.line), one.text, now)
         elif one.void is None:
-            lines = (one.line, None)
-            yield _finding(Kind.ASSERTION_REMOVED, Severity.FAILS, pair, lines, one.text, "it is gone")
+            # A type that is asserted is often a word to a type checker.
+            severity = Severity.SIGN_OFF if one.form == "isinstance" else Severity.FAILS
+            yield _finding(Kind.ASSERTION_REMOVED, severity, pair, (one.line, None), one.text, "it is gone")
 
 
 def _gone(pair: _Pair, rest: list[Assertion], free: _Free, after: Sequence[Test]) -> Iterator[Finding]:

@@ -170,6 +170,9 @@ class Test(NamedTuple):
     is_aid: bool = False
     """True: it runs only when a test calls it, so when it is gone nothing is silently lost."""
 
+    is_open: bool = False
+    """True: its cases are computed, so nobody can count them."""
+
     @property
     def is_live(self) -> bool:
         """Tell whether its failure would be seen."""

@@ -278,6 +278,7 @@ class _File:
             tuple(assertions),
             tuple(idle),
             _words(found.function),
+            is_open=self.marks.are_open(found.cases),
         )
 
     def _hidden_by(self, function: Function) -> tuple[Kind, str] | None:

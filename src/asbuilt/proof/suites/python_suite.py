@@ -127,10 +127,22 @@ def _is_of_tests(path: str, collecting: Collecting) -> bool:
     )
 
 
+def _is_loaded(path: str, collecting: Collecting) -> bool:
+    """Tell whether a runner loads a file by itself."""
+    name = path.rpartition("/")[2]
+    loaded = ("conftest.py", "__init__.py", *collecting.files)
+    return any(fnmatchcase(name, pattern) for pattern in loaded)
+
+
 def _traces(side: _Side, collecting: Collecting, asserted: frozenset[str]) -> list[tuple[str, Trace]]:
     return [
         (path, trace)
         for path, tree in side.trees.items()
         if role_of(path) not in (Role.SHADOW, Role.SETTINGS)
-        for trace in traces_in(tree, is_product=not _is_of_tests(path, collecting), asserted=asserted)
+        for trace in traces_in(
+            tree,
+            is_product=not _is_of_tests(path, collecting),
+            is_loaded=_is_loaded(path, collecting),
+            asserted=asserted,
+        )
     ]

@@ -50,23 +50,28 @@ _RUNNERS: Final = re.compile(
 )
 _SUMMARY: Final = re.compile(r"\b\d+ (?:passed|tests? passed)\b|^Ran \d+ tests?\b|^OK$")
 _TEST_ENVIRONMENT: Final = re.compile(r"^(PYTEST_\w+|pytest|_pytest|unittest)$")
+_PRINTS: Final = re.compile(r"^print$|\bstd(out|err)\w*\.write|\b(s?echo|write_line|write_sep)$|reporter\.")
 _RETRIES: Final = frozenset(["flaky", "retry", "rerun_if_fails", "repeat_on_failure"])
 _ASSERT_METHOD: Final = re.compile(r"^(assert[A-Z_]\w*|fail)$")
 
 
-def traces_in(tree: ast.Module, *, is_product: bool, asserted: frozenset[str]) -> tuple[Trace, ...]:
+def traces_in(
+    tree: ast.Module, *, is_product: bool, is_loaded: bool, asserted: frozenset[str]
+) -> tuple[Trace, ...]:
     """Read every trace of a file. `asserted` are the functions whose answers the suite judges."""
-    reading = _Reading(tree, asserted)
+    reading = _Reading(tree, asserted, is_loaded=is_loaded)
     return tuple(reading.product() if is_product else reading.tests())
 
 
 class _Reading:
     """One file, with its imports."""
 
-    def __init__(self, tree: ast.Module, asserted: frozenset[str]) -> None:
+    def __init__(self, tree: ast.Module, asserted: frozenset[str], *, is_loaded: bool) -> None:
         self.tree = tree
         self.imports = imports_of(tree)
         self.asserted = asserted
+        self.is_loaded = is_loaded
+        """True: a runner loads it by itself."""
 
     def product(self) -> Iterator[Trace]:
         """Read code that is to be proven: it must not know whether somebody looks."""
@@ -109,8 +114,11 @@ class _Reading:
         name = dotted(node.func, self.imports)
         first = constant(node.args[0]) if node.args else None
         options = {word.arg: constant(word.value) for word in node.keywords}
-        if name in ("os._exit", "posix._exit", "os.abort") or name.startswith("os.exec"):
-            yield _trace(Kind.EXIT_FORCED, _FAILS, node)
+        if name in ("os._exit", "posix._exit") and first != 0 and isinstance(first, int):
+            return
+        if name in ("os._exit", "posix._exit") or name.startswith("os.exec"):
+            # A program of its own may end as it likes; what a runner loads may not.
+            yield _trace(Kind.EXIT_FORCED, _FAILS if self.is_loaded else _SIGN_OFF, node)
         elif name in ("sys.exit", "exit", "quit", "builtins.exit") and (
             not node.args or first in (0, None, False)
         ):
@@ -118,9 +126,7 @@ class _Reading:
                 yield _trace(Kind.EXIT_FORCED, _FAILS, node)
         elif name == "pytest.exit":
             yield _trace(Kind.EXIT_FORCED, _FAILS if options.get("returncode") == 0 else _SIGN_OFF, node)
-        elif (name == "unittest.main" and options.get("exit") is False) or (
-            name == "os.kill" and node.args and "getpid" in ast.unparse(node.args[0])
-        ):
+        elif name == "unittest.main" and options.get("exit") is False:
             yield _trace(Kind.EXIT_FORCED, _FAILS, node)
         elif name == "atexit.register":
             yield _trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
@@ -147,7 +153,7 @@ class _Reading:
             yield _trace(Kind.EXIT_FORCED, _FAILS, node)
         elif name == "__import__" and node.args and constant(node.args[0]) in ("os", "sys", "posix"):
             yield _trace(Kind.NOT_COMPARED, _SIGN_OFF, node)
-        elif last in ("print", "write", "echo", "write_line", "line", "secho"):
+        elif _PRINTS.search(name):
             said = [str(constant(one)) for one in node.args if isinstance(one, ast.Constant)]
             if any(_SUMMARY.search(text.strip()) for text in said):
                 yield _trace(Kind.OUTCOME_REWRITTEN, _FAILS, node)
@@ -281,7 +287,10 @@ class _Reading:
                 if isinstance(one, ast.Attribute) and _ASSERT_METHOD.match(one.attr):
                     yield _trace(Kind.FAILURE_SWALLOWED, _FAILS, node)
                     return
-        if any(_RUNNERS.match(target) for target in targets):
+        is_module = "sys.modules" in targets and not re.search(
+            r"modules\[.(_?pytest|unittest)", ast.unparse(node)
+        )
+        if any(_RUNNERS.match(target) for target in targets) and not is_module:
             yield _trace(Kind.RUNNER_REPLACED, _FAILS, node)
 
     def _module(self) -> Iterator[Trace]:
