@@ -45,7 +45,7 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
         if role is Role.SETTINGS:
             findings += compare_settings(change, order)
         elif not (change.after is None and change.before in moved):
-            findings += by_place(change, role)
+            findings += by_place(change, role, order.command)
     told = dict.fromkeys(settled(finding, order) for finding in findings)
     return tuple(sorted(told, key=_order))
 

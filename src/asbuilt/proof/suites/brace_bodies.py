@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _MOST: Final = 2_000
 _GLIMPSE: Final = 500
 _SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
+_UNAWAITED: Final = (Kind.FAILURE_SWALLOWED, "nobody waits for it")
+_LATER: Final = frozenset(("setTimeout", "setInterval", "setImmediate", "nextTick", "queueMicrotask"))
 _DEAD: Final = (Kind.ALWAYS_TRUE, "it is never reached")
 _KEYWORDS: Final = frozenset(("func", "function", "fn", "if", "for", "while", "switch", "catch", "return"))
 _FAILURES: Final = frozenset(["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"])
@@ -142,6 +144,8 @@ def _zones(code: Code, start: int, end: int, language: str, names: Names) -> Ite
             yield _Zone(after, end, _DEAD, "")
         elif word == "recover" and code.word(at + 1) == "(" and language == "go":
             yield _Zone(start, end, _SWALLOWED, "")
+        elif _is_later(code, start, at):
+            yield _Zone(at, code.closing(at + 1), _UNAWAITED, "")
         elif word == "catch_unwind":
             opening = at + 1
             yield _Zone(opening, code.closing(opening), _SWALLOWED, "")
@@ -182,12 +186,12 @@ def _try(code: Code, opening: int, language: str) -> Iterator[_Zone]:
 def _if(code: Code, at: int, end: int, language: str, names: Names) -> Iterator[_Zone]:
     opening = at + 1
     while opening < end and code.word(opening) != "{":
-        if code.word(opening) in ("(", "["):
+        if code.word(opening) in ("(", "[") and code.word(opening - 1) != ")":
             opening = code.closing(opening)
-        elif code.word(opening) == ";" and language != "go":
-            return
+        elif language in ("javascript", "java") and code.word(opening - 1) == ")":
+            break
         opening += 1
-    closing = code.closing(opening)
+    closing = code.closing(opening) if code.word(opening) == "{" else _statement_end(code, opening, end)
     tokens = code.tokens[at + 1 : min(opening, at + _GLIMPSE)]
     text = side(tokens, names).text.strip("( )")
     inside = _glimpse(code, opening, closing)
@@ -205,6 +209,26 @@ def _if(code: Code, at: int, end: int, language: str, names: Names) -> Iterator[
             r"expect|assert|fail", inside
         ):
             yield _Zone(closing, end, None, f"not {text}")
+
+
+def _statement_end(code: Code, at: int, end: int) -> int:
+    while at < end and code.word(at) not in (";", "}"):
+        at = code.closing(at) + 1 if code.word(at) in ("(", "[", "{") else at + 1
+    return min(at, end)
+
+
+def _is_later(code: Code, start: int, at: int) -> bool:
+    """Tell whether what a call is given runs when the test may be over."""
+    if code.word(at) == "then":
+        return code.word(at - 1) == "." and not _is_awaited(code, start, at)
+    return code.word(at) in _LATER and code.word(at + 1) == "("
+
+
+def _is_awaited(code: Code, start: int, at: int) -> bool:
+    """Tell whether somebody waits for the promise that a `.then` belongs to."""
+    while at > start and code.word(at) not in (";", "{", "}", "=>", "return", "await"):
+        at -= 1
+    return code.word(at) in ("return", "await", "=>")
 
 
 def _failing_if(code: Code, at: int, names: Names) -> list[Assertion]:

@@ -19,6 +19,7 @@ RUNNER: Final = re.compile(
     r"make\s+\S*(?:test|check)\S*|run[-_]?tests?(?:\.\w+)?|tests?/\S+\.(?:sh|py|js|mjs|bats))(?![\w-])"
 )
 _MASKS: Final = (
+    (re.compile(r"^\s*-\s*\w"), "its failure is ignored"),
     (
         re.compile(r"\|\|\s*(?!exit\s+[1-9$]|return\s+[1-9$]|false\b|fail|die|abort|\{|\()"),
         "a failure is answered by ||",

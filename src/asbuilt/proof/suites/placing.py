@@ -8,7 +8,7 @@ from asbuilt.proof.suites.model import Change, Finding, Kind, Severity
 from asbuilt.proof.suites.places import Role, is_foreign, is_in_tests, is_named_test
 
 
-def by_place(change: Change, role: Role) -> list[Finding]:
+def by_place(change: Change, role: Role, command: str) -> list[Finding]:
     """Find what is worth telling of a file without a look into it."""
     is_new = change.before is None
     match role:
@@ -30,6 +30,8 @@ def by_place(change: Change, role: Role) -> list[Finding]:
         case Role.TEST | Role.AROUND if is_foreign(change.path) or _is_mute(change.path):
             severity = Severity.NOTE if is_new else Severity.SIGN_OFF
             return [_finding(change, Kind.NOT_COMPARED, severity, "tests in this language are not compared")]
+        case Role.PRODUCT | Role.OTHER if not is_new and change.path in command.replace("./", "").split():
+            return [_finding(change, Kind.RUNNER_CHANGED, Severity.SIGN_OFF, "the test command runs it")]
         case Role.TEST | Role.AROUND | Role.SETTINGS | Role.PRODUCT | Role.OTHER | Role.SHADOW | Role.STARTUP:
             return []
         case _:

@@ -81,6 +81,8 @@ def compare_settings(change: Change, order: Order) -> list[Finding]:
 
 def _told(change: Change, order: Order) -> Iterator[commands.Told]:
     name = change.path.rpartition("/")[2]
+    if b"pytest11" in (change.after or b"") and b"pytest11" not in (change.before or b""):
+        yield Kind.RUNNER_CHANGED, _SIGN_OFF, "pytest11: a plugin of the project's own"
     if name == "package.json":
         yield from _package(change, order)
     elif name in ("tox.ini", "setup.cfg"):

@@ -179,7 +179,9 @@ def _traces(lines: list[_Line], blocks: dict[str, list[_Line]]) -> Iterator[Trac
             "the script goes on after a failure: no set -e",
             "no set -e",
         )
-    if not any("pipefail" in line.text for line in lines) and any("|" in line.text for line in lines):
+    if not any("pipefail" in line.text for line in lines) and any(
+        re.search(r"(?<!\|)\|(?!\|)", line.text) for line in lines
+    ):
         yield Trace(Kind.FAILURE_SWALLOWED, Severity.SIGN_OFF, 1, "no pipefail", "no pipefail")
     for at, line in enumerate(lines):
         text = line.text

@@ -94,7 +94,8 @@ def weighed(one: Assertion, other: Assertion) -> Weighed | None:
         return Kind.NOT_ALWAYS_CHECKED, Severity.FAILS, f"{other.text}, only if {other.guard}"
     if one.form == other.form and one.form in ("raises", "warns"):
         return _raised(one, other)
-    if other.circular and not one.circular and not one.literals <= other.literals:
+    asked = other.circular and (not one.literals <= other.literals or other.subject in other.expected)
+    if asked and not one.circular:
         return (
             Kind.COMPARED_WITH_ITSELF,
             Severity.FAILS,
