@@ -51,8 +51,7 @@ def read_braces(path: str, data: bytes, language: str) -> Reading:
     kept = tuple(
         test for test in tests if not test.is_aid or any(one.form != "runs" for one in test.assertions)
     )
-    told = list(traces_of(text, code, language))
-    return Reading(kept, tuple(told))
+    return Reading(kept, tuple(traces_of(text, code, language)))
 
 
 def read_product(path: str, data: bytes, language: str) -> Reading:  # noqa: ARG001 - read as tests are

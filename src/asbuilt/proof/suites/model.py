@@ -187,8 +187,7 @@ class Trace(NamedTuple):
     line: int
     text: str
     key: str
-    test: str = ""
-    words: frozenset[str] = frozenset()
+    """What it is known by: the same one in another place is not new."""
 
 
 class Reading(NamedTuple):

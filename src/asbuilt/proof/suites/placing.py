@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from asbuilt.proof.suites.model import Change, Finding, Kind, Severity
-from asbuilt.proof.suites.places import Role, is_foreign, is_in_tests, is_named_test
+from asbuilt.proof.suites.places import Role, is_foreign
 
 
 def by_place(change: Change, role: Role, command: str) -> list[Finding]:
@@ -27,7 +27,7 @@ def by_place(change: Change, role: Role, command: str) -> list[Finding]:
                 return []
             now = "it is gone" if change.after is None else "what the tests compare with is another"
             return [_finding(change, Kind.GOLDEN_CHANGED, Severity.SIGN_OFF, now)]
-        case Role.TEST | Role.AROUND if is_foreign(change.path) or _is_mute(change.path):
+        case Role.TEST | Role.AROUND if is_foreign(change.path):
             severity = Severity.NOTE if is_new else Severity.SIGN_OFF
             return [_finding(change, Kind.NOT_COMPARED, severity, "tests in this language are not compared")]
         case Role.PRODUCT | Role.OTHER if not is_new and change.path in command.replace("./", "").split():
@@ -36,10 +36,6 @@ def by_place(change: Change, role: Role, command: str) -> list[Finding]:
             return []
         case _:
             assert_never(role)
-
-
-def _is_mute(path: str) -> bool:
-    return is_in_tests(path) and path.endswith((".kts", ".pyi")) and not is_named_test(path, "")
 
 
 def _finding(change: Change, kind: Kind, severity: Severity, now: str) -> Finding:

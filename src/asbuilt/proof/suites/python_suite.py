@@ -56,19 +56,7 @@ def new_traces(before: Sequence[tuple[str, Trace]], after: Sequence[tuple[str, T
         if known[trace.key]:
             known[trace.key] -= 1
         else:
-            found.append(
-                Finding(
-                    trace.kind,
-                    trace.severity,
-                    path,
-                    trace.test,
-                    None,
-                    trace.line,
-                    "",
-                    trace.text,
-                    words=trace.words,
-                )
-            )
+            found.append(Finding(trace.kind, trace.severity, path, "", None, trace.line, "", trace.text))
     return found
 
 
