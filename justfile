@@ -43,6 +43,10 @@ races *args:
     ASBUILT_RACE_ROUNDS=${ASBUILT_RACE_ROUNDS:-1000} ASBUILT_CRASH_ROUNDS=400 \
         pytest --numprocesses 2 -m crash tests/races tests/timetravel {{ args }}
 
+# every fault in its long form, into docs/reliability.md: disks, files, locks, databases, clocks, agents
+faults *args:
+    ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 tests/faults {{ args }}
+
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
 ci: (fuzz-slice "plan" "30") journeys check
 

@@ -46,8 +46,6 @@ class Compared(NamedTuple):
 
 def compared(server: Server | None, keep: Path | None = None) -> Compared:
     """Run ten phases, then the same process starts through the engine alone; without a server on SQLite."""
-    # What detaches itself from a worker is ours to reap, so that its time is counted too.
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     with tempfile.TemporaryDirectory(prefix="asbuilt-ten-") as folder:
         world, aside = Path(folder) / "world", Path(folder) / "aside"
         world.mkdir()
@@ -95,11 +93,18 @@ def _through_the_engine(home: Path, where: str, noted: Path, steps: int) -> floa
 
 
 def _spent(act: Callable[[], float]) -> Ten:
+    # What detaches itself from a worker is ours to reap, so that its time is counted too.
+    libc = ctypes.CDLL(None)
+    libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    wall = act()
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, 0)[0]:
-            pass
+    try:
+        wall = act()
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, 0)[0]:
+                pass
+    finally:
+        # A server that is started later would be ours to wait for.
+        libc.prctl(_SUBREAPER, 0, 0, 0, 0)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Ten(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 

@@ -117,9 +117,14 @@ def _row(kind: str, backend: str, outcomes: list[Outcome]) -> Row:
         not_finished=count("not finished"),
         starts_host=most([outcome for outcome in struck if outcome.hosts_killed]),
         starts_else=most([outcome for outcome in struck if not outcome.hosts_killed]),
-        commit=_commit(),
-        machine=f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}",
+        **where(),
     )
+
+
+def where() -> dict[str, str]:
+    """Say on which commit and machine something was seen, for a row."""
+    machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    return {"commit": _commit(), "machine": machine}
 
 
 def keep(name: str, rows: list[Row], folder: Path = ROWS) -> None:

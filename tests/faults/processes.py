@@ -15,8 +15,9 @@ def cpu_s(pid: int) -> float:
 
 
 def peak_mb(pid: int) -> float:
-    """Tell how much memory a process has ever had at once."""
-    for line in Path(f"/proc/{pid}/status").read_text("ascii").splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    raise LookupError(pid)
+    """Tell how much memory a process has ever had at once; nothing when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0.0)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -300,3 +302,19 @@ def test_words_that_no_encoding_takes_come_back_as_they_were(store: Store, text:
         append(session, PLAN, key="k", kind="toy", actor="you", data={"text": text})
     with store.read() as session:
         assert history(session, PLAN)[-1].data == {"text": text}
+
+
+def test_what_was_written_is_there_for_all_however_many_come_and_go(tmp_path: Path) -> None:
+    """A process that closes the file anywhere lets go of SQLite's own locks on it, without a word."""
+    file = tmp_path / "journal.db"
+    store = open_store(str(file))
+    store.migrate(STEPS)
+    with store.read() as one, store.read() as two:
+        assert one.rows("SELECT 1 AS n") == two.rows("SELECT 1 AS n")
+    look = f"import sqlite3; c = sqlite3.connect({str(file)!r}); print(*c.execute('SELECT slug FROM heads'))"
+    subprocess.run([sys.executable, "-c", f"{look}; c.close()"], check=True)
+    with store.write() as session:
+        open_plan(session, PLAN, "rate-limit")
+    seen = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
+    assert seen.stdout == "('rate-limit',)\n"
+    store.close()

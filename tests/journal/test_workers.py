@@ -85,6 +85,9 @@ def test_a_run_is_claimed_only_where_its_repository_is(store: Store) -> None:
     known = _request(store)
     with store.write() as session:
         repositories.remember(session, ORG, Known(known.repo, "/repo", "1:2", None, "its machine"))
+    with store.read() as session:
+        assert not segments.goes_on(session, ORG, "a", machine="another machine")
+        assert segments.goes_on(session, ORG, "a", machine="its machine")
     assert _claim(store, "a", machine="another machine") == []
     assert _claim(store, "a", machine="its machine") == [known.workflow]
 

@@ -501,6 +501,28 @@ def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> Non
     ]  # fmt: skip
 
 
+def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_not_for_ever() -> None:
+    def after(troubles: int, now: str) -> Move:
+        met = ("trouble.met", {"run": RUN, "what": "No space left on device", "retry_at": LATER})
+        begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
+        ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "cancelled"})
+        asked = ("run.stop_asked", {"run": RUN})
+        facts = fold(RUN, {}, [*VERIFIED[:6], begun, ended, asked, *[met] * troubles])
+        facts.stop = "enough"
+        return next_move(facts, now)
+
+    keep = phases.Keep("1", 1)
+    wait = phases.Wait("trouble: No space left on device", LATER)
+    limit = phases.TROUBLE_LIMIT
+    over = End("failed", f"kept from going on {limit + 1} times; last: No space left on device")
+    assert [after(0, NOW), after(1, NOW), after(1, LATER), after(limit + 1, LATER)] == [
+        keep,
+        wait,
+        keep,
+        over,
+    ]
+
+
 def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_another_workspace() -> None:
     begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
     ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "done", "starts": 1})

@@ -9,12 +9,15 @@ import json
 import mmap
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from tests.crash import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +26,7 @@ ROOT: Final = Path(__file__).parents[2]
 ROUNDS: Final = int(os.environ.get("ASBUILT_RACE_ROUNDS", "100"))
 SEED: Final = int(os.environ.get("ASBUILT_RACE_SEED", "20261115"))
 _PATIENCE_S: Final = 120.0
+_FULL: Final = 1_000
 _SPIN_S: Final = 0.002
 _PLACE: Final = struct.Struct("q")
 
@@ -94,6 +98,14 @@ def again() -> str:
     """Say how to play it again."""
     test = os.environ["PYTEST_CURRENT_TEST"].partition(" ")[0]
     return f"again: ASBUILT_RACE_ROUNDS={ROUNDS} ASBUILT_RACE_SEED={SEED} pytest '{test}'"
+
+
+def held(game: str, backend: str, times: int) -> None:
+    """Keep a row of what held each time, where it was tried in full."""
+    if ROUNDS >= _FULL:
+        name = re.sub(r"\W+", "-", f"race {game} {backend}")
+        seen: dict[str, Any] = {**rows.where()}
+        rows.keep(name, [rows.Row(f"two or more at one instant: {game}", backend, times, **seen)])
 
 
 def play(rival: Callable[[int, list[str]], Rival], arguments: list[str]) -> None:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import PlanChanged, StoreFailed
 from asbuilt.flows import requests
 from asbuilt.flows.moving import Mover
+from asbuilt.flows.record import Record
 from asbuilt.flows.requests import Asker, Declined
 from asbuilt.flows.run import end
 from asbuilt.git import candidates
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import approvals, runs
-from asbuilt.journal.events import open_plan
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.events import history, open_plan
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.schema import STEPS
 from asbuilt.library.writing import replace
 from asbuilt.plan.source import digest
 from tests.journal.conftest import open_store
@@ -152,33 +155,33 @@ class _Load:
 
 
 class _Landing:
-    """Whoever lands: FOLDER REPOSITORY; the commits of each round are under refs."""
+    """Whoever lands, each with a journal of its own: FOLDER REPOSITORY. What is proven is under refs."""
 
     same = False
 
     def __init__(self, who: int, places: list[str]) -> None:
-        self.who = who
+        self.whose = "a" if self.same else "ab"[who]
         self.room = Path(places[0]) / f"room-{who}"
-        self.room.mkdir(exist_ok=True)
+        self.room.mkdir()
+        self.store = open_store(str(self.room / "journal.db"))
+        self.store.migrate(STEPS)
         self.repository = open_repository(Path(places[1]))
 
     def prepare(self, number: int) -> None:
-        whose = 0 if self.same else self.who
-        self.run = f"01r{number}{'ab'[whose]}"
-        ref = f"refs/proven/{number}{'ab'[whose]}"
-        self.load = _Load(self.repository, self.run, self.repository.git.line("rev-parse", "--verify", ref))
+        address, run = plan_of(number), f"01r{number}{self.whose}"
+        with self.store.write() as session:
+            asked = runs.request(session, address, run=run, slug="plan", options={}, actor="you")
+        self.record = Record(run=asked, store=self.store, blobs=Blobs(self.room / "blobs"))
+        ref = f"refs/proven/{number}{self.whose}"
+        self.load = _Load(self.repository, run, self.repository.git.line("rev-parse", "--verify", ref))
 
-    def act(self, _: int) -> Said:
-        told: list[dict[str, object]] = []
-        mover = Mover(
-            self.repository,
-            run=self.run,
-            branch="main",
-            room=self.room,
-            say=lambda kind, key, **data: told.append({"kind": kind, "key": key, **data}),
-        )
+    def act(self, number: int) -> Said:
+        run = self.record.run.run
+        mover = Mover(self.repository, run=run, branch="main", room=self.room, record=self.record)
         mover.land(self.load, cut_off=None, sign=False, again="asbuilt land plan")
-        return {"built": self.load.built, "told": told}
+        with self.store.read() as session:
+            told = [(event.kind, event.data.get("new")) for event in history(session, plan_of(number))]
+        return {"built": self.load.built, "told": told[1:]}
 
 
 class Landing(_Landing):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.races.arena import again, race
+from tests.races.arena import ROUNDS, again, held, race
 from tests.races.games import NAMES
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def test_of_two_that_change_one_plan_one_does_and_the_other_is_told(file: Path, 
     (last,) = [said["text"] for said in rounds[-1].said if said["won"]]
     assert file.read_text(encoding="ascii") == f"{last}\n" * 2_000, again()
     assert [path.name for path in file.parent.iterdir()] == ["plan.md"], again()
+    held("one plan file", "-", ROUNDS)
 
 
 def test_what_a_person_saves_at_the_same_instant_is_never_lost(file: Path, tmp_path: Path) -> None:
@@ -49,3 +50,4 @@ def test_what_a_person_saves_at_the_same_instant_is_never_lost(file: Path, tmp_p
         assert one.said[1]["before"] == before, again()
     assert file.read_text(encoding="ascii") == f"person {rounds[-1].number}\n" * 2_000, again()
     assert [path.name for path in file.parent.iterdir()] == ["plan.md"], again()
+    held("a plan file that a person saves", "-", ROUNDS)

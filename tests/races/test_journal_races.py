@@ -9,7 +9,7 @@ from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
-from tests.races.arena import again, race
+from tests.races.arena import ROUNDS, again, held, race
 from tests.races.games import NAMES, REPO, plan_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ def store(where: str) -> Iterator[Store]:
     opened.close()
 
 
+def _store(where: str) -> str:
+    return "postgres" if where.startswith("postgresql:") else "sqlite"
+
+
 def test_of_two_that_ask_for_one_plan_one_runs_it_and_the_other_is_told_who_does(
     store: Store, where: str, tmp_path: Path
 ) -> None:
@@ -40,9 +44,10 @@ def test_of_two_that_ask_for_one_plan_one_runs_it_and_the_other_is_told_who_does
             {"won": False, "holder": winner["run"], "run": winner["run"], "host": host},
         ), again()
         with store.read() as session:
-            held = claims.find(session, plan_of(one.number))
+            owner = claims.find(session, plan_of(one.number))
             known = [run.run for run in runs.of_plan(session, plan_of(one.number))]
-        assert (held and held.run, known) == (winner["run"], [winner["run"]]), again()
+        assert (owner and owner.run, known) == (winner["run"], [winner["run"]]), again()
+    held("one claim", _store(where), ROUNDS)
 
 
 def test_of_two_answers_one_counts_and_the_other_is_told_it(store: Store, where: str, tmp_path: Path) -> None:
@@ -54,6 +59,7 @@ def test_of_two_answers_one_counts_and_the_other_is_told_it(store: Store, where:
         with store.read() as session:
             told = [event.data["answer"] for event in history(session, plan_of(one.number))[1:]]
         assert told == [stands["answer"]], again()
+    held("one answer", _store(where), ROUNDS)
 
 
 def test_questions_of_two_plans_at_one_instant_have_a_number_each(
@@ -64,6 +70,7 @@ def test_questions_of_two_plans_at_one_instant_have_a_number_each(
     assert sorted(numbers, key=str) == sorted(range(1, 2 * len(rounds) + 1), key=str), again()
     with store.read() as session:
         assert len(approvals.waiting(session, LOCAL, REPO, limit=10_000)) == 2 * len(rounds)
+    held("one number", _store(where), ROUNDS)
 
 
 def test_a_person_and_a_run_that_write_at_one_instant_wait_for_each_other(
@@ -80,3 +87,4 @@ def test_a_person_and_a_run_that_write_at_one_instant_wait_for_each_other(
         assert kinds.count("run.stop_asked") == person["stopped"], again()
         assert found is not None
         assert found.state == "failed"
+    held("a person and a run", _store(where), ROUNDS)

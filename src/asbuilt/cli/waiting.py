@@ -185,7 +185,7 @@ def _parked(run: RunView, seen: Seen) -> Waiting:
         "limit" if waits.kind == "limit" else "time",
         "the clock",
         _clock(waits.until, seen) if waits.until else waits.why,
-        f"Parked{since}: {waits.why}. {due}; its tree is kept.{alone}",
+        f"Parked{since}: {waits.why.rstrip('.')}. {due}; its tree is kept.{alone}",
         since=waits.since or None,
         until=waits.until,
     )

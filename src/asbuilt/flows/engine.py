@@ -47,6 +47,13 @@ class Performs(Protocol):
         """Go through segment `n` of a run."""
 
 
+class Steps(Protocol):
+    """A way to do something at least once and to remember its answer."""
+
+    def __call__(self, name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
+        """Do it, or give the answer that is remembered."""
+
+
 def step(name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
     """Do something at least once and remember its answer; a replay gets the answer and does nothing."""
     return DBOS.run_step({"name": name}, act, *arguments)

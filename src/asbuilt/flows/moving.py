@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from asbuilt.errors import GitFailed, RepositoryBusy
-from asbuilt.flows.troubles import trouble_in
+from asbuilt.flows.troubles import may_pass, trouble_in
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
 
 _TRIES: Final = 5
@@ -32,6 +31,16 @@ class Refusal(NamedTuple):
     next_step: str
 
 
+class Says(Protocol):
+    """A run as its journal knows it."""
+
+    def say(self, kind: str, key: str, **data: object) -> None:
+        """Write an event of the run once, under its key."""
+
+    def hold(self) -> None:
+        """See that the run is still ours; raises if it is not."""
+
+
 class Load(Protocol):
     """What is to land: it is built, proven and written down anew for every tip of the target."""
 
@@ -45,10 +54,20 @@ class Load(Protocol):
         """Keep which commit stands for what; returns the digest."""
 
 
+def _raise_what_passes(refused: landing.Refused) -> None:
+    """Raise what is no refusal: a lock that goes, or a full disk. Then it lands after all."""
+    if refused.kind == "locked":
+        raise RepositoryBusy(refused.what, why=refused.why, next_step=refused.next_step)
+    if refused.kind == "git" and may_pass(refused.why):
+        raise GitFailed(
+            refused.what, why=refused.why, next_step="Mend what git says; it is tried again by itself."
+        )
+
+
 class Mover:
     """The landing of one run on one branch."""
 
-    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, record: Record) -> None:
+    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, record: Says) -> None:
         self._repository = repository
         self._run = run
         self._branch = branch
@@ -66,11 +85,9 @@ class Mover:
         self._hold()
         if cut_off is not None and self._has_landed(cut_off):
             return
-        outcome = self._moved(load, sign=sign)
+        outcome = self._landed(load, sign=sign)
         if isinstance(outcome, landing.Refused):
-            if outcome.kind == "locked":
-                # No refusal: whoever holds the lock ends, or a person takes it away, and then it lands.
-                raise RepositoryBusy(outcome.what, why=outcome.why, next_step=outcome.next_step)
+            _raise_what_passes(outcome)
             next_step = f"{outcome.next_step.rstrip('.')}: {again}"
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:
@@ -105,38 +122,44 @@ class Mover:
         self._done(intent.new, cut_off["details"])
         return True
 
-    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
+    def _landed(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
+        """Build it, prove it and move it, on each tip anew; None when it has landed."""
         for _ in range(_TRIES):
-            onto = tip(self._repository, self._ref)
-            if onto is None:
-                return landing.no_target(self._ref)
-            candidate = self._built(load, onto, sign=sign)
-            if isinstance(candidate, Refusal):
-                return candidate
-            candidates.hold(self._repository, self._run, candidate)
-            refusal = load.refusal(candidate)
-            if refusal is not None:
-                return refusal
-            details = load.details(candidate)
-            ready = landing.prepare(
-                self._repository, run=self._run, branch=self._branch, old=onto, new=candidate.tip
-            )
-            if isinstance(ready, landing.Intent):
-                self._say(
-                    "landing.intended",
-                    f"intended/{candidate.tip[:12]}",
-                    new=candidate.tip,
-                    old=onto,
-                    checkout=ready.checkout,
-                    details=details,
-                )
-                ready = landing.land(self._repository, ready, self._room, hold=self._hold)
-            if isinstance(ready, landing.Landed):
-                self._done(candidate.since or ready.new, details)
-                return None
-            if isinstance(ready, landing.Refused):
-                return ready
+            with landing.turn(self._repository):
+                outcome = self._moved(load, sign=sign)
+            if not isinstance(outcome, landing.TipMoved):
+                return outcome
         return landing.moved_too_often(self._ref, _TRIES)
+
+    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | landing.TipMoved | None:
+        onto = tip(self._repository, self._ref)
+        if onto is None:
+            return landing.no_target(self._ref)
+        candidate = self._built(load, onto, sign=sign)
+        if isinstance(candidate, Refusal):
+            return candidate
+        candidates.hold(self._repository, self._run, candidate)
+        refusal = load.refusal(candidate)
+        if refusal is not None:
+            return refusal
+        details = load.details(candidate)
+        ready = landing.prepare(
+            self._repository, run=self._run, branch=self._branch, old=onto, new=candidate.tip
+        )
+        if isinstance(ready, landing.Intent):
+            self._say(
+                "landing.intended",
+                f"intended/{candidate.tip[:12]}",
+                new=candidate.tip,
+                old=onto,
+                checkout=ready.checkout,
+                details=details,
+            )
+            ready = landing.land(self._repository, ready, self._room, hold=self._hold)
+        if isinstance(ready, landing.Landed):
+            self._done(candidate.since or ready.new, details)
+            return None
+        return ready
 
     def _built(self, load: Load, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Build it, signed where that is wanted and can be; a locked key never stops a landing."""

@@ -9,8 +9,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
+from asbuilt.flows import engine
 from asbuilt.flows.calling import Calling
-from asbuilt.flows.engine import ENDED_WELL, step
+from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
@@ -22,6 +23,7 @@ from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
+    from asbuilt.flows.engine import Steps
     from asbuilt.flows.perform import Performer
     from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.blobs import Blobs
@@ -42,9 +44,17 @@ class Runs:
     """The runs of one worker."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
+        self,
+        store: Store,
+        blobs: Blobs,
+        performer: Performer,
+        attention: Attention | None = None,
+        *,
+        step: Steps = engine.step,
     ) -> None:
+        """Take what it works with; `step` does something at least once and remembers its answer."""
         self._store = store
+        self._step = step
         self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, attention)
@@ -68,12 +78,12 @@ class Runs:
 
     def _go_through(self, fenced: Fenced, n: int) -> None:
         if n > 1:
-            step("go on", self._go_on, fenced)
+            self._step("go on", self._go_on, fenced)
         for turn in count(1):
-            told: Plain = step(f"decide {turn}", self._decide, fenced)
+            told: Plain = self._step(f"decide {turn}", self._decide, fenced)
             move = _move(told)
             act = self._acts.get(type(move)) or partial(self._perform, f"{n}/{turn}")
-            is_done = step(f"{told['move']} {turn}", self._as_decided, act, fenced, told)
+            is_done = self._step(f"{told['move']} {turn}", self._as_decided, act, fenced, told)
             if is_done and isinstance(move, phases.Wait | phases.End):
                 return
 

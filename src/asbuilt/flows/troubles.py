@@ -16,12 +16,16 @@ _PASSING: Final = frozenset(
 )
 _PASSING_WORDS: Final = (
     "No space left on device",
+    "Out of diskspace",
     "Disk quota exceeded",
     "Cannot allocate memory",
     ENDED,
     "died of signal",
 )
 """What git says when it is no fault of the repository's; the last is said of a git that it started."""
+_CAUSELESS: Final = ("couldn't write", "could not write", "unable to write")
+"""What git says of a full disk where it does not say why; of a file that it may not write it says so."""
+_FORBIDDEN: Final = ("Permission denied", "Read-only file system", "Operation not permitted")
 
 
 def trouble_in(error: AsbuiltError | OSError) -> str | None:
@@ -29,12 +33,18 @@ def trouble_in(error: AsbuiltError | OSError) -> str | None:
     match error:
         case StoreFailed() | HostFailed() | RepositoryBusy():
             return words_of(error)
-        case GitFailed() if any(words in error.why for words in _PASSING_WORDS):
+        case GitFailed() if may_pass(error.why):
             return words_of(error)
         case OSError() if error.errno in _PASSING:
             return f"{error.strerror}: {error.filename or 'no file is named'}"
         case _:
             return None
+
+
+def may_pass(said: str) -> bool:
+    """Tell whether git's words are of the disk or the machine, not of the repository."""
+    is_causeless = any(words in said for words in _CAUSELESS) and not any(w in said for w in _FORBIDDEN)
+    return is_causeless or any(words in said for words in _PASSING_WORDS)
 
 
 def words_of(error: AsbuiltError) -> str:

@@ -30,8 +30,8 @@ LOOK_S: Final = 0.2
 LOOK_SHARED_S: Final = 2.0
 """On a database that many workers look at; whoever asks for something pokes them."""
 _WINK_S: Final = 0.05
-_LOOKS: Final = 20
-"""Every so many looks the engine is asked for all that is in hand: a segment can be lost at any time."""
+_ASK_S: Final = 4.0
+"""So often the engine is asked for all that is in hand: a segment can be lost at any time."""
 
 
 class Flow(Protocol):
@@ -86,7 +86,7 @@ class Worker:
         self._machine = machine
         self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
-        self._looked = 0
+        self._asked_at = 0.0
         self._swept = 0
         self._poked = threading.Event()
 
@@ -96,8 +96,12 @@ class Worker:
 
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
         """Begin what is due until told to end, or until nothing goes on by itself for `idle_s` seconds."""
-        self._come(ended)
-        self._attend(ended, idle_s)
+        gone = threading.Event()
+        try:
+            self._come(gone)
+            self._attend(ended, idle_s)
+        finally:
+            gone.set()
         if self._lease is not None:
             # Agents go on without a worker for as long as their hosts bear it; then others go on.
             with suppress(StoreFailed):
@@ -126,7 +130,9 @@ class Worker:
             mine = segments.held(session, self._org, self._engine.worker)
             room = self._engine.slots - len(mine)
             takes = room > 0 and segments.is_free_due(session, self._org, machine=self._machine)
-            goes_on = is_last_wanted and segments.goes_on(session, self._org, self._engine.worker)
+            goes_on = is_last_wanted and segments.goes_on(
+                session, self._org, self._engine.worker, machine=self._machine
+            )
         if takes and (self._lease is None or self._lease.is_good):
             mine = self._taken(room)
         self._flow.tidings.hear(mine)
@@ -134,12 +140,12 @@ class Worker:
         self._sweep()
         return goes_on
 
-    def _come(self, ended: threading.Event) -> None:
+    def _come(self, gone: threading.Event) -> None:
         """Make oneself known before anything is begun; alone, take what a worker of another name left."""
         if self._lease is not None:
             self._lease.register()
-            threading.Thread(target=self._lease.keep, args=(ended,), daemon=True).start()
-            threading.Thread(target=self._store.listen, args=(self.poke, ended), daemon=True).start()
+            threading.Thread(target=self._lease.keep, args=(gone,), daemon=True).start()
+            threading.Thread(target=self._store.listen, args=(self.poke, gone), daemon=True).start()
         else:
             with self._store.write() as session:
                 segments.adopt(session, self._org, self._engine.worker)
@@ -158,8 +164,9 @@ class Worker:
             return segments.held(session, self._org, self._engine.worker)
 
     def _begin(self, mine: list[Segment]) -> None:
-        self._looked += 1
-        everything = self._looked % _LOOKS == 0
+        everything = time.monotonic() - self._asked_at >= _ASK_S
+        if everything:
+            self._asked_at = time.monotonic()
         begun = [segment for segment in mine if segment.workflow in self._begun]
         # More may have become due at once than there is room for; the others wait their turn.
         new = [segment for segment in mine if segment.workflow not in self._begun]

@@ -146,7 +146,7 @@ def add_files(
     last = Commit(
         name="", tree=tree, parents=(candidate.tip,), author=edit.by, committer=edit.by, message=edit.message
     )
-    return replace(candidate, tip=_written(repository, last, run=run, sign=sign))
+    return replace(candidate, tip=_written(repository, last, run=run, sign=sign), since=None)
 
 
 def hold(repository: Repository, run: str, candidate: Candidate) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from asbuilt.errors import GitFailed, LandingRefused
+from asbuilt.errors import GitFailed, LandingRefused, RepositoryBusy
 from asbuilt.git.carrying import Settled, is_locked, settle, write_hook
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
@@ -20,7 +21,7 @@ from asbuilt.git.preflight import between, in_the_way, lines_at_stake, overlappi
 from asbuilt.git.repository import checkouts, checkouts_of, operations, tip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from asbuilt.git.repository import Checkout, Repository
@@ -29,6 +30,8 @@ Kind = Literal[
     "in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "restless", "locked", "git"
 ]
 _PATIENCE_S: Final = 10.0
+_TURN_S: Final = 60.0
+"""Whoever has the turn may be stopped, or run the tests for an hour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,19 @@ class Refused:
     def error(self) -> LandingRefused:
         """Say it to a person."""
         return LandingRefused(self.what, why=self.why, next_step=self.next_step)
+
+
+@contextmanager
+def turn(repository: Repository, *, patience_s: float = _TURN_S) -> Iterator[None]:
+    """Wait for the turn to build, prove and land something, and keep it meanwhile.
+
+    It keeps order and nothing else: where two prove at once, one has proven in vain, and of many the slow
+    never land. What makes a landing whole is the swap; so whoever has waited long enough goes without a turn.
+    """
+    with ExitStack() as held:
+        with suppress(RepositoryBusy):
+            held.enter_context(guarded(repository.common / "refs", patience_s=patience_s))
+        yield
 
 
 def prepare(

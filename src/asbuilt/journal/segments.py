@@ -68,13 +68,14 @@ def claim(session: Session, org: str, worker: str, *, machine: str | None, at_mo
     )
 
 
-def goes_on(session: Session, org: str, worker: str) -> bool:
-    """Tell whether anything of a worker, or of nobody, goes on by itself, now or later."""
+def goes_on(session: Session, org: str, worker: str, *, machine: str | None = None) -> bool:
+    """Tell whether anything of a worker, or of nobody, goes on by itself here, now or later."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND due_at < :far"
-        " AND (worker IS NULL OR worker = :worker) LIMIT 1",
+        f" AND (worker IS NULL OR worker = :worker){_here(machine)} LIMIT 1",
         org=org,
         worker=worker,
+        machine=machine,
         far=FAR,
     )
     return bool(found)

@@ -6,7 +6,9 @@ The one rule: an answer that a person saw accepted does not vanish with the powe
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +18,6 @@ from asbuilt.journal.pool import Pool
 from asbuilt.journal.store import for_sqlite
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
@@ -126,14 +127,51 @@ class SqliteStore:
         return any(self._file.parent.glob("runs/*"))
 
     def _connect(self) -> sqlite3.Connection:
-        refuse_damaged(self._file, had_runs=self._had_runs())
-        connection = sqlite3.connect(
-            self._file, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
-        )
+        connection = _connected(self._file, lambda: refuse_damaged(self._file, had_runs=self._had_runs()))
         _use_wal(connection)
         for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
         return connection
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that counts as open until it is closed."""
+
+    file: Path | None = None
+
+    def close(self) -> None:
+        """Close it; a second time is fine."""
+        super().close()
+        with _GUARD:
+            if self.file is not None:
+                _OPEN[self.file] -= 1
+            self.file = None
+
+
+_OPEN: Final[Counter[Path]] = Counter()
+_GUARD: Final = threading.Lock()
+
+
+def _connected(file: Path, look: Callable[[], None]) -> sqlite3.Connection:
+    """Connect to a file, after a look at its bytes where nobody in this process is connected.
+
+    Whoever closes a file lets go of all locks that its process has on it, those of SQLite too: the next
+    process to go takes itself for the last one, deletes the log, and what is written from then on is lost.
+    """
+    real = file.resolve()
+    with _GUARD:
+        if not _OPEN[real]:
+            look()
+        connection = sqlite3.connect(
+            file,
+            timeout=_BUSY_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
+        )
+        connection.file = real
+        _OPEN[real] += 1
+    return connection
 
 
 def _version(session: SqliteSession) -> int:

@@ -76,16 +76,24 @@ def _unpaused(facts: RunFacts, now: str) -> Move:
         return End(facts.ended, "")
     # A landing that was begun is brought to its end first: the target and the plan would be left apart.
     if facts.stop is not None and facts.landing != "intended" and facts.marked:
-        return _brought_to_safety(facts) or End("stopped", facts.stop)
-    if facts.troubles:
-        if facts.troubles > TROUBLE_LIMIT:
-            return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
-        if facts.retry_at is not None and facts.retry_at > now:
-            return Wait(f"{TROUBLE}: {facts.trouble}", facts.retry_at)
+        unsafe = _brought_to_safety(facts)
+        return (_kept_back(facts, now) or unsafe) if unsafe else End("stopped", facts.stop)
+    kept_back = _kept_back(facts, now)
+    if kept_back is not None:
+        return kept_back
     if not facts.started:
         return _refusal(facts) or Start()
     ready = _nothing_to_do(facts) or preparation(facts)
     return _work(facts, now) if ready is None else ready
+
+
+def _kept_back(facts: RunFacts, now: str) -> Move | None:
+    """Let trouble pass, or give up; None when nothing keeps the run from going on."""
+    if facts.troubles > TROUBLE_LIMIT:
+        return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
+    if facts.retry_at is not None and facts.retry_at > now:
+        return Wait(f"{TROUBLE}: {facts.trouble}", facts.retry_at)
+    return None
 
 
 def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
