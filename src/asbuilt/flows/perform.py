@@ -188,7 +188,7 @@ class Performer:
     def _verify(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
         commit = attempt_of(phase, number).commit or ""
         workspace = self._workspace(record.run, repository, commit, f"verify-{phase.id}-{number}")
-        self._working.verify(record, workspace, phase, number)
+        self._working.verify(record, repository, workspace, phase, number)
 
     def _recheck(self, record: Record, repository: Repository, proving: Proving, phase_id: str) -> None:
         """Prove a phase again, as the plan words it now, on what the run began with."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.counts import from_junit, from_output
-from asbuilt.proof.evidence import Evidence, judge_check, judge_setup, judge_tests, overall
+from asbuilt.proof.evidence import TESTS, Evidence, judge_check, judge_setup, judge_tests, overall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.resolving import Setup
 
-TESTS: Final = "tests"
 SETUP: Final = "setup"
 _SHOWN: Final = 220
 
@@ -131,6 +130,7 @@ class Proving:
             old_failures=judged.old,
             setup=ran.setup,
             ring=ran.ended.ring,
+            report="" if ran.report is None else self._record.blobs.put(ran.report),
         )
 
 

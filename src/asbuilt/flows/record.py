@@ -108,8 +108,8 @@ class Record:
         kept = self.told("baseline").get("counts")
         if kept is None:
             return None
-        ran, failed, skipped, names = json.loads(self.blobs.get(kept))
-        return Counts(ran, failed, skipped, tuple(names))
+        ran, failed, skipped, *names = json.loads(self.blobs.get(kept))
+        return Counts(ran, failed, skipped, *(tuple(one) for one in names))
 
     def _event(self, key: str, run: str) -> Event:
         with self.store.read() as session:

@@ -44,6 +44,8 @@ class Counts(NamedTuple):
     skipped: int
     failures: tuple[str, ...] = ()
     """Names of those that failed, where the runner tells them."""
+    passed: tuple[str, ...] = ()
+    """Names of those that passed, where it tells them."""
 
     @property
     def collected(self) -> int:
@@ -119,7 +121,8 @@ def _from_go(text: str) -> Counts | None:
         return None
     failures = tuple(name for word, name in found if word == "FAIL")
     skipped = sum(word == "SKIP" for word, _ in found)
-    return Counts(len(found) - skipped, len(failures), skipped, failures)
+    passed = tuple(name for word, name in found if word == "PASS")
+    return Counts(len(found) - skipped, len(failures), skipped, failures, passed)
 
 
 def _from_rspec(text: str) -> Counts | None:
@@ -159,16 +162,17 @@ def from_junit(data: bytes) -> Counts | None:
         parser.Parse(data, True)
     except (expat.ExpatError, ValueError):
         return None
-    return Counts(reading.ran, len(reading.failures), reading.skipped, tuple(reading.failures))
+    ran = len(reading.passed) + len(reading.failures)
+    return Counts(ran, len(reading.failures), reading.skipped, tuple(reading.failures), tuple(reading.passed))
 
 
 class _Junit:
     """What is told of test cases, element by element."""
 
     def __init__(self) -> None:
-        self.ran = 0
         self.skipped = 0
         self.failures: list[str] = []
+        self.passed: list[str] = []
         self._name = ""
         self._state = "passed"
 
@@ -188,10 +192,10 @@ class _Junit:
             return
         if self._state == "skipped":
             self.skipped += 1
-            return
-        self.ran += 1
-        if self._state == "failed":
+        elif self._state == "failed":
             self.failures.append(self._name)
+        else:
+            self.passed.append(self._name)
 
     def refuse(self, *_: object) -> None:
         """Refuse entities: a few lines of them expand to gigabytes."""

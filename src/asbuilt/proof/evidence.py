@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from asbuilt.proof.counts import Counts
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
+TESTS: Final = "tests"
+"""The name of the whole test suite among checks."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
@@ -37,6 +39,8 @@ class Evidence(NamedTuple):
     """What held it: without a ring, a network and other people's files were in its reach."""
     reused: bool = False
     """True: it was shown of this very tree before, and not run again."""
+    report: str = ""
+    """Digest of the report that the runner wrote beside its output."""
 
     @property
     def is_conclusive(self) -> bool:
