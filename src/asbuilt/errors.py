@@ -86,12 +86,28 @@ class StoreFailed(AsbuiltError):
     """The journal cannot be read or written; nothing goes on without it."""
 
 
+class JournalDamaged(StoreFailed):
+    """The journal is not whole any more; nothing is written over it, and a person brings it back."""
+
+
+class DiskFull(AsbuiltError):
+    """The disk takes nothing any more; what is on it is as it was."""
+
+
+class EngineDamaged(StoreFailed):
+    """The engine's own database cannot be read any more; a worker that starts anew makes another one."""
+
+
 class WorkerFailed(AsbuiltError):
     """The worker did not start; what was asked for waits for one."""
 
 
 class GitFailed(AsbuiltError):
     """Git did not do what it was asked to, and what it said is in the words."""
+
+
+class RepositoryBusy(GitFailed):
+    """Another git holds what ours needs; nothing was changed, and it is tried again."""
 
 
 class TreeTooLarge(AsbuiltError):

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from asbuilt.errors import SettingInvalid, WorkerFailed
 from asbuilt.journal.blobs import Blobs
@@ -128,7 +128,7 @@ def serve(
     from asbuilt.flows.engine import Engine  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
-    from asbuilt.flows.worker import Worker  # noqa: PLC0415
+    from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
     from asbuilt.policy.ring import passed  # noqa: PLC0415
 
     gc.enable()
@@ -138,7 +138,7 @@ def serve(
         store,
         blobs,
         FolderAttempts(home.path),
-        RingProcesses(scratch=home.path / "scratch", hidden=(home.path,), environment=passed(os.environ)),
+        RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
         awake=awake if settings.flag("power.inhibit") else nullcontext,
     )
     url = settings.text("store.url")
@@ -146,6 +146,7 @@ def serve(
     with only_one(home.worker_lock) as mine:
         if not mine:
             return False
+        clear(home.scratch)
         engine = Engine(folder=home.path, url=engine_url, worker="laptop", slots=2)
         runs = Runs(store, blobs, performer, desktop(os.environ))
         engine.launch(runs.segment)
@@ -211,8 +212,15 @@ def _tail(log: Path) -> str:
     return lines[-1][-200:] if lines else "it said nothing"
 
 
-def leave() -> None:
+def begin_anew() -> NoReturn:
+    """Become a new process of the same command: no thread of the old one goes on, attempts do."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "asbuilt", *sys.argv[1:]])  # noqa: S606 - ourselves
+
+
+def leave(code: int = 0) -> NoReturn:
     """End this process at once: attempts live on by themselves, and every step can be done again."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -53,6 +54,18 @@ error: no plan "rate-limt". Did you mean rate-limit?
   Next: asbuilt plan show rate-limit, or asbuilt plan list for all of them, and
         there may be.
 """)
+
+
+def test_a_full_disk_is_no_bug(capsys: pytest.CaptureFixture[str], state: dict[str, str]) -> None:
+    error = OSError(errno.ENOSPC, "No space left on device", "state/worker.log")
+    assert boundary.run(_raising(error), argv=[], environ=state) == 1
+    assert capsys.readouterr().err == snapshot("""\
+error: No space left on device: state/worker.log
+  Why:  What happens is written down before it happens, and this could not be.
+        Nothing was changed.
+  Next: Make room on that disk, then type it again.
+""")
+    assert not Path(state["ASBUILT_HOME"]).exists()
 
 
 def test_a_command_in_an_error_is_never_broken(

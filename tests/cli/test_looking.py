@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -341,3 +342,41 @@ error: 2 runs are under way here: importer and rate-limit
   Why:  Which one is meant cannot be told.
   Next: asbuilt watch importer
 """)
+
+
+def test_a_log_is_shown_by_the_page_from_its_end(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "21:20:00")
+    for number in range(1, 400):
+        story.say("21:22:00", "toy", f"toy/{number}", phase="1" if number % 2 else "2a")
+
+    def page(*arguments: str) -> tuple[int, list[int], int | None]:
+        exit_, _, answer = shown(quiet, ("log", "rate-limit", "--json", *arguments), "plain", 80).split(
+            "\n", 2
+        )
+        told = json.loads(answer)
+        assert exit_ == "exit 0"
+        numbers = [event["seq"] for event in told["events"]]
+        return len(numbers), [numbers[0], numbers[-1]] if numbers else [], told["earlier"]
+
+    assert page() == (200, [207, 406], 207)
+    assert page("--before", "207") == (200, [7, 206], 7)
+    assert page("--before", "7") == (6, [1, 6], None)
+    assert page("--phase", "1") == (200, [8, 406], 8)
+    assert page("--phase", "1", "--before", "8") == (0, [], None)
+    assert shown(quiet, ("log", "rate-limit", "--phase", "1"), "plain", 80).endswith(
+        "--- stderr\nNext: asbuilt log rate-limit --phase 1 --before 8 for what came before\n"
+    )
+
+
+def test_a_name_is_found_among_more_plans_than_are_looked_through_for_its_parts(quiet: Night) -> None:
+    quiet.plan("rate-limit", "21:20:00")
+    with quiet.store.write() as session:
+        session.run(
+            "WITH RECURSIVE number(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < :last)"
+            " INSERT INTO heads (org, repo, plan, slug, seq, epoch, runs, state, changed_at)"
+            " SELECT :org, :repo, 'plans/p' || i || '.md', 'p' || i, 0, 0, 0, 'known', :at FROM number",
+            last=1_000, org=LOCAL, repo=REPO, at="2099-12-31T00:00:00.000Z",
+        )  # fmt: skip
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).startswith("exit 0\n")
+    assert shown(quiet, ("status", "rate-li"), "plain", 80).startswith("exit 3\n")
+    assert shown(quiet, ("status", "p1000"), "plain", 80).startswith("exit 3\n")

@@ -7,7 +7,7 @@ import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
-from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, HostFailed, StoreFailed
+from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, HostFailed, RepositoryBusy, StoreFailed
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
 from asbuilt.flows.troubles import trouble_in
@@ -37,8 +37,10 @@ def _said(kind: type[AsbuiltError], why: str = "so") -> AsbuiltError:
     [
         (_said(StoreFailed), "what Why: so Next: next"),
         (_said(HostFailed), "what Why: so Next: next"),
+        (_said(RepositoryBusy), "what Why: so Next: next"),
         (_said(GitFailed, "git said: No space left on device"),
          "what Why: git said: No space left on device Next: next"),
+        (_said(GitFailed, "git was ended by signal 9"), "what Why: git was ended by signal 9 Next: next"),
         (OSError(errno.ENOSPC, "No space left on device", "blobs"), "No space left on device: blobs"),
         (_said(GitFailed, "git said: not a commit"), None),
         (_said(GateStopped), None),

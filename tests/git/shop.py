@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
 import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -107,6 +108,17 @@ class Shop:
         found = prepare(self.repository, run=RUN, branch=branch, old=self.tip(branch), new=new)
         assert isinstance(found, Intent), found
         return found
+
+    def kill_once(self, program: str, word: str) -> Path:
+        """Make a folder for the front of PATH whose program is killed when it first gets a word."""
+        folder = self.room / "killed"
+        folder.mkdir()
+        (folder / program).write_text(
+            f'#!/bin/sh\ncase " $* " in *" {word} "*) mkdir "{folder}/once" 2>&- && kill -9 $$;; esac\n'
+            f'exec "{shutil.which(program)}" "$@"\n'
+        )
+        (folder / program).chmod(0o755)
+        return folder
 
     def fsck(self) -> str:
         done = subprocess.run(

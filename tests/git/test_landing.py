@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import replace
@@ -333,6 +334,19 @@ def test_a_live_lock_is_waited_for_and_never_removed(shop: Shop, monkeypatch: py
     assert lock.read_bytes() == b"somebody's"
     assert recover(shop.repository, _intent(shop, newer)).__class__.__name__ == "NotMoved"
     assert lock.exists()
+
+
+@pytest.mark.parametrize(("program", "word"), [("mv", "-f"), ("cp", "-p")])
+def test_a_landing_goes_through_when_a_program_of_it_was_killed(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, program: str, word: str
+) -> None:
+    new = shop.phase("1", {"src/app.py": "landed\n", "new.py": "new\n"})
+    intent = shop.intent(new)
+    monkeypatch.setenv("PATH", str(shop.kill_once(program, word)), prepend=os.pathsep)
+    landed = land(shop.repository, intent, shop.room)
+    assert landed == Landed(ref="refs/heads/main", new=new, checkout=str(shop.root))
+    assert (shop.room / "killed/once").is_dir()
+    assert (shop.tip(), shop.git("status", "--porcelain")) == (new, "")
 
 
 def test_hooks_and_settings_of_the_repository_are_not_run_by_a_landing(shop: Shop, tmp_path: Path) -> None:

@@ -119,6 +119,26 @@ def test_a_workspace_is_reset_only_to_when_its_files_are_kept(shop: Shop) -> Non
     remove(shop.repository, workspace)
 
 
+def test_a_reset_that_was_cut_off_is_finished_by_whoever_comes_next(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = shop.tip()
+    workspace = shop.workspace()
+    shop.write("new.py", "agent's\n", at=workspace.path)
+    kept = shop.keep(workspace)
+    monkeypatch.setenv("PATH", str(shop.kill_once("git", "update-ref")), prepend=os.pathsep)
+    with pytest.raises(GitFailed, match="git update-ref failed") as failed:
+        reset_to(shop.repository, workspace, kept.commit, kept=kept)
+    assert failed.value.why == "git was ended by signal 9"
+    assert shop.workspace(commit=base) == workspace
+    reset_to(shop.repository, workspace, kept.commit, kept=kept)
+    assert shop.git("rev-parse", "HEAD", at=workspace.path) == kept.commit
+    assert shop.git("status", "--porcelain", at=workspace.path) == ""
+    shop.write("new.py", "more\n", at=workspace.path)
+    shop.workspace(commit=base)
+    assert (workspace.path / "new.py").read_text() == "more\n"
+
+
 def test_a_path_is_put_back_and_what_the_agent_had_there_stays_kept(shop: Shop, tmp_path: Path) -> None:
     shop.commit("a plan", {"plans/plan.md": "plan\n"})
     base = shop.tip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import subprocess
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,13 @@ PLAN = Address("local", "6f9c", "plans/rate-limit.md")
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
+    with serving() as url:
+        yield url
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """Run a Postgres server; lends its URL."""
     # Not in pytest's own folder: the next session of the same user would close that to the server's user.
     with tempfile.TemporaryDirectory(prefix="asbuilt-postgres-", ignore_cleanup_errors=True) as folder:
         server = _started(Path(folder))

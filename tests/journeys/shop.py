@@ -114,7 +114,7 @@ class Shop:
         self.where = where
         self.script = folder / "script.toml"
         self.script.write_text(SCRIPT, encoding="utf-8")
-        self.checkout.mkdir()
+        self.checkout.mkdir(exist_ok=True)
         (self.checkout / "plan.md").write_text(PLAN, encoding="utf-8")
         self.git("init", "-q", "-b", "main")
         self.git("config", "user.name", "A Person")

@@ -13,7 +13,7 @@ from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.engine import Engine
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
-from asbuilt.flows.worker import Worker
+from asbuilt.flows.worker import Worker, clear
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL
@@ -38,7 +38,7 @@ def main() -> None:
         home.path, home=home.path / "nobody", ring_required=False, level=level, abandon_s=abandon_s
     )
     processes = RingProcesses(
-        scratch=home.path / "scratch",
+        scratch=home.scratch,
         hidden=(home.path,),
         homes=(home.path / "nobody",),
         environment={**passed(os.environ), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
@@ -47,6 +47,7 @@ def main() -> None:
     with only_one(home.worker_lock) as mine:
         if not mine:
             sys.exit(75)
+        clear(home.scratch)
         engine = Engine(folder=home.path, url=url, worker="laptop", slots=2)
         flow = Runs(store, blobs, performer)
         engine.launch(flow.segment)

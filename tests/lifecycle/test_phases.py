@@ -286,6 +286,8 @@ def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() 
     facts = fold(RUN, {"auto": True}, events)
     assert next_move(facts, NOW) == phases.Wait("usage limit of the agent in phase 1", LATER)
     assert next_move(facts, LATER) == phases.Attempt("1", 1, "implement")
+    hastened = fold(RUN, {"auto": True}, [*events, ("run.hastened", {"run": RUN})])
+    assert next_move(hastened, NOW) == phases.Attempt("1", 1, "implement")
 
 
 def test_events_of_another_run_change_nothing() -> None:

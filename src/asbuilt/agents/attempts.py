@@ -133,7 +133,12 @@ class FolderAttempts:
             [sys.executable, "-P", "-m", "asbuilt.agents.host", "--detach", str(folder)],
             cwd="/",
             # Nothing of ours but where programs are: what the agent may see stands in the brief.
-            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"},
+            # What it makes for a moment lies in its folder: a kill leaves it there, and nowhere else.
+            env={
+                "PATH": os.environ.get("PATH", os.defpath),
+                "LANG": "C.UTF-8",
+                "TMPDIR": str(folder),
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

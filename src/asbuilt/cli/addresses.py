@@ -33,9 +33,14 @@ def named(text: str) -> Named:
     return Named(found["plan"], int(found["run"]), found["phase"], found["attempt"])
 
 
+def slug_of(text: str) -> str:
+    """Spell what was typed as the names of plans are spelled."""
+    return text.removesuffix(".md").casefold().replace("_", "-")
+
+
 def matching(text: str, names: Sequence[str]) -> list[str]:
     """Find what is meant among some names: the very one, else all that it is a part of."""
-    wanted = text.removesuffix(".md").casefold().replace("_", "-")
+    wanted = slug_of(text)
     return [name for name in names if name == wanted] or [name for name in names if wanted and wanted in name]
 
 

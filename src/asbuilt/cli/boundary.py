@@ -5,6 +5,7 @@ Its one rule: nobody else catches everything. What no `AsbuiltError` describes i
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import select
@@ -12,19 +13,21 @@ import sys
 import traceback
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
 from asbuilt._version import VERSION
 from asbuilt.cli.screen import Pen, pen_for, printable
 from asbuilt.cli.usage import usage_wrong
-from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError
+from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError, DiskFull
 from asbuilt.settings import state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 def run(work: Callable[[], int | None], *, argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -78,8 +81,19 @@ def _perform(
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one boundary; everything unforeseen ends in a crash log
         left_alone = isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout)
-        code = DONE if left_alone else _crash(pen, error, argv=argv, environ=environ)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            code = tell(pen, _disk_full(error))
+        else:
+            code = DONE if left_alone else _crash(pen, error, argv=argv, environ=environ)
     return code
+
+
+def _disk_full(error: OSError) -> DiskFull:
+    return DiskFull(
+        f"{error.strerror}: {error.filename or 'a file of asbuilt'}",
+        why="What happens is written down before it happens, and this could not be. Nothing was changed.",
+        next_step="Make room on that disk, then type it again.",
+    )
 
 
 def _reader_is_gone(stream: TextIO | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,13 +11,17 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.looking import complete_address, look_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
-from asbuilt.cli.talking import answer
+from asbuilt.cli.talking import answer, next_command
 from asbuilt.cli.telling import told
 from asbuilt.errors import DONE
-from asbuilt.journal.events import history
+from asbuilt.journal.events import last
 
 if TYPE_CHECKING:
     from asbuilt.journal.events import Event
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Session
+
+PAGE: Final = 200
 
 
 @click.command(
@@ -27,33 +31,52 @@ if TYPE_CHECKING:
         ("asbuilt log rate-limit", "what happened, in order"),
         ("asbuilt log rate-limit --phase 2a", "to one phase"),
         ("asbuilt log rate-limit.1.2a.2", "of one attempt"),
-        ("asbuilt log rate-limit --json", "every event, whole"),
+        ("asbuilt log rate-limit --before 141", "what came before event 141"),
+        ("asbuilt log rate-limit --json", "events whole, each with its number"),
     ],
 )
 @click.argument("plan", shell_complete=complete_address)
 @click.option("--phase", metavar="ID", help="only what concerns this phase")
+@click.option("--before", metavar="N", type=click.IntRange(min=1), help="only what came before event N")
 @shared(json=True)
-def command(door: Door, plan: str, *, phase: str | None) -> int:
-    """Show what happened to a plan: who said what, what asbuilt ran, and what that proved."""
+def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> int:
+    """Show what happened to a plan: who said what, what asbuilt ran, and what that proved.
+
+    At most the last 200 events are shown; what to type for the ones before stands below them.
+    """
     looking = look_for(door, plan)
     address, named = looking.find(plan)
     run = looking.run(plan).run if named.run is not None else None
-    events: list[Event] = []
-    with looking.journal.store.read() as session:
-        while page := history(session, address, after=events[-1].seq if events else 0):
-            events += page
     wanted = {"run": run, "phase": phase or named.phase, "number": _number(named.attempt)}
     wanted = {name: value for name, value in wanted.items() if value is not None}
-    events = [event for event in events if wanted.items() <= _about(event).items()]
+    with looking.journal.store.read() as session:
+        events, earlier = _page(session, address, before, wanted)
     if door.json:
         rows = [{**event._asdict(), "at": stamp(event.at)} for event in events]
-        door.screen.emit_json({"schema": "asbuilt.log/1", "plan": address.plan, "events": rows})
+        door.screen.emit_json(
+            {"schema": "asbuilt.log/1", "plan": address.plan, "events": rows, "earlier": earlier}
+        )
         return DONE
     for event in events:
         line = told(event)
         lead = f"{to_the_second(event.at, looking.moment.now)}  {line.phase:<4}{line.word.lower():<11}"
         answer(door, printable(lead), line.text, under=min(len(lead), door.screen.out.width // 3))
+    if earlier is not None:
+        only = f" --phase {phase}" if phase else ""
+        next_command(door, f"asbuilt log {plan}{only} --before {earlier}", " for what came before")
     return DONE
+
+
+def _page(
+    session: Session, address: Address, before: int | None, wanted: dict[str, str | int | None]
+) -> tuple[list[Event], int | None]:
+    """Read back from the end until a page is full: its events in order, and before which others may be."""
+    found: list[Event] = []
+    while len(found) < PAGE and (page := last(session, address, before=before, limit=PAGE)):
+        found[:0] = [event for event in page if wanted.items() <= _about(event).items()]
+        before = page[0].seq
+    found = found[-PAGE:]
+    return found, found[0].seq if len(found) == PAGE and found[0].seq > 1 else None
 
 
 def _number(attempt: str | None) -> int | None:

@@ -12,15 +12,17 @@ from click.shell_completion import CompletionItem
 
 from asbuilt import wiring
 from asbuilt.agents import signs
-from asbuilt.cli.addresses import Named, matching, named, nearest
+from asbuilt.cli.addresses import Named, matching, named, nearest, slug_of
 from asbuilt.cli.clock import now_in
 from asbuilt.cli.options import door_of
 from asbuilt.cli.waiting import Seen
 from asbuilt.errors import AsbuiltError, NotFound, UsageWrong
-from asbuilt.journal import runs
+from asbuilt.journal import plans, runs
+from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
-from asbuilt.library.shelves import open_library, plans
+from asbuilt.library.shelves import open_library
+from asbuilt.library.shelves import plans as shelved
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
@@ -48,7 +50,12 @@ class Moment(NamedTuple):
         """Look at what the journal does not tell: the agent's last sign, and whether a worker lives."""
         attempt = run.attempt if run else None
         heard = signs.last_heard(signs.folder_of(self.state, attempt)) if attempt else None
-        return Seen(self.now, None if heard is None else heard.isoformat(), self.worker is not None)
+        return Seen(
+            self.now,
+            None if heard is None else heard.isoformat(),
+            is_served=self.worker is not None,
+            is_full=is_full(self.state),
+        )
 
     def signs(self, attempt: str | None) -> Signs:
         """Gather what is heard of an attempt."""
@@ -66,26 +73,23 @@ class Looking(NamedTuple):
 
     def find(self, text: str) -> tuple[Address, Named]:
         """Find a plan of the journal by what was typed for it, or for something of it."""
-        with self.journal.store.read() as session:
-            rows = session.rows(
-                "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo ORDER BY changed_at DESC",
-                org=LOCAL,
-                repo=self.repo,
-            )
         name = named(text)
-        found = [row["plan"] for row in rows if row["plan"] == name.plan]
+        with self.journal.store.read() as session:
+            where = (session, LOCAL, self.repo or "")
+            found = plans.called(*where, path=name.plan, slug=slug_of(name.plan))
+            known = [] if found else plans.recent(*where)
         if not found:
-            slugs = matching(name.plan, [row["slug"] for row in rows])
-            found = [row["plan"] for row in rows if row["slug"] in slugs]
+            slugs = matching(name.plan, [one.slug for one in known])
+            found = [one for one in known if one.slug in slugs]
         if len(found) == 1:
-            return Address(LOCAL, self.repo or "", found[0]), name
+            return Address(LOCAL, self.repo or "", found[0].plan), name
         if found:
             raise UsageWrong(
-                f'"{name.plan}" is part of {len(found)} plans: {", ".join(found)}',
+                f'"{name.plan}" is part of {len(found)} plans: {", ".join(one.plan for one in found)}',
                 why="Which one is meant cannot be told.",
                 next_step="Write more of its name, or its path.",
             )
-        raise self._missing(name, [row["slug"] for row in rows])
+        raise self._missing(name, [one.slug for one in known])
 
     def run(self, text: str) -> Run:
         """Find a run: the one that was named, else the newest of its plan."""
@@ -104,7 +108,7 @@ class Looking(NamedTuple):
         raise never_ran(name.plan)
 
     def _missing(self, name: Named, known: list[str]) -> NotFound:
-        shelf = [plan.slug for plan in plans(self.library) if plan.slug]
+        shelf = [plan.slug for plan in shelved(self.library) if plan.slug]
         on_shelf = matching(name.plan, shelf)
         if on_shelf:
             return never_ran(on_shelf[0])
@@ -147,7 +151,7 @@ def look_for(door: Door, text: str) -> Looking:
     library, looking = look(door)
     if looking is None or looking.repo is None:
         plan = named(text).plan
-        on_shelf = matching(plan, [one.slug for one in plans(library) if one.slug])
+        on_shelf = matching(plan, [one.slug for one in shelved(library) if one.slug])
         raise never_ran(on_shelf[0] if len(on_shelf) == 1 else plan)
     return looking
 
@@ -162,19 +166,15 @@ def complete_address(
         known = [] if looking is None or looking.repo is None else _known(looking, incomplete)
     except AsbuiltError:  # a completion has nowhere to say what is wrong
         return []
-    shelf = [plan.slug for plan in plans(library) if plan.slug]
+    shelf = [plan.slug for plan in shelved(library) if plan.slug]
     names = dict.fromkeys(name for name in (*known, *shelf) if name.startswith(incomplete))
     return [CompletionItem(name) for name in names]
 
 
 def _known(looking: Looking, incomplete: str) -> list[str]:
     with looking.journal.store.read() as session:
-        where = {"org": LOCAL, "repo": looking.repo}
         if "." not in incomplete:
-            rows = session.rows(
-                "SELECT slug FROM heads WHERE org = :org AND repo = :repo ORDER BY changed_at DESC", **where
-            )
-            return [row["slug"] for row in rows]
+            return [one.slug for one in plans.recent(session, LOCAL, looking.repo or "")]
         address, name = looking.find(incomplete.partition(".")[0])
         slug, listed = name.plan, runs.of_plan(session, address)
         rows = session.rows(

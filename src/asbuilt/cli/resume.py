@@ -73,7 +73,7 @@ def _chosen(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
     if found is None:
         return None, None
     with found.journal.store.read() as session:
-        newest = runs.newest_of(session, LOCAL, found.repo)
+        newest = runs.unfinished(session, LOCAL, found.repo)
     is_served = wiring.worker_pid(found.journal.home) is not None
     able = [run for run in newest if _can_go_on(found.view(run), is_served=is_served)]
     return found, the_only(able, "resume")

@@ -190,7 +190,6 @@ def _pause(door: Door, lookout: Lookout) -> int:
     next_command(door, f"asbuilt resume {view.run.options['slug']}")
     # Threads of the engine wait for an agent; every move can be done again, so they are not waited for.
     wiring.leave()
-    return DONE
 
 
 def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) -> dict[str, Any]:

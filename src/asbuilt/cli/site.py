@@ -15,7 +15,7 @@ from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.flows.enrolling import enrol, known
 from asbuilt.flows.requests import Asker
 from asbuilt.git.repository import open_repository
-from asbuilt.journal import runs
+from asbuilt.journal import plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import run_view
@@ -43,11 +43,10 @@ class Site(NamedTuple):
     def address(self, name: str) -> Address:
         """Find a plan by what was typed: one that has a journal, also when its file is gone, else a file."""
         with self.journal.store.read() as session:
-            heads = session.rows(
-                "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo", org=LOCAL, repo=self.repo
-            )
-        exact = [row["plan"] for row in heads if name in (row["slug"], row["plan"])]
-        parts = exact or [row["plan"] for row in heads if name and name in row["slug"]]
+            found = plans.called(session, LOCAL, self.repo, path=name, slug=name)
+            if not found and name:
+                found = [one for one in plans.recent(session, LOCAL, self.repo) if name in one.slug]
+        parts = [one.plan for one in found]
         if len(parts) == 1:
             return Address(LOCAL, self.repo, parts[0])
         if parts:

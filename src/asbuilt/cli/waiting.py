@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.views import PlanView, RunView
 
-Kind = Literal["agent", "verifier", "asbuilt", "person", "limit", "time", "worker", "claim", "nobody"]
+Kind = Literal[
+    "agent", "verifier", "asbuilt", "person", "limit", "time", "disk", "worker", "claim", "nobody"
+]  # fmt: skip
 
 _AT_WORK: Final = {
     "Start": "looks at the repository",
@@ -48,6 +50,8 @@ class Seen(NamedTuple):
     """When the agent that it waits for last gave a sign."""
     is_served: bool = True
     """False: no worker lives."""
+    is_full: bool = False
+    """The disk of the state folder takes nothing any more."""
 
 
 class Waiting(NamedTuple):
@@ -99,6 +103,8 @@ def run_waiting(run: RunView, seen: Seen) -> Waiting:
         return _paused(run, seen)
     if run.questions:
         return for_person(run, seen.now)
+    if seen.is_full:
+        return _disk(run, seen)
     if is_cut_off(run, seen):
         return _worker(run, seen)
     match run.waits_for.kind:
@@ -182,6 +188,21 @@ def _parked(run: RunView, seen: Seen) -> Waiting:
         f"Parked{since}: {waits.why}. {due}; its tree is kept.{alone}",
         since=waits.since or None,
         until=waits.until,
+    )
+
+
+def _disk(run: RunView, seen: Seen) -> Waiting:
+    """Say what no event can say: what would tell of it cannot be written down."""
+    slug = run.run.options["slug"]
+    goes_on = "It goes on by itself then" if seen.is_served else f"Then `asbuilt resume {slug}` goes on"
+    return Waiting(
+        "disk",
+        "room",
+        "room on the disk",
+        "Trouble: the disk of the state folder is full, and nothing happens that cannot be written down."
+        f" Make room there. {goes_on}; nothing is lost.",
+        None if seen.is_served else f"asbuilt resume {slug}",
+        since=run.waits_for.since or None,
     )
 
 

@@ -107,6 +107,8 @@ def cause(view: PlanView, moment: Moment) -> Cause:
             return Cause("waits for a person", told.sentence, data, told.command)
         case "nobody":
             return Cause(run.run.state, told.sentence, data, told.command)
+        case "disk":
+            return Cause("kept from going on", told.sentence, data, told.command)
         case "worker":
             return Cause("cut off", told.sentence, data, told.command)
         case "limit" | "time":

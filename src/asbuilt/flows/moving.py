@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from asbuilt.errors import GitFailed
+from asbuilt.errors import GitFailed, RepositoryBusy
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
@@ -71,6 +71,9 @@ class Mover:
             return
         outcome = self._moved(load, sign=sign)
         if isinstance(outcome, landing.Refused):
+            if outcome.kind == "locked":
+                # No refusal: whoever holds the lock ends, or a person takes it away, and then it lands.
+                raise RepositoryBusy(outcome.what, why=outcome.why, next_step=outcome.next_step)
             next_step = f"{outcome.next_step.rstrip('.')}: {again}"
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:

@@ -12,7 +12,7 @@ from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import whole_history
-from asbuilt.journal.views import facts_of
+from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.timers import again_at
@@ -39,7 +39,7 @@ class Runs:
         self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
     ) -> None:
         self._store = store
-        self._blobs = blobs
+        self._told = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, attention)
 
@@ -70,7 +70,7 @@ class Runs:
     def _decide(self, org: str, repo: str, run: str) -> Plain:
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            move = phases.next_move(facts_of(session, self._blobs, found), session.now)
+            move = phases.next_move(self._told.facts_of(session, found), session.now)
         return {
             "move": type(move).__name__,
             **{name: _plain(value) for name, value in move._asdict().items()},
@@ -102,7 +102,7 @@ class Runs:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            facts = facts_of(session, self._blobs, found)
+            facts = self._told.facts_of(session, found)
         try:
             self._performer.perform(found, facts, _move(told))
         except (AsbuiltError, OSError) as error:
@@ -135,7 +135,7 @@ class Runs:
             runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
             say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
             # What somebody said between the decision and this moment would otherwise wait for ever.
-            if not _still_waits(phases.next_move(facts_of(session, self._blobs, found), session.now), told):
+            if not _still_waits(phases.next_move(self._told.facts_of(session, found), session.now), told):
                 runs.wake(session, org, repo, run)
         self._calling.call(found, f"{run}/parked/{n}")
 
@@ -144,7 +144,7 @@ class Runs:
         state, reason = told["state"], told["reason"]
         with self._store.read() as session:
             found = _found(session, org, repo, run)
-            facts, now = facts_of(session, self._blobs, found), session.now
+            facts, now = self._told.facts_of(session, found), session.now
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
         report = self._performer.report(found, facts, now)

@@ -45,7 +45,7 @@ class Commons:
             if any(folder.iterdir()):
                 name = f"{folder.parent.name[:12]}/{folder.name}"
                 yield Thing("rig", name, size_of(folder), _fate_of_rig(folder), partial(_empty_rig, folder))
-        for folder in sorted((self._home.path / "scratch").glob("command-*")):
+        for folder in sorted(self._home.scratch.glob("*")):
             fate = _fate_of_scratch(self._open)
             yield Thing("scratch", folder.name, size_of(folder), fate, partial(delete, folder))
         for file in [self._home.path / "worker.log.1", *sorted((self._home.path / "crashes").glob("*.log"))]:

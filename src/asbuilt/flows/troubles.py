@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 from typing import Final
 
-from asbuilt.errors import AsbuiltError, GitFailed, HostFailed, StoreFailed
+from asbuilt.errors import AsbuiltError, GitFailed, HostFailed, RepositoryBusy, StoreFailed
+from asbuilt.git.command import ENDED
 from asbuilt.journal.events import shortened
 
 _PART: Final = 400
@@ -13,13 +14,20 @@ _PART: Final = 400
 _PASSING: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 )
-_PASSING_WORDS: Final = ("No space left on device", "Disk quota exceeded", "Cannot allocate memory")
+_PASSING_WORDS: Final = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "Cannot allocate memory",
+    ENDED,
+    "died of signal",
+)
+"""What git says when it is no fault of the repository's; the last is said of a git that it started."""
 
 
 def trouble_in(error: AsbuiltError | OSError) -> str | None:
     """Word a failure that may pass: of the store, the disk or the machine. None when waiting is no help."""
     match error:
-        case StoreFailed() | HostFailed():
+        case StoreFailed() | HostFailed() | RepositoryBusy():
             return words_of(error)
         case GitFailed() if any(words in error.why for words in _PASSING_WORDS):
             return words_of(error)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import StoreFailed
+from asbuilt.errors import EngineDamaged, JournalDamaged, StoreFailed
+from asbuilt.flows.engine import DROPPED
 from asbuilt.journal import runs
 from asbuilt.journal.runs import FAR
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
+    from pathlib import Path
 
     from asbuilt.flows.engine import Engine
     from asbuilt.journal.runs import Segment
@@ -21,6 +25,16 @@ LOOK_S: Final = 0.2
 _LOOKS: Final = 20
 """Every so many looks the engine is asked for all that is open: a segment can be lost at any time."""
 _OVER: Final = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+
+
+def clear(scratch: Path) -> None:
+    """Remove what a worker that was killed has left half done, and make what we need for a moment there too.
+
+    The caller is the one worker: nobody else uses the folder.
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    tempfile.tempdir = str(scratch)
 
 
 class Worker:
@@ -34,6 +48,7 @@ class Worker:
         self._org = org
         self._lost = lost
         self._told: dict[str, str] = {}
+        self._dropped: set[str] = set()
         self._looked = 0
 
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
@@ -42,6 +57,8 @@ class Worker:
         while not ended.wait(LOOK_S):
             try:
                 open_now = self.look()
+            except (EngineDamaged, JournalDamaged):
+                raise
             except StoreFailed:
                 # The database may come back; what is written down is not lost meanwhile.
                 ended.wait(2.0)
@@ -64,6 +81,8 @@ class Worker:
         states = self._engine.states(segment.workflow for segment in asked)
         for segment in segments:
             self._tell(segment, now, states.get(segment.workflow))
+        if everything:
+            self._take_up({workflow for workflow, state in states.items() if state == DROPPED})
         self._told = {segment.workflow: segment.due_at for segment in segments}
         return sum(segment.due_at != FAR for segment in segments)
 
@@ -81,6 +100,12 @@ class Worker:
             )
         if (known is not None and segment.due_at < known) or (known is None and state == "DELAYED"):
             self._hasten(segment, now)
+
+    def _take_up(self, dropped: set[str]) -> None:
+        """Go on with what was seen dropped twice: one that is just beginning or ending looks so once."""
+        for workflow in dropped & self._dropped:
+            self._engine.resume(workflow)
+        self._dropped = dropped
 
     def _hasten(self, segment: Segment, now: str) -> None:
         if segment.due_at <= now:

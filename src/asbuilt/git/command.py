@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MEGABYTE: Final = 1_000_000
+ENDED: Final = "git was ended by signal"
+"""The words for a git that somebody else has ended; it may do better the next time."""
 _TOLD: Final = 2_000
 _LOCKED: Final = re.compile(r"Unable to create '.*\.lock': File exists|could not lock config file")
 _USERS_OWN: Final = ("HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GPG_TTY", "USER", "LOGNAME")
@@ -229,11 +231,11 @@ def _verb(argv: tuple[str | bytes, ...]) -> str:
 
 
 def _failed(argv: tuple[str | bytes, ...], said: Said) -> GitFailed:
-    told = said.err or said.line[:_TOLD] or "nothing"
+    told = f"git said: {said.err or said.line[:_TOLD] or 'nothing'}"
     locked = _LOCKED.search(said.err) is not None
     return GitFailed(
         f"git {_verb(argv)} failed (exit {said.code})",
-        why=f"git said: {told}",
+        why=f"{ENDED} {-said.code}" if said.code < 0 else told,
         next_step="Wait for the git that holds the lock, or remove it if none runs; then try again."
         if locked
         else "Mend what git says, then try again; nothing was lost.",

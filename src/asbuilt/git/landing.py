@@ -117,6 +117,7 @@ def land(repository: Repository, intent: Intent, room: Path) -> Landed | TipMove
     hooks = room.resolve() / "landing-hooks"
     write_hook(hooks)
     until = time.monotonic() + _PATIENCE_S
+    is_first = True
     with guarded(repository.common) as descriptor:
         _settle_all(repository)
         while True:
@@ -128,8 +129,11 @@ def land(repository: Repository, intent: Intent, room: Path) -> Landed | TipMove
                 with recorded(repository, lock_of(ready.ref), "HEAD.lock"):
                     said = _push(repository, ready, held, hooks, descriptor)
                 outcome = _judged(repository, ready, held, said)
-                if outcome is not None:
+                # A program that git started may have been killed; what stands in its way fails again.
+                is_chance = is_first and isinstance(outcome, Refused) and outcome.kind == "git"
+                if outcome is not None and not is_chance:
                     return outcome
+                is_first = False
             if time.monotonic() > until:
                 return _locked(ready.ref, held)
             time.sleep(0.1)
@@ -290,7 +294,7 @@ def _locked(ref: str, held: Checkout | None) -> Refused:
         what=f"Not landed: another git is at work in {held.path if held else 'the checkout'}.",
         why=f"{where} was there for {_PATIENCE_S:g} seconds, and {_short(ref)} is checked out there. "
         "Nothing moved.",
-        next_step="Wait for that git to end, or remove the lock if none runs; then land again.",
+        next_step="Wait for that git to end, or remove the lock if none runs; it is tried again by itself.",
     )
 
 

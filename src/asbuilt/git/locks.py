@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed
+from asbuilt.errors import RepositoryBusy
 from asbuilt.git.command import check_ref_name
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def recorded(repository: Repository, *locks: str) -> Iterator[None]:
     until = time.monotonic() + _PATIENCE_S
     while taken := [lock for lock in locks if (repository.common / lock).exists()]:
         if time.monotonic() > until:
-            raise GitFailed(
+            raise RepositoryBusy(
                 f"another git holds {taken[0]}",
                 why=f"It was there for {_PATIENCE_S:g} seconds, and asbuilt did not make it.",
                 next_step=f"Wait for that git to end, or remove {repository.common / taken[0]} if none runs.",
@@ -141,7 +141,7 @@ def _wait_for(descriptor: int, folder: Path, patience_s: float) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             if time.monotonic() > until:
-                raise GitFailed(
+                raise RepositoryBusy(
                     f"another asbuilt is at work in {folder}",
                     why=f"It, or a git that it started, has not ended within {patience_s:g} seconds.",
                     next_step="Wait for it, or end the git that hangs; then try again.",

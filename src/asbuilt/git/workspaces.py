@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _READY: Final = "asbuilt-ready"
 _ADDING: Final = "asbuilt-adding"
+_RESETTING: Final = "asbuilt-resetting"
 _REASON: Final = "asbuilt workspace"
 
 
@@ -48,8 +49,8 @@ def make(
     """Make a linked worktree `root/run/lane` of a commit, detached and locked, unless it is there.
 
     `files_of` names another commit whose files it begins with: work that goes on, seen as changes. One that
-    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished:
-    until the mark is set, nobody but us has written there.
+    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished,
+    and so is one that was left half reset: until its mark is set or gone, nobody but us has written there.
     """
     path = root.resolve() / _name(run) / _name(lane)
     check_oid(commit)
@@ -61,7 +62,10 @@ def make(
             git_dir = _add(repository, git, path, commit, f"{_REASON} {run}/{lane}")
     workspace = Workspace(path=path, git_dir=git_dir, common=repository.common)
     with guarded(git_dir) as held:
-        if (git_dir / _READY).is_file() and path.is_dir():
+        resetting = _resetting(workspace)
+        if resetting is not None:
+            _reset(repository, workspace, resetting, held)
+        elif (git_dir / _READY).is_file() and path.is_dir():
             relink(workspace)
         else:
             _finish(repository, workspace, commit, held, files_of=files_of)
@@ -107,7 +111,7 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
             next_step="Keep them again, then resume.",
         )
     with guarded(workspace.git_dir) as held:
-        _finish(repository, workspace, commit, held)
+        _reset(repository, workspace, commit, held)
 
 
 def put_back(
@@ -209,6 +213,24 @@ def _finish(
         file.write(commit + "\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def _reset(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
+    """Put a workspace at a commit, with a note of where it is going: cut off, it cannot be anywhere else."""
+    note = workspace.git_dir / _RESETTING
+    fresh = note.with_suffix(".new")
+    fresh.write_text(commit, encoding="ascii")
+    fresh.replace(note)
+    _finish(repository, workspace, commit, held)
+    note.unlink()
+
+
+def _resetting(workspace: Workspace) -> str | None:
+    """Tell where a workspace was going whose reset was cut off."""
+    try:
+        return (workspace.git_dir / _RESETTING).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return None
 
 
 def _own(workspace: Workspace) -> Git:

@@ -16,6 +16,7 @@ Answer = Literal["yes", "no"]
 NEVER_BY_AUTO: Final = frozenset({"sign-off", "waiver"})
 """What needs eyes or a decision: `--auto` answers none of these."""
 
+_TRIES: Final = 1_000
 _COLUMNS: Final = (
     "number, key, plan, run, phase, kind, question, intent, asked_by, asked_at,"
     " answer, answered_by, answered_at, note"
@@ -58,7 +59,7 @@ class Wish(NamedTuple):
 
 def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str) -> Approval:
     """Put a question into the inbox; asked again under its key, it is the same question."""
-    # Numbers are given under the plan's head row and a unique key, so that two askers cannot share one.
+    # Two askers of one plan come one after the other.
     session.run(
         "UPDATE heads SET changed_at = :now WHERE org = :org AND repo = :repo AND plan = :plan",
         **address._asdict(),
@@ -74,22 +75,7 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
     )
     if known is not None:
         return Approval(**known)
-    number = session.rows(
-        "SELECT coalesce(max(number), 0) + 1 AS number FROM approvals WHERE org = :org AND repo = :repo",
-        org=address.org,
-        repo=address.repo,
-    )[0]["number"]
-    session.run(
-        "INSERT INTO approvals"
-        " (org, repo, number, key, plan, run, phase, kind, question, intent, asked_by, asked_at)"
-        " VALUES (:org, :repo, :number, :key, :plan, :run, :phase, :kind, :question, :intent, :actor, :now)",
-        **address._asdict(),
-        **wish._asdict(),
-        number=number,
-        key=key,
-        actor=actor,
-        now=session.now,
-    )
+    number = _number(session, address, key, wish, actor)
     append(
         session,
         address,
@@ -105,10 +91,38 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
             "question": shortened(wish.question, 700),
         },
     )
-    asked = named(session, address.org, address.repo, int(number))
+    asked = named(session, address.org, address.repo, number)
     if asked is None:
         raise LookupError(key)
     return asked
+
+
+def _number(session: Session, address: Address, key: str, wish: Wish, actor: str) -> int:
+    """Write a question under the next number of its repository; another plan may take that first."""
+    for _ in range(_TRIES):
+        last = first(
+            session.rows(
+                "SELECT number FROM approvals WHERE org = :org AND repo = :repo ORDER BY number DESC LIMIT 1",
+                org=address.org,
+                repo=address.repo,
+            )
+        )
+        number = int(last["number"] if last else 0) + 1
+        is_mine = session.run(
+            "INSERT INTO approvals"
+            " (org, repo, number, key, plan, run, phase, kind, question, intent, asked_by, asked_at)"
+            " VALUES (:org, :repo, :number, :key, :plan, :run, :phase, :kind, :question, :intent, :actor,"
+            " :now) ON CONFLICT (org, repo, number) DO NOTHING",
+            **address._asdict(),
+            **wish._asdict(),
+            number=number,
+            key=key,
+            actor=actor,
+            now=session.now,
+        )
+        if is_mine:
+            return number
+    raise LookupError(key)
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts
@@ -146,14 +160,15 @@ def answer(  # noqa: PLR0913 - an answer has these parts
 
 
 def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:
-    """Return the newest answer to any question whose key begins so: what a person has said is remembered."""
+    """Return the newest answer, in whatever run, to the question whose key is this and the run's id."""
     row = first(
         session.rows(
-            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND key LIKE :under"
-            " AND answer IS NOT NULL ORDER BY answered_at DESC, number DESC LIMIT 1",
+            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo "
+            " AND substr(key, 1, length(key) - length(run)) = :under AND answer IS NOT NULL"
+            " ORDER BY answered_at DESC, number DESC LIMIT 1",
             org=org,
             repo=repo,
-            under=f"{under}%",
+            under=under,
         )
     )
     return None if row is None else _approval(row)
@@ -180,6 +195,18 @@ def waiting(session: Session, org: str, repo: str, *, limit: int = 200) -> list[
         org=org,
         repo=repo,
         limit=limit,
+    )
+    return [_approval(row) for row in rows]
+
+
+def waiting_of(session: Session, org: str, repo: str, run: str) -> list[Approval]:
+    """List the questions of one run that nobody has answered, oldest first."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND run = :run"
+        " AND answer IS NULL ORDER BY number",
+        org=org,
+        repo=repo,
+        run=run,
     )
     return [_approval(row) for row in rows]
 

@@ -29,7 +29,8 @@ class Blobs:
         # Touched, so that nobody takes it for one that nobody wants before an event names it.
         with suppress(FileNotFoundError):
             os.utime(file)
-            return f"sha256:{name}"
+            if self._holds(name, data):
+                return f"sha256:{name}"
         fresh = file.with_name(f".{name}.{os.urandom(4).hex()}")
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -83,6 +84,13 @@ class Blobs:
             return False
         doomed.unlink()
         return True
+
+    def _holds(self, name: str, data: bytes) -> bool:
+        """Tell whether a blob is whole: one that the disk has damaged is written anew."""
+        try:
+            return self.get(name) == data
+        except (NotFound, StoreFailed):
+            return False
 
     def _file(self, name: str) -> Path:
         return self._folder / name[:2] / name

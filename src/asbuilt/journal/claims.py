@@ -148,7 +148,7 @@ def find(session: Session, address: Address) -> Claim | None:
 def every(session: Session, org: str, repo: str | None = None, *, limit: int = 200) -> list[Claim]:
     """List the claims of a repository, or of all."""
     rows = session.rows(
-        f"SELECT {_COLUMNS} FROM claims WHERE org = :org AND (CAST(:repo AS text) IS NULL OR repo = :repo)"
+        f"SELECT {_COLUMNS} FROM claims WHERE org = :org{'' if repo is None else ' AND repo = :repo'}"
         " ORDER BY since LIMIT :limit",
         org=org,
         repo=repo,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_BODY: Final = 2_048
 """Bytes of an event's data; what is longer is a blob, and its digest stands here."""
+_PAGE: Final = 5_000
+_LAST: Final = 2**31 - 1
 COLUMNS: Final = "seq, key, kind, v, at, actor, data"
 """What an event is made of."""
 
@@ -86,27 +88,27 @@ def append(  # noqa: PLR0913 - an event has these parts
     # The head row is taken first, so that two writers of one plan come one after the other.
     head = first(
         session.rows(
-            "UPDATE heads SET changed_at = :now"
+            "UPDATE heads SET seq = seq + 1, changed_at = :now"
             " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING seq",
             **where,
             now=session.now,
         )
     )
-    known = keyed(session, address, key)
-    if known is not None:
-        return known
-    seq = int(head["seq"] if head else 0) + 1
-    event = Event(seq, key, kind, v, session.now, actor, data or {})
-    session.run(
+    event = Event(int(head["seq"] if head else 1), key, kind, v, session.now, actor, data or {})
+    is_new = session.run(
         "INSERT INTO events (org, repo, plan, seq, key, kind, v, at, actor, data)"
-        " VALUES (:org, :repo, :plan, :seq, :key, :kind, :v, :at, :actor, :data)",
+        " VALUES (:org, :repo, :plan, :seq, :key, :kind, :v, :at, :actor, :data)"
+        " ON CONFLICT (org, repo, plan, key) DO NOTHING",
         **where,
         **{**event._asdict(), "data": body},
     )
-    session.run(
-        "UPDATE heads SET seq = :seq WHERE org = :org AND repo = :repo AND plan = :plan", **where, seq=seq
-    )
-    return event
+    if is_new:
+        return event
+    session.run("UPDATE heads SET seq = seq - 1 WHERE org = :org AND repo = :repo AND plan = :plan", **where)
+    known = keyed(session, address, key)
+    if known is None:
+        raise LookupError(key)
+    return known
 
 
 def keyed(session: Session, address: Address, key: str) -> Event | None:
@@ -121,7 +123,7 @@ def keyed(session: Session, address: Address, key: str) -> Event | None:
     return None if row is None else event_of(row)
 
 
-def history(session: Session, address: Address, *, after: int = 0, limit: int = 5_000) -> list[Event]:
+def history(session: Session, address: Address, *, after: int = 0, limit: int = _PAGE) -> list[Event]:
     """Return a plan's events in order, from behind `after`."""
     rows = session.rows(
         f"SELECT {COLUMNS} FROM events"
@@ -133,12 +135,25 @@ def history(session: Session, address: Address, *, after: int = 0, limit: int = 
     return [event_of(row) for row in rows]
 
 
-def whole_history(session: Session, address: Address) -> Iterator[Event]:
-    """Give all of a plan's events in order, page by page."""
-    seen = 0
-    while page := history(session, address, after=seen):
+def last(session: Session, address: Address, *, before: int | None = None, limit: int) -> list[Event]:
+    """Return the last events of a plan, or the last before one, in order: a page, read from its end."""
+    rows = session.rows(
+        f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND seq < :before"
+        " ORDER BY seq DESC LIMIT :limit",
+        **address._asdict(),
+        before=_LAST if before is None else before,
+        limit=limit,
+    )
+    return [event_of(row) for row in reversed(rows)]
+
+
+def whole_history(session: Session, address: Address, *, after: int = 0) -> Iterator[Event]:
+    """Give all of a plan's events in order from behind `after`, page by page."""
+    while page := history(session, address, after=after):
         yield from page
-        seen = page[-1].seq
+        after = page[-1].seq
+        if len(page) < _PAGE:
+            return
 
 
 def event_of(row: dict[str, Any]) -> Event:

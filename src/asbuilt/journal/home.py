@@ -25,6 +25,9 @@ _REMOTE: Final = frozenset(
         "9p",
     }
 )
+_ROOM: Final = 1 << 20
+"""Bytes and, far below it, files: with less of them a database cannot be counted on to take a row."""
+_FILES: Final = 16
 _MOUNTS: Final = Path("/proc/self/mounts")
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
@@ -53,6 +56,11 @@ class Home(NamedTuple):
     def blobs(self) -> Path:
         """Texts and outputs by their content."""
         return self.path / "blobs"
+
+    @property
+    def scratch(self) -> Path:
+        """What the worker needs for a moment; a new one clears it."""
+        return self.path / "scratch"
 
     @property
     def worker_lock(self) -> Path:
@@ -89,6 +97,15 @@ def open_home(path: Path) -> Home:
             next_step="Set ASBUILT_HOME to a folder that you may write to.",
         ) from error
     return Home(path)
+
+
+def is_full(path: Path) -> bool:
+    """Tell whether the disk of the state folder takes next to nothing any more."""
+    try:
+        room = os.statvfs(path)
+    except OSError:
+        return False
+    return room.f_bavail * room.f_frsize < _ROOM or (room.f_files > 0 and room.f_favail < _FILES)
 
 
 def _file_system(path: Path) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.journal.events import COLUMNS, Event, event_of
+from asbuilt.journal.events import last
+from asbuilt.journal.ids import Address
+from asbuilt.journal.plans import recent
 
 if TYPE_CHECKING:
+    from asbuilt.journal.events import Event
     from asbuilt.journal.store import Session
 
 
@@ -18,11 +21,10 @@ def kinds(session: Session) -> dict[str, int]:
 
 def latest(session: Session, org: str, repo: str, *, limit: int) -> list[tuple[str, Event]]:
     """Return the last events of a repository's plans, oldest first, each with its plan."""
-    rows = session.rows(
-        f"SELECT plan, {COLUMNS} FROM events WHERE org = :org AND repo = :repo"
-        " ORDER BY feed DESC LIMIT :limit",
-        org=org,
-        repo=repo,
-        limit=limit,
-    )
-    return [(str(row.pop("plan")), event_of(row)) for row in reversed(rows)]
+    # Every event changes its plan's head, so the last ones belong to the plans that changed last.
+    found = [
+        (plan, event)
+        for plan, _ in recent(session, org, repo, limit=limit)
+        for event in last(session, Address(org, repo, plan), limit=limit)
+    ]
+    return sorted(found, key=lambda one: one[1].at)[-limit:]

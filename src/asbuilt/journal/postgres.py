@@ -27,15 +27,13 @@ _OPTIONS: Final = "-c search_path=asbuilt -c lock_timeout=10000 -c idle_in_trans
 class PostgresSession:
     """A transaction on one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+    def __init__(self, connection: psycopg.Connection[Row], now: str = "") -> None:
         self._connection = connection
-        self._now: str | None = None
+        self._now = now
 
     @property
     def now(self) -> str:
-        """Return the database's clock, read once per transaction."""
-        if self._now is None:
-            self._now = str(self.rows(_NOW)[0]["now"])
+        """Return the database's clock, read as the transaction began."""
         return self._now
 
     def rows(self, sql: str, **values: object) -> list[Row]:
@@ -58,14 +56,13 @@ class PostgresStore:
     @contextmanager
     def write(self) -> Iterator[PostgresSession]:
         """Begin a transaction; writers of one plan wait for each other at its head row."""
-        with self._transaction() as session:
+        with self._transaction("BEGIN") as session:
             yield session
 
     @contextmanager
     def read(self) -> Iterator[PostgresSession]:
         """Begin a snapshot that changes nothing."""
-        with self._transaction() as session:
-            session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY") as session:
             yield session
 
     def version(self) -> int:
@@ -76,12 +73,12 @@ class PostgresStore:
 
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply what is missing; one process at a time, each step in a transaction of its own."""
-        with self._transaction() as session:
+        with self.write() as session:
             session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
             session.run("CREATE SCHEMA IF NOT EXISTS asbuilt")
             session.run("CREATE TABLE IF NOT EXISTS asbuilt.schema_version (version integer NOT NULL)")
         for step in steps:
-            with self._transaction() as session:
+            with self.write() as session:
                 session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
                 if _version(session) >= step.number:
                     continue
@@ -94,10 +91,19 @@ class PostgresStore:
         self._pool.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[PostgresSession]:
+    def _transaction(self, begin: str) -> Iterator[PostgresSession]:
         try:
-            with self._pool.take() as connection, connection.transaction():
-                yield PostgresSession(connection)
+            with self._pool.take() as connection:
+                # One way to the server and back for both; what is prepared can hold but one statement.
+                began = connection.execute(f"{begin}; {_NOW}".encode(), prepare=False)
+                began.nextset()
+                try:
+                    yield PostgresSession(connection, str(began.fetchall()[0]["now"]))
+                    connection.execute("COMMIT")
+                except BaseException:  # undone, and raised again
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
+                    raise
         except psycopg.Error as error:
             raise StoreFailed(
                 f"the journal's database cannot be used: {str(error).strip() or type(error).__name__}",

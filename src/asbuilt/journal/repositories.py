@@ -45,10 +45,12 @@ def remember(session: Session, org: str, known: Known) -> None:
     )
 
 
-def every(session: Session, org: str) -> list[Known]:
+def every(session: Session, org: str, *, limit: int = 200) -> list[Known]:
     """List the repositories, the one that was written about last first."""
     rows = session.rows(
-        "SELECT repo, path, inode, remote FROM repositories WHERE org = :org ORDER BY seen_at DESC, path",
+        "SELECT repo, path, inode, remote FROM repositories WHERE org = :org"
+        " ORDER BY seen_at DESC, path LIMIT :limit",
         org=org,
+        limit=limit,
     )
     return [Known(**row) for row in rows]

@@ -92,7 +92,8 @@ def request(  # noqa: PLR0913 - a request has these parts
     """Write down that a plan is to be run; the worker takes it from here."""
     open_plan(session, address, slug)
     head = session.rows(
-        "UPDATE heads SET runs = runs + 1 WHERE org = :org AND repo = :repo AND plan = :plan RETURNING runs",
+        "UPDATE heads SET runs = runs + 1, state = 'requested'"
+        " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING runs",
         **address._asdict(),
     )
     session.run(
@@ -167,6 +168,28 @@ def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segme
     return [Segment(**row) for row in rows]
 
 
+def due(session: Session, org: str, repo: str | None, *, limit: int = 200) -> list[tuple[Run, Segment]]:
+    """List what goes on by itself in a repository, or in all, the earliest first."""
+    columns = ", ".join(f"run.{name}" for name in _COLUMNS.split(", "))
+    rows = session.rows(
+        f"SELECT segment.n, segment.due_at, segment.why, {columns} FROM segments AS segment"
+        " JOIN runs AS run ON run.org = segment.org AND run.repo = segment.repo AND run.run = segment.run"
+        f" WHERE segment.org = :org{'' if repo is None else ' AND segment.repo = :repo'}"
+        " AND segment.closed_at IS NULL AND segment.due_at < :far ORDER BY segment.due_at, segment.run"
+        " LIMIT :limit",
+        org=org,
+        repo=repo,
+        far=FAR,
+        limit=limit,
+    )
+    found = []
+    for row in rows:
+        n, due_at, why = row.pop("n"), row.pop("due_at"), row.pop("why")
+        run = _run(row)
+        found.append((run, Segment(run.org, run.repo, run.run, n, due_at, why)))
+    return found
+
+
 def set_state(session: Session, run: Run, state: str) -> None:
     """Note a run's state where lists filter by it; the event that goes with it is the caller's."""
     over = state in ENDED
@@ -181,10 +204,10 @@ def set_state(session: Session, run: Run, state: str) -> None:
         now=session.now,
     )
     session.run(
-        "UPDATE heads SET state = :state WHERE org = :org AND repo = :repo AND plan = :plan",
-        org=run.org,
-        repo=run.repo,
-        plan=run.plan,
+        "UPDATE heads SET state = :state"
+        " WHERE org = :org AND repo = :repo AND plan = :plan AND runs = :number",
+        **run.address._asdict(),
+        number=run.number,
         state=state,
     )
 
@@ -217,24 +240,28 @@ def pauses(session: Session, run: Run) -> Pauses:
 
 
 def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:
-    """List the runs of a repository, or of all, that are not over, the oldest first."""
+    """List the runs of a repository, or of all one by one, that are not over, the oldest first."""
     rows = session.rows(
-        f"SELECT {_COLUMNS} FROM runs WHERE org = :org AND (CAST(:repo AS text) IS NULL OR repo = :repo)"
-        " AND ended_at IS NULL ORDER BY at",
+        f"SELECT {_COLUMNS} FROM runs WHERE org = :org{'' if repo is None else ' AND repo = :repo'}"
+        " AND ended_at IS NULL ORDER BY repo, at",
         org=org,
         repo=repo,
     )
     return [_run(row) for row in rows]
 
 
-def newest_of(session: Session, org: str, repo: str) -> list[Run]:
-    """List the newest run of every plan of a repository."""
+def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
+    """List the newest run of each plan whose newest run goes on, has failed or was stopped, newest first."""
     rows = session.rows(
-        f"SELECT {_COLUMNS} FROM runs AS one WHERE org = :org AND repo = :repo AND number ="
-        " (SELECT max(number) FROM runs WHERE org = one.org AND repo = one.repo AND plan = one.plan)"
-        " ORDER BY at",
+        f"SELECT {', '.join(f'run.{name}' for name in _COLUMNS.split(', '))} FROM heads AS head"
+        " JOIN runs AS run ON run.org = head.org AND run.repo = head.repo AND run.plan = head.plan"
+        " AND run.number = head.runs WHERE head.org = :org AND head.repo = :repo"
+        # Word for word as its index has it.
+        " AND head.state IN ('requested', 'running', 'waiting', 'paused', 'failed', 'stopped')"
+        " ORDER BY head.changed_at DESC, head.plan LIMIT :limit",
         org=org,
         repo=repo,
+        limit=limit,
     )
     return [_run(row) for row in rows]
 

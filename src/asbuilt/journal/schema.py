@@ -69,4 +69,27 @@ _FIRST: Final = (
         build text NOT NULL, beat_at text NOT NULL, draining integer NOT NULL, PRIMARY KEY (org, worker))""",
 )
 
-STEPS: Final = (Step(1, _FIRST),)
+_FLAT: Final = (
+    # What people look at is found by an index, however much has happened before.
+    "DROP INDEX heads_by_change",
+    "CREATE INDEX heads_newest ON heads (org, repo, changed_at DESC, plan)",
+    "CREATE INDEX heads_by_slug ON heads (org, repo, slug)",
+    # A head's state is that of its newest run, so that the plans that can go on are found without the others.
+    """UPDATE heads SET state = coalesce((SELECT run.state FROM runs AS run WHERE run.org = heads.org
+        AND run.repo = heads.repo AND run.plan = heads.plan AND run.number = heads.runs), state)""",
+    """CREATE INDEX heads_to_resume ON heads (org, repo, changed_at DESC, plan)
+        WHERE state IN ('requested', 'running', 'waiting', 'paused', 'failed', 'stopped')""",
+    "CREATE INDEX open_runs ON runs (org, repo, at) WHERE ended_at IS NULL",
+    "DROP INDEX open_segments",
+    "CREATE INDEX open_segments ON segments (org, due_at, run) WHERE closed_at IS NULL",
+    "CREATE INDEX open_segments_here ON segments (org, repo, due_at, run) WHERE closed_at IS NULL",
+    "CREATE INDEX claims_by_age ON claims (org, repo, since)",
+    "CREATE INDEX repositories_newest ON repositories (org, seen_at DESC, path)",
+    "CREATE INDEX waiting_approvals ON approvals (org, repo, number) WHERE answer IS NULL",
+    "CREATE INDEX waiting_approvals_of ON approvals (org, repo, run, number) WHERE answer IS NULL",
+    # What a question is about is its key without the run that asks it.
+    """CREATE INDEX answered_approvals
+        ON approvals (org, repo, substr(key, 1, length(key) - length(run)), answered_at, number)""",
+)
+
+STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT))

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import StoreFailed
+from asbuilt.journal.damage import damaged, refuse_damaged
 from asbuilt.journal.pool import Pool
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _BUSY_MS: Final = 30_000
 _WAL_TRIES: Final = 250
+_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOW: Final = "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS now"
 
 
@@ -75,10 +77,14 @@ class SqliteStore:
 
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply what is missing; the version changes in the same transaction as the tables."""
+        was_there = self._file.exists()
         for step in steps:
             with self.write() as session:
-                if _version(session) >= step.number:
+                version = _version(session)
+                if version >= step.number:
                     continue
+                if version == 0 and was_there and self._had_runs():
+                    raise damaged(self._file, "its tables are gone, and runs have been here")
                 for statement in step.statements("sqlite"):
                     session.run(statement)
                 session.run(f"PRAGMA user_version = {step.number}")
@@ -100,13 +106,19 @@ class SqliteStore:
                         connection.execute("ROLLBACK")
                     raise
         except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
+                raise damaged(self._file, str(error)) from error
             raise StoreFailed(
                 f"the journal {self._file} cannot be used: {error}",
                 why="Nothing may happen that cannot be written down.",
                 next_step="Look at the disk's space and permissions; `asbuilt doctor` looks at the rest.",
             ) from error
 
+    def _had_runs(self) -> bool:
+        return any(self._file.parent.glob("runs/*"))
+
     def _connect(self) -> sqlite3.Connection:
+        refuse_damaged(self._file, had_runs=self._had_runs())
         connection = sqlite3.connect(
             self._file, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
         )

@@ -32,12 +32,16 @@ def _in_rows(session: Session) -> set[str]:
     found = {
         name for row in session.rows("SELECT blob FROM revisions") for name in _DIGEST.findall(row["blob"])
     }
-    seen = 0
+    seen: dict[str, object] = {"org": "", "repo": "", "plan": "", "seq": 0}
     while rows := session.rows(
-        "SELECT feed, data FROM events WHERE feed > :seen ORDER BY feed LIMIT :page", seen=seen, page=_PAGE
+        "SELECT org, repo, plan, seq, data FROM events"
+        " WHERE (org, repo, plan, seq) > (:org, :repo, :plan, :seq)"
+        " ORDER BY org, repo, plan, seq LIMIT :page",
+        **seen,
+        page=_PAGE,
     ):
         found |= {name for row in rows for name in _DIGEST.findall(row["data"])}
-        seen = int(rows[-1]["feed"])
+        seen = {name: rows[-1][name] for name in seen}
     return found
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
+    from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
@@ -103,32 +104,33 @@ class Due(NamedTuple):
 
 def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
     """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
-    due: list[Due] = []
-    for segment in runs.open_segments(session, org):
-        run = runs.find(session, org, segment.repo, segment.run)
-        if run is not None and repo in (None, segment.repo) and segment.due_at != runs.FAR:
-            due.append(Due(f"{run.options['slug']}.{run.number}", run.plan, segment.due_at, segment.why))
-    return due
+    return [
+        Due(f"{run.options['slug']}.{run.number}", run.plan, segment.due_at, segment.why)
+        for run, segment in runs.due(session, org, repo)
+    ]
 
 
 def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
     """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
-    told: Told = []
-    for event in whole_history(session, address):
-        data = {**event.data, "at": event.at}
-        for name in _ELSEWHERE:
-            if name in event.data:
-                data |= json.loads(blobs.get(event.data[name]))
-        told.append((event.kind, data))
-    return told
+    return [told_of(blobs, event) for event in whole_history(session, address)]
+
+
+def told_of(blobs: Blobs, event: Event) -> tuple[str, dict[str, Any]]:
+    """Return an event as it is folded: kind and data, its time and what was too long for it among them."""
+    data = {**event.data, "at": event.at}
+    for name in _ELSEWHERE:
+        if name in event.data:
+            data |= json.loads(blobs.get(event.data[name]))
+    return event.kind, data
 
 
 def facts_of(session: Session, blobs: Blobs, run: Run) -> RunFacts:
     """Fold what is known of a run."""
-    return _facts(run, events_of(session, blobs, run.address))
+    return facts_from(run, events_of(session, blobs, run.address))
 
 
-def _facts(run: Run, events: Told) -> RunFacts:
+def facts_from(run: Run, events: Told) -> RunFacts:
+    """Fold what is known of a run from the events of its plan."""
     facts = fold(run.run, run.options, events)
     facts.stop = run.stop
     return facts
@@ -140,13 +142,12 @@ def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
 
 
 def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
-    asked = [one for one in approvals.waiting(session, run.org, run.repo) if one.run == run.run]
     return RunView(
         run,
         f"{run.options['slug']}.{run.number}",
         progress(facts, session.now),
         waits_for(facts, session.now),
-        asked,
+        approvals.waiting_of(session, run.org, run.repo, run.run),
         facts.cost_usd,
         facts.code,
     )
@@ -176,7 +177,7 @@ def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: in
 def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
     events = events_of(session, blobs, address)
     # Folded one by one, because nearly always the newest is enough.
-    told = ((run, _facts(run, events)) for run in runs.of_plan(session, address))
+    told = ((run, facts_from(run, events)) for run in runs.of_plan(session, address))
     newest = next(told, None)
     return PlanView(
         address,

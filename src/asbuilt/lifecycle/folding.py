@@ -80,6 +80,8 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.pause, facts.pause_at = str(data["reason"]), str(data.get("at", ""))
         case "run.resume_asked":
             facts.pause = None
+        case "run.hastened":
+            _hear_haste(facts)
         case "run.ended":
             facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
             facts.code = data.get("code")
@@ -94,6 +96,13 @@ def _hear_wait(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     facts.parked_at = str(data.get("at", ""))
     if kind == "trouble.met":
         facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, data["what"], data["retry_at"]
+
+
+def _hear_haste(facts: RunFacts) -> None:
+    """Hear that somebody wants it to go on now: a limit is tried, whenever it was said to open."""
+    for phase in facts.phases.values():
+        for attempt in phase.attempts:
+            attempt.resets_at = attempt.verifier_resets_at = None
 
 
 def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:

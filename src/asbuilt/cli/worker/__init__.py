@@ -8,9 +8,10 @@ import threading
 import click
 
 from asbuilt import wiring
+from asbuilt.cli.boundary import tell
 from asbuilt.cli.commands import Lazy, LazyGroup
 from asbuilt.cli.options import Door, door_of
-from asbuilt.errors import DONE
+from asbuilt.errors import DONE, AsbuiltError, EngineDamaged
 from asbuilt.settings import load
 
 
@@ -42,15 +43,20 @@ def _serve(door: Door, idle: int | None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     while True:
-        mine = wiring.serve(journal, settings, ended, idle_s=idle)
+        try:
+            mine = wiring.serve(journal, settings, ended, idle_s=idle)
+        except EngineDamaged as error:
+            door.screen.talk(f"{error.what}. It is set aside, and made anew from the journal.")
+            wiring.begin_anew()
+        except AsbuiltError as error:
+            # Not raised: threads of the engine may wait for an agent, and would be waited for.
+            wiring.leave(tell(door.screen.err, error))
         if not mine:
             door.screen.talk(f"Another worker is there (pid {wiring.worker_pid(journal.home)}).")
             return DONE
         # Asked for in the moment between the last look and the lock's release: nobody else saw it.
         if ended.is_set() or not wiring.is_due(journal):
-            break
-    wiring.leave()
-    return DONE
+            wiring.leave()
 
 
 group = LazyGroup(

@@ -1,0 +1,1 @@
+"""What `just growth` and `just bench` measure, each in processes of its own."""

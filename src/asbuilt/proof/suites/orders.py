@@ -1,0 +1,253 @@
+"""Find where a plan orders a change of the tests, so that it can be cited.
+
+The one rule: to name a test is no order; the same clause must say what becomes of it, and not deny it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from asbuilt.proof.suites.model import Citation, Finding, Kind, Order, Severity, shortened
+
+
+def _verbs(words: str, *phrases: str) -> str:
+    """Give a pattern for verbs in all their forms."""
+    forms = []
+    for word in words.split():
+        stem = word.removesuffix("e")
+        twice = stem + stem[-1] if word[-1] in "pt" else stem
+        forms += [word, f"{word}s", f"{word}es", f"{stem}ed", f"{stem}ing", f"{twice}ed", f"{twice}ing"]
+    return "|".join([*forms, *phrases])
+
+
+_REMOVE: Final = _verbs(
+    "remove delete drop retire discard eliminate purge strip merge fold",
+    "gets? rid of", "take out", "goes", "go away", "no longer", "obsolete", "superseded",
+)  # fmt: skip
+_CHANGE: Final = _verbs(
+    "change update rewrite adjust replace rename move regenerate refresh re-?record re-?baseline adapt edit "
+    "convert migrate switch bump raise lower increase reduce expect become",
+    "rewritten", "now", "instead of", "from",
+)  # fmt: skip
+_LOOSEN: Final = _verbs(
+    "relax loosen widen soften raise increase allow accept", "tolerances?", "approximate(?:ly)?", "within"
+)
+_SKIP: Final = _verbs("skip disable quarantine ignore", "xfail", "expected to fail", "only (?:on|in|with)")
+_ADD: Final = _verbs("add introduce configure register create write enable implement use", "sets?", "put")
+_DENIED: Final = re.compile(
+    r"\b(?:do not|don't|does not|doesn't|never|not|without|no need to|rather than|instead of|cannot|nor|no|"
+    r"avoid)\s+(?:\w+\s+){0,2}$",
+    re.IGNORECASE,
+)
+_BORDER: Final = re.compile(
+    r"[.;](?=\s|$)|\b(?:so that|but|while|keep(?:s|ing)?|still|stays?|staying|pass(?:es|ing)?|until|unless|"
+    r"except|(?:must|should|will) (?:not|pass|keep|stay|still|work|continue)|ma[dk]e)\b",
+    re.IGNORECASE,
+)
+_BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#+|\|)\s")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.-]*")
+_LITERAL: Final = re.compile(r"\"[^\"]*\"|'[^']*'|(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
+_COMMON: Final = frozenset(
+    [
+        "test",
+        "tests",
+        "testing",
+        "spec",
+        "specs",
+        "suite",
+        "suites",
+        "file",
+        "files",
+        "code",
+        "function",
+        "functions",
+        "module",
+        "modules",
+        "class",
+        "method",
+        "remove",
+        "delete",
+        "drop",
+        "change",
+        "update",
+        "rename",
+        "move",
+        "old",
+        "new",
+        "case",
+        "cases",
+        "check",
+        "checks",
+        "with",
+        "from",
+        "that",
+        "this",
+        "their",
+        "them",
+        "into",
+        "for",
+        "the",
+        "and",
+        "its",
+        "only",
+        "when",
+        "then",
+        "also",
+        "should",
+        "must",
+        "which",
+        "have",
+        "does",
+        "returns",
+        "return",
+        "value",
+        "values",
+        "should",
+        "raises",
+        "skip",
+        "assert",
+    ]
+)
+
+_VERBS: Final[dict[Kind, str]] = {
+    Kind.TEST_REMOVED: _REMOVE,
+    Kind.TEST_EMPTIED: _REMOVE,
+    Kind.NOT_COLLECTED: f"{_REMOVE}|{_SKIP}|renam(?:e[sd]?|ing)",
+    Kind.TEST_SKIPPED: _SKIP,
+    Kind.TEST_EXPECTED_TO_FAIL: _SKIP,
+    Kind.ASSERTION_REMOVED: _REMOVE,
+    Kind.ASSERTION_WEAKENED: f"{_LOOSEN}|{_CHANGE}",
+    Kind.NOT_ALWAYS_CHECKED: f"{_SKIP}|{_CHANGE}",
+    Kind.TOLERANCE_LOOSENED: _LOOSEN,
+    Kind.EXCEPTION_WIDENED: f"{_LOOSEN}|{_CHANGE}",
+    Kind.EXPECTATION_CHANGED: f"{_CHANGE}|{_REMOVE}",
+    Kind.GOLDEN_CHANGED: f"{_CHANGE}|{_REMOVE}",
+    Kind.RUNNER_CHANGED: f"{_CHANGE}|{_ADD}|{_REMOVE}",
+    Kind.OUTCOME_REWRITTEN: _ADD,
+    Kind.PRODUCT_REPLACED: f"{_ADD}|{_CHANGE}",
+    Kind.KNOWS_THE_TESTS: _ADD,
+    Kind.NOT_COMPARED: f"{_CHANGE}|{_ADD}|{_REMOVE}",
+}
+"""What a plan can order. What is missing here, no plan makes right: what cannot fail checks nothing."""
+
+
+class _Clause(NamedTuple):
+    line: int
+    text: str
+    whole: str
+
+
+def settled(finding: Finding, order: Order) -> Finding:
+    """Give a finding with the plan's order for it, when there is one."""
+    if finding.severity is Severity.NOTE or finding.kind not in _VERBS:
+        return finding
+    for clause in _clauses(order):
+        named = _names(clause, finding)
+        if named == "" or not _says(clause.text, _VERBS[finding.kind]):
+            continue
+        cited = Citation(clause.line, shortened(clause.whole, 120))
+        # A file that is named is not yet a test that is named: a person reads what was meant.
+        vague = named == "file" and finding.severity is Severity.FAILS and finding.kind not in _OF_FILES
+        return finding._replace(severity=Severity.SIGN_OFF if vague else Severity.ALLOWED, cited=cited)
+    return finding
+
+
+_OF_FILES: Final = frozenset((Kind.RUNNER_CHANGED, Kind.GOLDEN_CHANGED, Kind.TEST_REMOVED, Kind.NOT_COMPARED))
+
+
+def _clauses(order: Order) -> list[_Clause]:
+    """Give the statements of a phase, cut where one thought ends and another begins."""
+    statements: list[tuple[int, str]] = []
+    for at, line in enumerate(order.text.splitlines()):
+        if statements and line.strip() and not _BULLET.match(line) and statements[-1][1]:
+            statements[-1] = (statements[-1][0], f"{statements[-1][1]} {line.strip()}")
+        else:
+            statements.append((order.first_line + at, line.strip()))
+    return [
+        _Clause(line, clause, text)
+        for line, text in statements
+        for clause in _BORDER.split(text)
+        if clause.strip()
+    ]
+
+
+def _says(clause: str, verbs: str) -> bool:
+    for found in re.finditer(rf"\b(?:{verbs})\b", clause, re.IGNORECASE):
+        if not _DENIED.search(clause[: found.start()]):
+            return True
+    return False
+
+
+def _names(clause: _Clause, finding: Finding) -> str:
+    """Say by what a clause names what was found: `test`, `file`, `value`, or nothing."""
+    said = set(_IDENTIFIER.findall(clause.text))
+    said |= {word.strip(".-") for word in said} | {word.rpartition(".")[2] for word in said}
+    own = finding.test.rpartition(".")[2]
+    if own and (
+        own in said or finding.test in said or (" " in own and own.casefold() in clause.text.casefold())
+    ):
+        return "test"
+    if finding.kind is Kind.EXPECTATION_CHANGED and _gives_the_value(clause.text, finding):
+        return "value"
+    fresh = _literals(finding.now) - _literals(finding.was)
+    if finding.kind is Kind.TOLERANCE_LOOSENED and fresh & _literals(clause.text):
+        return "value"
+    if finding.kind in (
+        Kind.TEST_REMOVED,
+        Kind.ASSERTION_REMOVED,
+        Kind.EXPECTATION_CHANGED,
+        Kind.TEST_SKIPPED,
+    ):
+        quoted = {
+            name for text in re.findall(r"`([^`]+)`", clause.text) for name in _IDENTIFIER.findall(text)
+        }
+        if (quoted | {name.rpartition(".")[2] for name in quoted}) & finding.words - _COMMON:
+            return "test"
+        if re.search(r"\b(?:tests?|specs?|cases?)\b", clause.text, re.IGNORECASE) and _shared(
+            clause.text, finding
+        ):
+            return "test"
+    if finding.kind is Kind.OUTCOME_REWRITTEN and any(
+        word in said for word in _IDENTIFIER.findall(finding.now)[1:]
+    ):
+        return "test"
+    if finding.kind is Kind.GOLDEN_CHANGED and re.search(
+        r"\b(?:snapshots?|goldens?|cassettes?|fixtures?|recordings?|expected (?:output|files?))\b",
+        clause.text,
+        re.IGNORECASE,
+    ):
+        return "file"
+    return "file" if _names_file(clause.text, finding.path) else ""
+
+
+def _names_file(text: str, path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return path in text or re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def _shared(text: str, finding: Finding) -> set[str]:
+    """Give the telling words that a clause and a test's name have in common."""
+    stem = finding.path.rpartition("/")[2].partition(".")[0]
+    return (_split(text) & (_split(finding.test) | _split(stem))) - _COMMON
+
+
+def _split(text: str) -> set[str]:
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text.replace("_", " "))
+    return {word.casefold().removesuffix("s") for word in words if len(word) > 3}
+
+
+def _literals(text: str) -> set[str]:
+    return {found.strip("\"'") for found in _LITERAL.findall(text)}
+
+
+def _gives_the_value(text: str, finding: Finding) -> bool:
+    old, new = _literals(finding.was), _literals(finding.now)
+    said = _literals(text) | set(re.findall(r"[\w.%-]+", text))
+    fresh = {value for value in new - old if value and value in said}
+    if not fresh:
+        return False
+    telling = any(len(value) > 1 for value in fresh) and bool(
+        _shared(text, finding) or _split(text) & _split(finding.was)
+    )
+    return telling or bool((old - new) & said)

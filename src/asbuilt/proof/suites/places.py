@@ -1,0 +1,184 @@
+"""What a path is to a suite: a test, settings of a runner, a golden file, or the product.
+
+The one rule: told by name alone, as runners do.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Final
+
+_FOLDERS: Final = re.compile(
+    r"(^|/)(tests?|testing|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)",
+    re.IGNORECASE,
+)
+_GOLDEN: Final = re.compile(
+    r"(^|/)(__snapshots__|snapshots?|goldens?|cassettes|__image_snapshots__|approvals)/"
+    r"|\.(snap|golden|approved\.\w+|ambr|snapshot)$|(^|/|[._-])(golden|expected|baseline|reference)[._-][^/]*\.(?!py$)\w+$"
+    r"|(^|/)(golden|expected|baseline|reference)\.(?!py$)\w+$|[._-](golden|expected|snapshot)\.(?!py$)\w+$",
+    re.IGNORECASE,
+)
+_SETTINGS: Final = re.compile(
+    r"(^|/)(pyproject\.toml|pytest\.ini|\.pytest\.ini|pytest\.toml|setup\.cfg|tox\.ini|tox\.toml|noxfile\.py|package\.json|"
+    r"\.mocharc(\.\w+)?|jest\.config\.\w+|vitest\.(config|workspace)\.\w+|vite\.config\.\w+|karma\.conf\.\w+|"
+    r"playwright\.config\.\w+|\.?c8rc(\.\w+)?|\.nycrc(\.\w+)?|go\.mod|go\.work|Cargo\.toml|\.cargo/config(\.toml)?|nextest\.toml|pom\.xml|"
+    r"build\.gradle(\.kts)?|settings\.gradle(\.kts)?|gradle\.properties|junit-platform\.properties|"
+    r"GNUmakefile|[Mm]akefile|[^/]*\.mk|justfile|Justfile|\.justfile|Rakefile|Taskfile\.ya?ml|bunfig\.toml|deno\.jsonc?)$"
+)
+_STARTUP: Final = re.compile(
+    r"(^|/)(sitecustomize\.py|usercustomize\.py|[^/]+\.pth|\.npmrc|\.envrc|\.pythonrc)$"
+)
+_SHADOWS: Final = re.compile(
+    r"^(src/|lib/)?(_?pytest|_pytest|unittest|pluggy|nose|doctest|hypothesis|mock|coverage|xdist)(\.py$|/)"
+    r"|(^|/)node_modules/|(^|/)vendor/.*(testify|junit)|(^|/)(site-packages|dist-packages)/"
+)
+_LANGUAGES: Final = {
+    "py": "python",
+    "pyi": "",
+    "js": "javascript",
+    "jsx": "javascript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "ts": "javascript",
+    "tsx": "javascript",
+    "mts": "javascript",
+    "cts": "javascript",
+    "go": "go",
+    "rs": "rust",
+    "java": "java",
+    "kt": "java",
+    "sh": "shell",
+    "bash": "shell",
+    "bats": "shell",
+    "zsh": "shell",
+}
+_OTHERS: Final = frozenset(
+    [
+        "rb",
+        "php",
+        "cs",
+        "fs",
+        "swift",
+        "scala",
+        "clj",
+        "ex",
+        "exs",
+        "erl",
+        "hs",
+        "ml",
+        "pl",
+        "pm",
+        "t",
+        "lua",
+        "r",
+        "jl",
+        "dart",
+        "c",
+        "cc",
+        "cpp",
+        "cxx",
+        "h",
+        "hpp",
+        "m",
+        "mm",
+        "vb",
+        "groovy",
+        "nim",
+        "zig",
+        "cr",
+        "ps1",
+        "tcl",
+        "sql",
+        "feature",
+        "robot",
+        "elm",
+        "vue",
+        "svelte",
+    ]
+)
+"""Endings of code that no reader here knows."""
+_JAVASCRIPT_TEST: Final = re.compile(r"\.(test|spec|cy|e2e)\.\w+$|(^|/)__tests__/")
+_JAVA_TEST: Final = re.compile(r"(^|/)src/test/|(Tests?|IT|Spec)\.(java|kt)$|(^|/)Test[A-Z]\w*\.(java|kt)$")
+_OTHER_TEST: Final = re.compile(
+    r"([._-](test|spec)s?|Tests?|Spec)\.\w+$|(^|/)(test|spec)[._-][^/]*$", re.IGNORECASE
+)
+
+
+class Role(StrEnum):
+    """What a file is to a suite."""
+
+    TEST = "test"
+    AROUND = "around"
+    """Under a folder of tests, or a file that a runner loads by itself."""
+    SETTINGS = "settings"
+    GOLDEN = "golden"
+    DATA = "data"
+    """Under a folder of tests, and no code."""
+    STARTUP = "startup"
+    """Loaded before anything else, whatever the runner."""
+    SHADOW = "shadow"
+    """In place of a runner's own code."""
+    PRODUCT = "product"
+    OTHER = "other"
+    """No code, and nothing to a suite."""
+
+
+def language_of(path: str) -> str:
+    """Name the language of a file; empty when it is none that is read here."""
+    return _LANGUAGES.get(path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "", "")
+
+
+def is_foreign(path: str) -> bool:
+    """Tell whether a file is code that no reader here knows."""
+    name = path.rpartition("/")[2]
+    return "." in name and name.rpartition(".")[2].lower() in _OTHERS
+
+
+def role_of(path: str) -> Role:
+    """Say what a file is. Python tests are told by the collection's settings, not here."""
+    if _SHADOWS.search(path):
+        return Role.SHADOW
+    if _STARTUP.search(path):
+        return Role.STARTUP
+    if _SETTINGS.search(path):
+        return Role.SETTINGS
+    if _GOLDEN.search(path) and language_of(path) != "python":
+        return Role.GOLDEN
+    language = language_of(path)
+    name = path.rpartition("/")[2]
+    if language == "python":
+        return Role.AROUND if is_in_tests(path) or name == "conftest.py" else Role.PRODUCT
+    if is_named_test(path, language):
+        return Role.TEST
+    if is_in_tests(path):
+        return Role.AROUND if language or is_foreign(path) else Role.DATA
+    if language or is_foreign(path):
+        return Role.PRODUCT
+    return Role.OTHER
+
+
+def is_in_tests(path: str) -> bool:
+    """Tell whether a file lies in a folder of tests."""
+    return _FOLDERS.search(path.rpartition("/")[0] + "/") is not None
+
+
+def is_named_test(path: str, language: str) -> bool:
+    """Tell whether the runner of a language takes a file for tests."""
+    match language:
+        case "javascript":
+            return _JAVASCRIPT_TEST.search(path) is not None or (
+                is_in_tests(path) and path.rpartition("/")[2].startswith("test")
+            )
+        case "go":
+            return path.endswith("_test.go")
+        case "rust":
+            return True
+        case "java":
+            return _JAVA_TEST.search(path) is not None
+        case "shell":
+            return is_in_tests(path) or _OTHER_TEST.search(path) is not None
+        case "python":
+            return False
+        case _:
+            return is_foreign(path) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))

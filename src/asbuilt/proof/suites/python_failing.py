@@ -1,0 +1,67 @@
+"""Whether Python code fails, or hides that something failed: what is caught must be looked at."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from asbuilt.proof.suites.python_values import dotted, truth
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_WIDE: Final = frozenset(("Exception", "BaseException", "AssertionError", "pytest.fail.Exception"))
+
+
+def swallows(statement: ast.Try) -> bool:
+    """Tell whether a failed assertion in a `try` would not be seen outside of it."""
+    return any(is_wide(handler.type) and not fails(handler.body) for handler in statement.handlers)
+
+
+def hides_failures(function: Function) -> bool:
+    """Tell whether a decorator or context manager catches the failures of what it is put around."""
+    return any(
+        isinstance(node, ast.Try) and swallows(node) and _gives_way(node) for node in ast.walk(function)
+    )
+
+
+def _gives_way(node: ast.Try) -> bool:
+    inner = [one for statement in node.body for one in ast.walk(statement)]
+    return any(isinstance(one, ast.Yield | ast.YieldFrom | ast.Call) for one in inner)
+
+
+def is_wide(node: ast.expr | None) -> bool:
+    """Tell whether catching this catches a failed assertion."""
+    if node is None:
+        return True
+    if isinstance(node, ast.Tuple):
+        return any(is_wide(one) for one in node.elts)
+    return dotted(node, {}).removeprefix("builtins.") in _WIDE
+
+
+def fails(body: list[ast.stmt]) -> bool:
+    """Tell whether code ends in a failure, or looks at what was caught."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Raise | ast.Assert):
+                return True
+            if isinstance(node, ast.Call) and dotted(node.func, {}).rpartition(".")[2] in (
+                "fail", "exit", "_exit", "append", "add", "put", "set_exception"
+            ):  # fmt: skip
+                return True
+            if isinstance(node, ast.Call) and dotted(node.func, {}).rpartition(".")[2].startswith("assert"):
+                return True
+    return False
+
+
+def only_fails(body: list[ast.stmt]) -> bool:
+    """Tell whether code does nothing in the end but fail."""
+    if not body:
+        return False
+    match body[-1]:
+        case ast.Raise(exc=exc) if exc is not None:
+            return "Skip" not in ast.unparse(exc)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="fail") | ast.Name(id="fail"))):
+            return True
+        case ast.Assert(test=test):
+            return truth(test) is False
+        case _:
+            return False

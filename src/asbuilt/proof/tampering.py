@@ -1,0 +1,40 @@
+"""Find out whether a suite was made to pass in place of the product. It compares texts, and runs nothing.
+
+Five things turn a red suite green without a right product: fewer tests are collected, a test checks less, a
+failure no longer counts, the runner was told otherwise, the expected value comes from the product.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.proof.suites.model import Change, Citation, Finding, Kind, Order, Severity
+from asbuilt.proof.suites.orders import settled
+from asbuilt.proof.suites.places import language_of
+from asbuilt.proof.suites.python_marks import Collecting
+from asbuilt.proof.suites.python_suite import compare_python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Change", "Citation", "Finding", "Kind", "Order", "Severity", "tampering"]
+
+
+def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
+    """Compare the suite of two trees: pass every file that differs, product and data too.
+
+    A renamed file is two changes, one without `after` and one without `before`. `order.text` is the phase as
+    it was frozen, never a later reading. `order.unchanged` has the runner settings that did not change: they
+    say what is collected. `fails` is tampering, `sign_off` is for a person, `note` for the evidence, and what
+    the plan orders is `allowed`, with the line that orders it.
+    """
+    every = [change for change in changes if change.before != change.after]
+    findings = compare_python(
+        [change for change in every if language_of(change.path) == "python"], Collecting(), Collecting()
+    )
+    told = dict.fromkeys(settled(finding, order) for finding in findings)
+    return tuple(sorted(told, key=_order))
+
+
+def _order(finding: Finding) -> tuple[str, int, str, str]:
+    return finding.path, finding.line_after or finding.line_before or 0, finding.kind, finding.test

@@ -1,0 +1,152 @@
+"""What was found, as rows that are kept, and the page that is made from them.
+
+The one rule: a row says what was seen, on which commit and machine; the page says nothing that no row says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.crash.points import Outcome
+
+ROOT: Final = Path(__file__).parent.parent.parent
+ROWS: Final = ROOT / "docs" / "reliability"
+PAGE: Final = ROOT / "docs" / "reliability.md"
+_SAID: Final = {
+    "step": "worker killed before a step, after it acted, after it was recorded",
+    "pair": "worker killed at a step, and again while the next one recovers",
+    "fsync": "worker, host or git killed at each fsync and fdatasync of a run",
+    "rename": "worker, host or git killed at each rename of a run",
+    "unlink": "worker, host or git killed at each unlink of a run",
+    "host": "host killed while its agent works",
+    "working": "worker killed while an agent works",
+    "grace": "worker killed while an agent works, and none comes back within the grace",
+}
+_LEAD: Final = """\
+# Reliability
+
+<!-- Written by `just crash` from docs/reliability/*.json; edit those who write the rows instead. -->
+
+Any crash is a pause: `kill -9` at any instant, and the next start goes on at that step. This page says
+where that was attacked and what came of it. Each run is a world of its own: a repository, a state folder, a
+store, a worker, hosts, agents and gits as processes. It is struck at one point, gets a worker again, and
+comes to its end. Then these hold: every phase that landed is exactly one commit, `git fsck` is content, no
+lock, workspace or temporary file is left, the plan's marks are the journal's landings, no process of the
+run lives, and the person's own files are as they were.
+
+A run counts in a column when it was so at least once. *Lost* has a commit, an event or a mark that is
+missing or untrue, or a file of the person's that was touched; *bricked* has something that no start can
+use; *orphans* are processes that outlive their run or, five seconds on, their host; *left* is what nobody
+removes; *not finished* did not end as undisturbed. The last two columns are the most extra agent starts
+that one kill of a host, or of anything else, has cost.
+"""
+_HOW: Final = """\
+## How to see it again
+
+`just crash` plays everything, in under an hour on two idle cores; `just crash --class rename` one class.
+What fails prints the command that plays this one point again, as `just crash --point
+'step/four/sqlite/1.Land:acted#1'`. System calls are counted in the worker, its hosts and every git that
+they start, hooks included; what runs in the ring, agents and checks, is not struck there, and neither is
+Postgres. At odd numbers the caller dies alone, at even ones the worker dies with it.
+"""
+
+
+class Row(NamedTuple):
+    """One class of points on one store."""
+
+    points: str
+    backend: str
+    runs: int
+    lost: int = 0
+    doubled: int = 0
+    bricked: int = 0
+    orphans: int = 0
+    left: int = 0
+    not_finished: int = 0
+    starts_host: int | None = None
+    """The most extra agent starts of a run in which a host was killed; None when none was."""
+    starts_else: int | None = None
+    commit: str = ""
+    machine: str = ""
+
+
+_TITLES: Final = (
+    "point", "store", "runs", "lost", "doubled", "bricked", "orphans", "left", "not finished",
+    "starts, host", "starts, else",
+)  # fmt: skip
+
+
+def rows_of(outcomes: Iterable[Outcome]) -> dict[str, list[Row]]:
+    """Sum outcomes up, for each class and store."""
+    grouped: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        grouped.setdefault((outcome.point.kind, outcome.point.backend), []).append(outcome)
+    found: dict[str, list[Row]] = {}
+    for (kind, backend), some in grouped.items():
+        found.setdefault(kind, []).append(_row(kind, backend, some))
+    return found
+
+
+def _row(kind: str, backend: str, outcomes: list[Outcome]) -> Row:
+    struck = [outcome for outcome in outcomes if outcome.struck]
+
+    def count(*hows: str) -> int:
+        return sum(any(how in hows for how, _ in outcome.broken) for outcome in outcomes)
+
+    def most(some: list[Outcome]) -> int | None:
+        return max((outcome.extra_starts for outcome in some), default=None)
+
+    return Row(
+        points=_SAID[kind],
+        backend=backend,
+        runs=len(struck),
+        lost=count("lost", "torn", "touched"),
+        doubled=count("doubled"),
+        bricked=count("bricked"),
+        orphans=count("orphan"),
+        left=count("left"),
+        not_finished=count("not finished"),
+        starts_host=most([outcome for outcome in struck if outcome.hosts_killed]),
+        starts_else=most([outcome for outcome in struck if not outcome.hosts_killed]),
+        commit=_commit(),
+        machine=f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}",
+    )
+
+
+def keep(name: str, rows: list[Row], folder: Path = ROWS) -> None:
+    """Keep the rows of one class in a file of its own; those of other classes stay."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps([row._asdict() for row in rows], indent=1)
+    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def page(folder: Path = ROWS) -> str:
+    """Make the page from all rows that are kept."""
+    rows = [Row(**one) for file in sorted(folder.glob("*.json")) for one in json.loads(file.read_bytes())]
+    table = [_line(_TITLES), _line(["---"] * len(_TITLES))]
+    table += [_line(["-" if cell is None else str(cell) for cell in row[: len(_TITLES)]]) for row in rows]
+    seen = sorted({f"commit {row.commit} on {row.machine}" for row in rows})
+    return "\n".join([_LEAD, *table, "", f"Seen at {'; '.join(seen)}.", "", _HOW])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _commit() -> str:
+    said = subprocess.run(
+        ["git", "rev-parse", "--short=10", "HEAD"],  # noqa: S607
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return said.stdout.strip()

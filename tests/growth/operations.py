@@ -1,0 +1,97 @@
+"""What people and workers do to a journal all day, each as one transaction."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.journal import approvals, claims, inventory, plans, repositories, runs
+from asbuilt.journal.events import append, last, open_plan
+from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.views import due_runs, plan_view, plan_views
+from tests.growth.rows import REPO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.store import Session
+
+    Operation = Callable[[Session, Blobs], object]
+
+_SHOWN: Final = Address(LOCAL, REPO, "plans/p7.md")
+_FRESH = count()
+
+
+def _fresh() -> Address:
+    return Address(LOCAL, REPO, f"plans/fresh-{next(_FRESH)}.md")
+
+
+def _status(session: Session, blobs: Blobs) -> object:
+    return plan_views(session, blobs, LOCAL, REPO), approvals.counted(session, LOCAL)
+
+
+def _one_plan(session: Session, blobs: Blobs) -> object:
+    (known,) = plans.called(session, LOCAL, REPO, path="p7", slug="p7")
+    return plan_view(session, blobs, Address(LOCAL, REPO, known.plan))
+
+
+def _claim(session: Session, _: Blobs) -> object:
+    address, run = _fresh(), new_id()
+    open_plan(session, address, "fresh")
+    taken = claims.acquire(session, address, run=run, mode="owner", host="here", actor="ann")
+    claims.release(session, address, run=run, actor="ann")
+    return taken
+
+
+def _request(session: Session, _: Blobs) -> object:
+    """Ask for a run, and let it end: what is measured next finds as much open as before."""
+    address, run = _fresh(), new_id()
+    options = {"slug": "fresh", "mode": "finish"}
+    made = runs.request(session, address, run=run, slug="fresh", options=options, actor="ann")
+    runs.close_segment(session, runs.Segment(LOCAL, REPO, run, 1, "", ""))
+    runs.set_state(session, made, "landed")
+    return made
+
+
+def _question(session: Session, _: Blobs) -> object:
+    address, run = _fresh(), new_id()
+    open_plan(session, address, "fresh")
+    wish = approvals.Wish(run, "continue", "go on?")
+    asked = approvals.ask(session, address, key=f"{run}/between/2", wish=wish, actor="asbuilt")
+    return approvals.answer(session, LOCAL, REPO, asked.number, said="yes", actor="ann")
+
+
+def _event(session: Session, _: Blobs) -> object:
+    return append(session, _SHOWN, key=new_id(), kind="attempt.begun", actor="asbuilt", data={"run": "r"})
+
+
+def _repeated(session: Session, _: Blobs) -> object:
+    return append(session, _SHOWN, key="1run-7/ended", kind="run.ended", actor="asbuilt")
+
+
+READS: Final[dict[str, Operation]] = {
+    "status": _status,
+    "status of one plan": _one_plan,
+    "a part of a name": lambda session, _: plans.recent(session, LOCAL, REPO),
+    "inbox": lambda session, _: approvals.waiting(session, LOCAL, REPO),
+    "log page": lambda session, _: last(session, _SHOWN, before=20, limit=200),
+    "what was agreed to": lambda session, _: approvals.last_answered(session, LOCAL, REPO, under="tests/7/"),
+    "what can go on": lambda session, _: runs.unfinished(session, LOCAL, REPO),
+    "open runs": lambda session, _: runs.open_of(session, LOCAL, REPO),
+    "open runs everywhere": lambda session, _: runs.open_of(session, LOCAL),
+    "due": lambda session, _: due_runs(session, LOCAL, REPO),
+    "due everywhere": lambda session, _: due_runs(session, LOCAL, None),
+    "open segments": lambda session, _: runs.open_segments(session, LOCAL),
+    "claims": lambda session, _: claims.every(session, LOCAL, REPO),
+    "repositories": lambda session, _: repositories.every(session, LOCAL),
+    "last events": lambda session, _: inventory.latest(session, LOCAL, REPO, limit=20),
+}
+WRITES: Final[dict[str, Operation]] = {
+    "claim": _claim,
+    "request": _request,
+    "question and answer": _question,
+    "event": _event,
+    "event again": _repeated,
+}
+OPERATIONS: Final = READS | WRITES
