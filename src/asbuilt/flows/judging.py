@@ -10,14 +10,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.outcomes import attempt_of
+from asbuilt.flows.proving import tree_of
 from asbuilt.git.changes import base_of, touched
 from asbuilt.git.trees import lines_of
-from asbuilt.proof.counts import from_junit, from_output
 from asbuilt.proof.evidence import TESTS, evidence_from
 from asbuilt.proof.opinion import Line
 from asbuilt.proof.verdict import Held, one_spelling
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import PhaseFacts
@@ -66,15 +68,19 @@ class Exhibits:
             removed=self.removed,
             lines={path: count for path, count in lines if count is not None},
             checks={one.name: one.outcome for one in shown},
-            passed=frozenset(
-                one_spelling(name) for one in shown if one.name == TESTS for name in self._passed(one)
-            ),
+            passed=self._passed(shown),
+            idle=self._idle(shown),
             says=self._attempt.says,
         )
 
-    def _passed(self, tests: Evidence) -> tuple[str, ...]:
+    def _idle(self, shown: Sequence[Evidence]) -> frozenset[str]:
+        """Name the tests that pass without this phase's work, as tried on its base now or before."""
+        before = tree_of(self._repository, self.base)
+        known = self._passed([one for one in self._record.shown() if one.tree == before])
+        proves = {one_spelling(name) for one in shown for name in one.proves}
+        return (known - proves) | {one_spelling(name) for one in shown for name in one.idle}
+
+    def _passed(self, shown: Sequence[Evidence]) -> frozenset[str]:
         """Read which tests passed from what their runner wrote."""
-        counts = from_junit(self._record.blobs.get(tests.report)) if tests.report else None
-        if counts is None:
-            counts = from_output(self._record.blobs.get(tests.output).decode("utf-8", "replace"))
-        return counts.passed if counts else ()
+        counted = [self._record.counts_of(one) for one in shown if one.name == TESTS]
+        return frozenset(one_spelling(name) for counts in counted if counts for name in counts.passed)

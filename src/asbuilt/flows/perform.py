@@ -18,8 +18,10 @@ from asbuilt.flows.reporting import account_of
 from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.starting import start
 from asbuilt.flows.tidying import tidy
+from asbuilt.flows.trials import Order
 from asbuilt.flows.working import Working
 from asbuilt.git import snapshots, workspaces
+from asbuilt.git.changes import base_of
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.report import render
@@ -64,7 +66,7 @@ class Performer:
         repository = open_repository(Path(run.options["checkout"]))
         record = Record(run=run, store=self._store, blobs=self._blobs)
         base = tree_of(repository, facts.base) if facts.base else ""
-        proving = Proving(record, self._rigs(run, repository), base)
+        proving = Proving(record, repository, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
@@ -86,7 +88,7 @@ class Performer:
             case phases.Keep(phase=phase, number=number):
                 self._keep(record, repository, facts, phase, number)
             case phases.Check(phase=phase, number=number):
-                self._check(record, proving, facts.phases[phase], number)
+                self._check(record, repository, proving, facts.phases[phase], number)
             case phases.Verify(phase=phase, number=number):
                 self._verify(record, repository, facts.phases[phase], number)
             case phases.Commit(phase=phase, number=number):
@@ -170,10 +172,14 @@ class Performer:
             changed=kept.tree != tree_of(repository, base),
         )
 
-    def _check(self, record: Record, proving: Proving, phase: PhaseFacts, number: int) -> None:
-        frozen, _ = record.frozen(phase.id)
+    def _check(
+        self, record: Record, repository: Repository, proving: Proving, phase: PhaseFacts, number: int
+    ) -> None:
+        frozen, text = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        shown = proving.prove(attempt.tree or "", [check.command for check in frozen.checks])
+        order = Order(tree_of(repository, base_of(repository, attempt.commit or "")), text)
+        checks = [check.command for check in frozen.checks]
+        shown = proving.prove(attempt.tree or "", checks, order=order)
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks",

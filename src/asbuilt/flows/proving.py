@@ -6,16 +6,27 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.counts import from_junit, from_output
-from asbuilt.proof.evidence import TESTS, Evidence, judge_check, judge_setup, judge_tests, overall
+from asbuilt.proof.evidence import (
+    TESTS,
+    Evidence,
+    disagreement,
+    judge_check,
+    judge_setup,
+    judge_tests,
+    left_out,
+    overall,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.record import Record
     from asbuilt.flows.rigs import Ran, Rig, Rigs
+    from asbuilt.flows.trials import Order
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
@@ -23,6 +34,8 @@ if TYPE_CHECKING:
 
 SETUP: Final = "setup"
 _SHOWN: Final = 220
+_NAMES: Final = 500
+"""Tests of a phase that are told by name."""
 
 
 def tree_of(repository: Repository, commit: str) -> str:
@@ -33,8 +46,9 @@ def tree_of(repository: Repository, commit: str) -> str:
 class Proving:
     """The checks of one run, each in a rig that was made ready on the run's base."""
 
-    def __init__(self, record: Record, rigs: Rigs, base: str) -> None:
+    def __init__(self, record: Record, repository: Repository, rigs: Rigs, base: str) -> None:
         self._record = record
+        self._repository = repository
         self._rigs = rigs
         self.base = base
 
@@ -44,21 +58,32 @@ class Proving:
             return self._made(rig)
 
     def baseline(self, tests: str) -> tuple[Evidence, Counts | None]:
-        """Run the tests on the base; failures there are noted, no test at all is a stop."""
+        """Run the tests on the base; failures there are noted, no test at all is a stop.
+
+        The canaries run here too: only what a runner reports rightly before any work can be held against it.
+        """
         with self._rigs.take(self._record.setup()) as rig:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return made, None
             ran = rig.run(self.base, tests)
-            counts = _counts(ran)
-            shown = self._tests(ran, counts, counts)
+            shown = self._tests(ran, ran.counts)
             if not shown.is_conclusive:
                 # What was set up long ago may have died since: the next run makes it anew.
                 rig.forget()
-        return shown, counts
+            elif shown.ran:
+                sung = Trials(rig, self._repository, self.base, None).sing(ran)
+                shown = shown._replace(
+                    canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
+                )
+        return shown, ran.counts
 
-    def prove(self, tree: str, checks: Sequence[str] = ()) -> list[Evidence]:
-        """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands."""
+    def prove(self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None) -> list[Evidence]:
+        """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands.
+
+        With an order, the files that tell a runner how to test are those of its base, unless its text names
+        them, and the phase's own tests are tried on that base too.
+        """
         setup, tests = self._record.setup(), self._record.tests()
         shown = [] if tests is None else self._known(tree, tests, setup)
         to_run = tests if not shown else None
@@ -68,10 +93,10 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
+            trials = Trials(rig, self._repository, tree, order)
             if to_run is not None:
-                ran = rig.run(tree, to_run)
-                shown.append(self._tests(ran, _counts(ran), self._record.baseline()))
-            return [*shown, *self._checked(rig, tree, checks)]
+                shown.append(self._suite(rig, trials, tree, to_run))
+            return [*shown, *self._checked(rig, tree, checks, trials.over_checks)]
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -81,14 +106,55 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
-            return self._checked(rig, tree, checks)
+            return self._checked(rig, tree, checks, {})
 
-    def _checked(self, rig: Rig, tree: str, checks: Sequence[str]) -> list[Evidence]:
+    def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> Evidence:
+        """Run the suite, then try the run itself: a PASS stands only when every trial agrees."""
+        before = self._before()
+        ran = rig.run(tree, tests, over=trials.over_tests)
+        shown = self._tests(ran, self._record.baseline(), before)
+        put_back = tuple(one.path for one in trials.put_back)
+        shown = shown._replace(put_back=put_back, notes=tuple(f"{path} is the base's" for path in put_back))
+        counts = ran.counts
+        gone = (
+            left_out(self._names_of(trials.base), counts.names, trials.changed_tests(ran)) if counts else ()
+        )
+        if gone and shown.outcome == "PASS":
+            told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
+            shown = shown._replace(outcome="FAIL", why=f"{told}: {', '.join(gone[:3])}")
+        if shown.outcome != "PASS" or counts is None:
+            return shown._replace(why=f"{shown.why}{_put_back_words(put_back)}")
+        if before is None or before.canaries in ("", "right"):
+            sung = trials.sing(ran)
+            shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))
+            if sung.heard is not None:
+                shown = shown._replace(canaries=sung.heard.state)
+                is_expected = before is not None and before.canaries == "right"
+                if sung.heard.state == "wrong" or (sung.heard.state == "absent" and is_expected):
+                    return shown._replace(outcome="FAIL", why=sung.heard.why)
+        compared = trials.compare(ran, counts)
+        notes = (*shown.notes, compared.note) if compared.note else shown.notes
+        return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
+
+    def _names_of(self, tree: str) -> frozenset[str]:
+        """Name the tests that ran on a tree in this run, as far as their runner told."""
+        shown = [one for one in self._record.shown() if one.name == TESTS and one.tree == tree]
+        counts = self._record.counts_of(shown[-1]) if shown else None
+        return counts.names if counts else frozenset()
+
+    def _before(self) -> Evidence | None:
+        """Return what the tests have shown of the base in this run."""
+        found = (one for one in self._record.shown() if one.name == TESTS and one.tree == self.base)
+        return next(found, None)
+
+    def _checked(
+        self, rig: Rig, tree: str, checks: Sequence[str], over: Mapping[str, bytes | None]
+    ) -> list[Evidence]:
         # Each check starts from the tree, not from what the one before left behind.
         return [
-            self._evidence(check, ran, judge_check(ran.ended.exit_code))
+            self._evidence(check, ran, judge_check(ran.ended.exit_code))._replace(put_back=tuple(over))
             for check in checks
-            for ran in [rig.run(tree, check)]
+            for ran in [rig.run(tree, check, over=over)]
         ]
 
     def keep(self, shown: Sequence[Evidence]) -> str:
@@ -108,10 +174,22 @@ class Proving:
         ran = rig.set_up(self.base)
         return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
 
-    def _tests(self, ran: Ran, counts: Counts | None, baseline: Counts | None) -> Evidence:
-        ended = ran.ended
+    def _tests(self, ran: Ran, baseline: Counts | None, before: Evidence | None = None) -> Evidence:
+        """Judge a run of the suite; what its runner did on the base already is not held against it."""
+        ended, counts = ran.ended, ran.counts
         judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=baseline)
+        expected = bool(before and before.report)
+        contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
+        if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
+            judged = judged._replace(outcome="FAIL", why=contradicts)
         return self._evidence(TESTS, ran, judged, counts)
+
+    def _contradicts(self, before: Evidence | None) -> bool:
+        if before is None or not before.report:
+            return False
+        printed = from_output(self._record.blobs.get(before.output).decode("utf-8", "replace"))
+        reported = from_junit(self._record.blobs.get(before.report))
+        return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
 
     def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
         return Evidence(
@@ -134,11 +212,10 @@ class Proving:
         )
 
 
-def _counts(ran: Ran) -> Counts | None:
-    """Count by the runner's report where it wrote one, else by what it printed."""
-    reported = None if ran.report is None else from_junit(ran.report)
-    output = ran.ended.output.decode("utf-8", "replace")
-    return reported or from_output(output, cut=ran.ended.truncated)
+def _put_back_words(paths: Sequence[str]) -> str:
+    if not paths:
+        return ""
+    return f" (with {', '.join(paths)} as on the base: a phase that has to change one names it in its text)"
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:
