@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.record import Record
     from asbuilt.flows.rigs import Ran, Rig, Rigs
-    from asbuilt.flows.trials import Order
+    from asbuilt.flows.trials import Order, Sung
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
@@ -96,7 +96,9 @@ class Proving:
             trials = Trials(rig, self._repository, tree, order)
             if to_run is not None:
                 shown.append(self._suite(rig, trials, tree, to_run))
-            return [*shown, *self._checked(rig, tree, checks, trials.over_checks)]
+            # Where no suite proves anything, what a runner is told cannot make one green.
+            over = {} if tests is None else trials.over_checks
+            return [*shown, *self._checked(rig, tree, checks, over)]
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -110,52 +112,47 @@ class Proving:
 
     def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> Evidence:
         """Run the suite, then try the run itself: a PASS stands only when every trial agrees."""
-        before = self._before()
+        known = {one.tree: one for one in self._record.shown() if one.name == TESTS}
+        before = known.get(self.base)
         ran = rig.run(tree, tests, over=trials.over_tests)
+        counts, put_back = ran.counts, tuple(trials.over_tests)
         shown = self._tests(ran, self._record.baseline(), before)
-        put_back = tuple(one.path for one in trials.put_back)
         shown = shown._replace(put_back=put_back, notes=tuple(f"{path} is the base's" for path in put_back))
-        counts = ran.counts
-        gone = (
-            left_out(self._names_of(trials.base), counts.names, trials.changed_tests(ran)) if counts else ()
-        )
-        if gone and shown.outcome == "PASS":
-            told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
-            shown = shown._replace(outcome="FAIL", why=f"{told}: {', '.join(gone[:3])}")
+        gone = self._gone(known.get(trials.base), counts, trials.changed_tests(ran))
+        if gone is not None and shown.outcome == "PASS":
+            shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
             return shown._replace(why=f"{shown.why}{_put_back_words(put_back)}")
-        if before is None or before.canaries in ("", "right"):
-            sung = trials.sing(ran)
-            shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))
-            if sung.heard is not None:
-                shown = shown._replace(canaries=sung.heard.state)
-                is_expected = before is not None and before.canaries == "right"
-                if sung.heard.state == "wrong" or (sung.heard.state == "absent" and is_expected):
-                    return shown._replace(outcome="FAIL", why=sung.heard.why)
+        shown = _tried(
+            shown, before, trials.sing(ran) if before is None or before.canaries != "absent" else None
+        )
+        if shown.outcome != "PASS":
+            return shown
         compared = trials.compare(ran, counts)
         notes = (*shown.notes, compared.note) if compared.note else shown.notes
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
-    def _names_of(self, tree: str) -> frozenset[str]:
-        """Name the tests that ran on a tree in this run, as far as their runner told."""
-        shown = [one for one in self._record.shown() if one.name == TESTS and one.tree == tree]
-        counts = self._record.counts_of(shown[-1]) if shown else None
-        return counts.names if counts else frozenset()
-
-    def _before(self) -> Evidence | None:
-        """Return what the tests have shown of the base in this run."""
-        found = (one for one in self._record.shown() if one.name == TESTS and one.tree == self.base)
-        return next(found, None)
+    def _gone(self, before: Evidence | None, now: Counts | None, changed: Sequence[str]) -> str | None:
+        """Say which tests of the phase's base did not run, though nothing was done to their files."""
+        then = self._record.counts_of(before) if before else None
+        gone = left_out(then.names, now.names, changed) if then and now else ()
+        if not gone:
+            return None
+        told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
+        return f"{told}: {', '.join(gone[:3])}"
 
     def _checked(
         self, rig: Rig, tree: str, checks: Sequence[str], over: Mapping[str, bytes | None]
     ) -> list[Evidence]:
         # Each check starts from the tree, not from what the one before left behind.
-        return [
-            self._evidence(check, ran, judge_check(ran.ended.exit_code))._replace(put_back=tuple(over))
-            for check in checks
-            for ran in [rig.run(tree, check, over=over)]
-        ]
+        shown = []
+        for check in checks:
+            ran = rig.run(tree, check, over=over)
+            judged = judge_check(ran.ended.exit_code)
+            if judged.outcome != "PASS":
+                judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
+            shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
+        return shown
 
     def keep(self, shown: Sequence[Evidence]) -> str:
         """Keep evidence as a blob and return its digest."""
@@ -210,6 +207,21 @@ class Proving:
             ring=ran.ended.ring,
             report="" if ran.report is None else self._record.blobs.put(ran.report),
         )
+
+
+def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:
+    """Add what the canaries say; one that did not sing counts where it did on the base."""
+    if sung is None:
+        return shown._replace(notes=(*shown.notes, "no canary: none ran on the base either"))
+    shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))
+    if sung.heard is None:
+        return shown
+    shown = shown._replace(canaries=sung.heard.state)
+    sang = before is not None and before.canaries == "right"
+    was_wrong = before is not None and before.canaries == "wrong"
+    if (sung.heard.state == "wrong" and not was_wrong) or (sung.heard.state == "absent" and sang):
+        return shown._replace(outcome="FAIL", why=sung.heard.why)
+    return shown
 
 
 def _put_back_words(paths: Sequence[str]) -> str:
