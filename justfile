@@ -34,7 +34,7 @@ test *args:
 journeys *args:
     pytest --numprocesses 2 -m crash {{ args }}
 
-# the whole matrix of kill -9, within an hour on two idle cores, into docs/reliability.md; --help has parts of it
+# the whole matrix of kill -9 into docs/reliability.md, made for an hour of two idle cores; --help has parts of it
 crash *args:
     python -m tests.crash {{ args }}
 
@@ -54,9 +54,13 @@ hunt *args:
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 
-# speed as ratios of things timed in one run
-bench:
-    python scripts/bench.py
+# speed as ratios of things measured in one run (--quick: only reading and starting)
+bench *args:
+    python scripts/bench.py {{ args }}
+
+# what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/performance.md)
+growth *args:
+    python scripts/growth.py {{ args }}
 
 # write the docs that are made from the code
 docs:

@@ -38,6 +38,7 @@ LOW_TO_HIGH = [Layer.ORGANISATION, Layer.USER, Layer.REPOSITORY, Layer.ENVIRONME
 WORDS = st.text("aé漢.-_ 0", min_size=1, max_size=6).filter(str.strip)
 VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.FLAG: st.booleans(),
+    Kind.NUMBER: st.integers(1, 1_000),
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
     Kind.GLOBS: st.lists(st.sampled_from(["web/**", "*.css", "[ab].{c,d}"]), max_size=3).map(tuple),
@@ -189,7 +190,7 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
         ),
         (
             '[agents.claude]\ncommand = "rm"\n',
-            snapshot(['asbuilt.toml:1: no setting "agents.claude". Did you mean agents.implement?']),
+            snapshot(['asbuilt.toml:1: no setting "agents.claude". Did you mean agents.slots?']),
         ),
         ("ring.required = false\n", snapshot(["asbuilt.toml:1: a repository may not set ring.required"])),
         (

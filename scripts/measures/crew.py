@@ -69,7 +69,7 @@ def runs_of_asbuilt(
     store = open_store(where)
     store.migrate(STEPS)
     with crew("asbuilt", where, workers) as hands, psycopg.connect(where, autocommit=True) as looking:
-        ended = "SELECT count(*) FROM asbuilt.runs WHERE ended_at IS NULL"
+        ended = "SELECT count(*) FROM asbuilt.runs WHERE ended_at IS NULL AND run NOT LIKE '0run%'"
         ask_for_runs(store, 1, of_phases=of_phases)
         until(lambda: _number(looking, ended) == 0)
         steps = _number(looking, "SELECT max(function_id) FROM dbos.operation_outputs") + 1
@@ -104,5 +104,5 @@ def _number(connection: psycopg.Connection[tuple[int]], sql: str) -> int:
 def _states(where: str) -> list[tuple[str, str]]:
     with psycopg.connect(where) as connection:
         return connection.execute(
-            "SELECT run, state FROM asbuilt.runs WHERE state <> 'landed' AND run NOT LIKE '0run%' LIMIT 3"
+            "SELECT run, state FROM asbuilt.runs WHERE state NOT IN ('landed', 'waiting') LIMIT 3"
         ).fetchall()

@@ -6,12 +6,14 @@ import json
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.flows.record import Record
+from asbuilt.flows.tidings import Tidings
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.lifecycle import phases
 from asbuilt.proof.resolving import NoTests, written
 
 if TYPE_CHECKING:
+    from asbuilt.flows.fencing import Fenced
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Store
@@ -35,13 +37,13 @@ def ask_for_runs(store: Store, number: int, *, of_phases: int) -> None:
 class Noop:
     """What stands where the real performer stands."""
 
-    def __init__(self, store: Store, blobs: Blobs) -> None:
-        self._store = store
+    def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
+        self.tidings = Tidings()
 
-    def perform(self, run: Run, facts: RunFacts, move: phases.Move) -> None:
+    def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Write down that a move was made."""
-        record = Record(run=run, store=self._store, blobs=self._blobs)
+        record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         match move:
             case phases.Start():
                 self._start(record, int(run.options["phases"]))
@@ -70,22 +72,25 @@ class Noop:
             case phases.Ask() | phases.Wait() | phases.End() | phases.Recheck():
                 raise ValueError(move)
             case _:
-                self._work(record, move)
+                self.work(record, facts, move)
 
-    def _work(
+    def work(
         self,
         record: Record,
+        facts: RunFacts,
         move: phases.Begin | phases.Attempt | phases.Keep | phases.Check | phases.Verify | phases.Commit,
     ) -> None:
+        """Write down that something was made of a phase."""
+        del facts
         phase = move.phase
         if isinstance(move, phases.Begin):
-            record.say("phase.begun", f"{phase}/begun", phase=phase, intent="sha256:1", text="sha256:2")
+            text = self._blobs.put(f"# Plan\n\n## Phase {phase} — Some\n\n- [ ] something\n".encode())
+            record.say("phase.begun", f"{phase}/begun", phase=phase, intent="sha256:1", text=text)
             return
         key, about = f"{phase}/{move.number}", {"phase": phase, "number": move.number}
         match move:
             case phases.Attempt(role=role):
                 record.say("attempt.begun", f"{key}/begun/1", **about, role=role, agent="scripted")
-                self.wait(record)
                 record.say(
                     "attempt.ended", f"{key}/ended/1", **about, ending="done", reason="", starts=1,
                     says="done", attempt=f"{phase}.{move.number}", cost_usd=0.0, ring="none",
@@ -102,9 +107,6 @@ class Noop:
                 record.say("phase.proven", f"{phase}/proven", phase=phase, commit=commit)
             case _:
                 assert_never(move)
-
-    def wait(self, record: Record) -> None:
-        """Wait for an agent; here there is none."""
 
     def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
         """Write no account."""

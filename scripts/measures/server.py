@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -87,7 +89,8 @@ class Server(NamedTuple):
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """Run a Postgres that nobody else uses."""
+    """Run a Postgres that nobody else uses, and that ends with us, also when somebody ends us."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="asbuilt-growth-", ignore_cleanup_errors=True) as folder:
         started = get_server(Path(folder) / "data")
         try:

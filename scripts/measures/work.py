@@ -1,7 +1,7 @@
 """A worker process to be measured: KIND HOME STORE NAME SLOTS.
 
-`asbuilt` decides, journals and dispatches with a performer that does nothing outside; `bare` is the engine
-alone, its segments made of as many steps.
+`asbuilt` decides, journals and dispatches with a performer that does nothing outside; `asleep`
+waits for agents that never come to an end; `bare` is the engine alone, its segments made of as many steps.
 """
 
 from __future__ import annotations
@@ -17,35 +17,53 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.journal.conftest import open_store
 
 from asbuilt.flows.engine import Engine, step
+from asbuilt.flows.lease import Lease, Times
 from asbuilt.flows.run import Runs
 from asbuilt.flows.worker import Worker
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL, new_id
+from measures.asleep import Asleep
 from measures.noop import Noop
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.flows.engine import Performs
     from asbuilt.flows.perform import Performer
 
 _ANSWER: Final = {"move": "Attempt", "phase": "1", "number": 1, "role": "implement", "failures": []}
 """As large as what a decision leaves behind."""
 
 
+class Announced(Engine):
+    """The engine, and a file that says when it is up."""
+
+    def __init__(self, up: Path, *, folder: Path, url: str | None, worker: str, slots: int) -> None:
+        super().__init__(folder=folder, url=url, worker=worker, slots=slots)
+        self._up = up
+
+    def launch(self, segment: Performs, *, ended: Callable[[], object] = lambda: None) -> None:
+        """Start serving, and say so."""
+        super().launch(segment, ended=ended)
+        self._up.touch()
+
+
 def main() -> None:
-    """Serve until killed; a file says when the engine is up."""
+    """Serve until killed."""
     kind, home, where, name, slots = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:6]
     url = where.replace("postgresql:", "postgresql+psycopg:") if where.startswith("postgresql:") else None
-    engine = Engine(folder=home, url=url, worker=name, slots=int(slots))
-    up, go = home / f"{name}.up", home / f"{name}.go"
+    engine = Announced(home / f"{name}.up", folder=home, url=url, worker=name, slots=int(slots))
+    go = home / f"{name}.go"
     if kind == "bare":
-        engine.launch(_bare)
-        up.touch()
-        _enqueue(engine, go)
+        free = threading.Semaphore(int(slots))
+        engine.launch(_bare, ended=free.release)
+        _begin(engine, free, go)
     store = open_store(where)
     blobs = Blobs(home / "blobs")
-    flow = Runs(store, blobs, cast("Performer", Noop(store, blobs)))
-    engine.launch(flow.segment)
-    up.touch()
-    Worker(store, engine, org=LOCAL, lost=flow.lost).serve(threading.Event())
+    lease = Lease(store, name, org=LOCAL, times=Times()) if url else None
+    performer = Asleep(blobs, lease) if kind == "asleep" else Noop(blobs)
+    flow = Runs(store, blobs, cast("Performer", performer))
+    Worker(store, engine, flow, org=LOCAL, lease=lease).serve(threading.Event())
 
 
 def _bare(org: str, repo: str, run: str, n: int) -> None:
@@ -55,13 +73,14 @@ def _bare(org: str, repo: str, run: str, n: int) -> None:
         step(f"step {number}", dict, _ANSWER)
 
 
-def _enqueue(engine: Engine, go: Path) -> None:
-    """Wait for the word, then hand the engine its work: HOW MANY, STEPS EACH."""
+def _begin(engine: Engine, free: threading.Semaphore, go: Path) -> None:
+    """Wait for the word, HOW MANY and STEPS EACH, then give the engine as many at once as it has slots."""
     while not (go.exists() and go.read_text()):
         threading.Event().wait(0.05)
     number, steps = map(int, go.read_text().split())
     for _ in range(number):
-        engine.enqueue(new_id(), (LOCAL, "", "", steps), delay_s=0)
+        free.acquire()
+        engine.begin(new_id(), (LOCAL, "", "", steps))
     threading.Event().wait()
 
 

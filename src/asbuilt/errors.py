@@ -107,7 +107,7 @@ class GitFailed(AsbuiltError):
 
 
 class RepositoryBusy(GitFailed):
-    """Another git holds what ours needs; nothing was changed, and it is tried again."""
+    """Another git, or another process of ours, holds what ours needs; it is tried again."""
 
 
 class TreeTooLarge(AsbuiltError):

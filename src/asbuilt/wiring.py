@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from asbuilt.errors import SettingInvalid, WorkerFailed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Mapping
     from datetime import tzinfo
-    from pathlib import Path
 
     from asbuilt.journal.store import Store
     from asbuilt.ports import Attempts
@@ -34,7 +34,7 @@ _LOG_CAP: Final = 1_000_000
 _PASSED: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE",
-    "ASBUILT_STORE_URL", "ASBUILT_POWER_INHIBIT",
+    "ASBUILT_STORE_URL", "ASBUILT_STORE_BLOBS", "ASBUILT_AGENTS_SLOTS", "ASBUILT_POWER_INHIBIT",
 )  # fmt: skip
 
 
@@ -59,7 +59,8 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     home = open_home(state_folder(environ))
     store = open_store(home, settings)
     store.migrate(STEPS)
-    return Journal(home, store, Blobs(home.blobs))
+    shared = settings.text("store.blobs")
+    return Journal(home, store, Blobs(Path(shared).expanduser() if shared else home.blobs))
 
 
 def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:
@@ -126,32 +127,36 @@ def serve(
     from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
     from asbuilt.attention import desktop  # noqa: PLC0415
     from asbuilt.flows.engine import Engine  # noqa: PLC0415
+    from asbuilt.flows.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
+    from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.ring import passed  # noqa: PLC0415
 
     gc.enable()
     home, store, blobs = journal
-    performer = Performer(
-        home,
-        store,
-        blobs,
-        FolderAttempts(home.path),
-        RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
-        awake=awake if settings.flag("power.inhibit") else nullcontext,
-    )
     url = settings.text("store.url")
     engine_url = url.replace("postgresql:", "postgresql+psycopg:", 1) if url else None
     with only_one(home.worker_lock) as mine:
         if not mine:
             return False
         clear(home.scratch)
-        engine = Engine(folder=home.path, url=engine_url, worker="laptop", slots=2)
+        me, times = worker_id(home), Times()
+        lease = Lease(store, me, org=LOCAL, times=times) if url else None
+        performer = Performer(
+            home,
+            store,
+            blobs,
+            FolderAttempts(home.path, abandon_s=times.stop_s if url else times.lost_s),
+            RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
+            awake=awake if settings.flag("power.inhibit") else nullcontext,
+            lease=lease,
+        )
+        engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         runs = Runs(store, blobs, performer, desktop(os.environ))
-        engine.launch(runs.segment)
-        worker = Worker(store, engine, org=LOCAL, lost=runs.lost)
-        worker.serve(ended, idle_s=idle_s)
+        machine = machine_id() if url else None
+        Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine).serve(ended, idle_s=idle_s)
         engine.close()
     return True
 

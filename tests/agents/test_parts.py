@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -209,3 +211,28 @@ def test_a_number_that_was_given_to_another_process_is_not_the_old_one() -> None
     assert tree.still_runs(mine, tree.start_time(mine))
     assert not tree.still_runs(mine, "1")
     assert not tree.still_runs(mine, None)
+
+
+def _made(machine: Machine, workspace: Path, attempt: str, *, after: int = 0) -> Result:
+    brief = replace(machine.brief("works"), attempt=attempt, workspace=workspace)
+    machine.attempts.start(brief, after=after)
+    until(lambda: machine.attempts.result(attempt) is not None)
+    result = machine.attempts.result(attempt)
+    assert result is not None
+    return result
+
+
+def test_an_attempt_that_was_elsewhere_goes_on_in_its_new_workspace_and_counts_those_starts(
+    tmp_path: Path,
+) -> None:
+    machine = Machine(tmp_path, "none")
+    attempt = machine.brief("works").attempt
+    first = _made(machine, machine.workspace, attempt)
+    another = machine.workspace.with_name("another")
+    shutil.copytree(machine.workspace, another)
+    (another / "made.txt").unlink()
+    again = _made(machine, another, attempt, after=4)
+    assert (first.ending, first.starts, again.ending, again.starts) == ("done", 1, "done", 5)
+    assert (another / "made.txt").exists()
+    aside = machine.attempts.folder(attempt).with_name(f"{attempt}.before-1")
+    assert Folder(aside).result() == first

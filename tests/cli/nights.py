@@ -57,6 +57,9 @@ class Dated(NamedTuple):
     def run(self, sql: str, **values: object) -> int:
         return self.session.run(sql, **values)
 
+    def poke(self) -> None:
+        self.session.poke()
+
 
 def clock(time: str) -> str:
     """Give a time of the night as the journal writes it: `21:49:02` of that day, UTC."""

@@ -30,6 +30,8 @@ landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
 store.url          ""
+store.blobs        ""
+agents.slots       2
 agents.implement   ""
 power.inhibit      true
 attention.desktop  true
@@ -55,6 +57,8 @@ landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 store.url          ""             default
+store.blobs        ""             default
+agents.slots       2              default
 agents.implement   ""             default
 power.inhibit      true           default
 attention.desktop  true           default
@@ -129,6 +133,8 @@ landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default
 store.url          ""           default
+store.blobs        ""           default
+agents.slots       2            default
 agents.implement   ""           default
 power.inhibit      true         default
 attention.desktop  true         default

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import random
+import signal
 import sys
 import time
 from contextlib import closing
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 def main() -> int:
     """Play, tell, write; the exit code says whether everything held."""
     asked = _asked()
+    # Ended from outside, it still ends its servers and takes its folders away.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with serving() as postgres:
         points = [Point.read(text) for text in asked.point] or _points(asked, postgres)
         outcomes = _played(points, asked.cores, postgres)
@@ -44,8 +48,8 @@ def _asked() -> argparse.Namespace:
         "--point", action="extend", nargs="+", default=[], help="points, as failures print them"
     )
     asking.add_argument("--backend", choices=BACKENDS, help="only one store")
-    asking.add_argument("--only", type=int, help="so many points of each class, chosen evenly; no page")
-    asking.add_argument("--seed", type=int, default=1, help="chooses the pairs")
+    asking.add_argument("--only", type=int, help="so many points of each class, by chance; no page")
+    asking.add_argument("--seed", type=int, default=1, help="chooses pairs, and points for --only")
     asking.add_argument("--cores", type=int, default=2, help="worlds at a time")
     return asking.parse_args()
 
@@ -56,7 +60,8 @@ def _points(asked: argparse.Namespace, postgres: str) -> list[Point]:
         for kind in asked.kind or CLASSES:
             some = points_of(kind, theatre, seed=asked.seed)
             some = [point for point in some if asked.backend in (None, point.backend)]
-            found += some[:: max(1, len(some) // asked.only)] if asked.only else some
+            chance = random.Random(asked.seed)  # noqa: S311 - a choice that can be made again
+            found += chance.sample(some, min(asked.only, len(some))) if asked.only else some
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
@@ -69,8 +70,6 @@ def played(
 ) -> list[Outcome]:
     """Play all points, as many at a time as there are cores; no two share a world."""
     free: SimpleQueue[Theatre] = SimpleQueue()
-    for _ in range(cores):
-        free.put(Theatre(postgres))
 
     def play(point: Point) -> Outcome:
         theatre = free.get()
@@ -81,8 +80,8 @@ def played(
         tell(outcome)
         return outcome
 
-    with ThreadPoolExecutor(cores) as pool:
-        outcomes = list(pool.map(play, points))
-    for _ in range(cores):
-        free.get().close()
-    return outcomes
+    with ExitStack() as stack:
+        for _ in range(cores):
+            free.put(stack.enter_context(closing(Theatre(postgres))))
+        with ThreadPoolExecutor(cores) as pool:
+            return list(pool.map(play, points))

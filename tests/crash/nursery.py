@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.flows import engine, run
+from asbuilt.flows import worker as flows_worker
+from asbuilt.flows.fencing import Fenced
 from tests.journeys import worker
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class Strikes:
         self._name, _, number = at.rpartition("#")
         self._number = int(number or 0)
         self._seen: Counter[str] = Counter()
-        self._runs: list[object] = []
+        self._runs: list[str] = []
         self._lock = threading.Lock()
 
     def pass_by(self, name: str) -> None:
@@ -56,9 +58,10 @@ class Strikes:
 
     def step(self, name: str, act: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
         """Do what `flows.engine.step` does; a step that the engine remembers is passed by unseen."""
-        if arguments[2] not in self._runs:
-            self._runs.append(arguments[2])
-        leg = self._runs.index(arguments[2]) + 1
+        (its,) = (one.segment.run for one in arguments if isinstance(one, Fenced))
+        if its not in self._runs:
+            self._runs.append(its)
+        leg = self._runs.index(its) + 1
         move = f"{leg}.{name.rpartition(' ')[0] if name[-1].isdigit() else name}"
         acted = False
 
@@ -114,11 +117,16 @@ class Nursery:
             raise TypeError("the nursery was started without pipes")
         stdin.write(json.dumps(told).encode() + b"\n")
         stdin.flush()
-        return Worker(int(stdout.readline()))
+        worker = Worker(int(stdout.readline()))
+        # Now that it is known by a descriptor, it may begin, and die at once.
+        stdin.write(b"\n")
+        stdin.flush()
+        return worker
 
     def close(self) -> None:
         if self._process.stdin is not None:
-            self._process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
         self._process.wait()
 
 
@@ -133,7 +141,7 @@ def _be_a_worker(told: dict[str, str]) -> None:
     tempfile.tempdir = None
     strikes = Strikes(Path(told["passed"]), told.get("at", ""))
     run.step = strikes.step  # type: ignore[attr-defined]  # the one place where runs take steps
-    engine._POLL_POSTGRES_S = 0.2  # type: ignore[misc]  # noqa: SLF001 - a matrix of minutes, not of hours
+    flows_worker.LOOK_SHARED_S = 0.2  # type: ignore[misc]  # a matrix of minutes, not of hours
     strikes.pass_by("start")
     sys.argv[1:] = [told["home"], told["where"]]
     while True:
@@ -149,16 +157,22 @@ def _be_a_worker(told: dict[str, str]) -> None:
 def _serve() -> None:
     # The kernel reaps them: whoever wants to know whether one lives asks for it by a descriptor.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    for line in sys.stdin:
+    while line := sys.stdin.readline():
+        ready, announced = os.pipe()
         child = os.fork()
         if child == 0:
             try:
+                os.read(ready, 1)
                 _be_a_worker(json.loads(line))
             except BaseException:  # noqa: BLE001 - a fork never returns to its parent's loop
                 traceback.print_exc()
                 os._exit(1)
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()
+        sys.stdin.readline()
+        os.write(announced, b".")
+        os.close(ready)
+        os.close(announced)
 
 
 if __name__ == "__main__":

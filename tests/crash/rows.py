@@ -51,11 +51,12 @@ that one kill of a host, or of anything else, has cost.
 _HOW: Final = """\
 ## How to see it again
 
-`just crash` plays everything, in under an hour on two idle cores; `just crash --class rename` one class.
-What fails prints the command that plays this one point again, as `just crash --point
-'step/four/sqlite/1.Land:acted#1'`. System calls are counted in the worker, its hosts and every git that
-they start, hooks included; what runs in the ring, agents and checks, is not struck there, and neither is
-Postgres. At odd numbers the caller dies alone, at even ones the worker dies with it.
+`just crash` plays everything, two worlds at a time; `just crash --class rename` plays one class, and
+`just crash --point 'step/four/sqlite/1.Land:acted#1'` one point: what fails prints this command.
+
+System calls are counted in the worker, its hosts and every git that they start, hooks included; what runs
+in the ring, agents and checks, is not struck there, and neither is Postgres. At odd numbers the caller dies
+alone, at even ones the worker dies with it.
 """
 
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 LIMIT_S: Final = 150.0
 """A journey that takes longer is not finished; undisturbed it takes seconds."""
 _LOOK_S: Final = 0.02
-_ENDS: Final = 3
-"""How often a worker may end by itself before the world counts as bricked."""
 
 
 class World(Shop):
@@ -87,6 +85,12 @@ class World(Shop):
             self._victim.close()
         self._victim = None
 
+    def rests(self, run: str, number: int) -> bool:
+        """Tell whether a run is over, its worker has said the last of so many, and a worker lives."""
+        if not self.run(run).is_over or not self.serves():
+            return False
+        return sum(".End:recorded#" in place for place in self.places()) >= number
+
     def struck_at(self) -> list[str]:
         """Say where workers have struck themselves dead."""
         lines = self.passed.read_text(encoding="utf-8").splitlines()
@@ -112,7 +116,6 @@ class World(Shop):
         strays = [
             *(self._folder / "tmp").iterdir(),
             *self.home.glob("engine.new-*"),
-            *self.home.glob("tmp/*"),
             *self.home.glob("scratch/*"),
         ]
         return [Broken("left", str(path.relative_to(self._folder))) for path in strays]
@@ -258,19 +261,17 @@ def _played(world: World, point: Point, attack: Attack | None = None) -> Iterato
     first, second = places_of(point)
     if world.board is not None:
         world.board.aim(point.kind, int(point.at))
-    attacks = [second, first]
+    attacks = ["", "", second, first]
     until = time.monotonic() + LIMIT_S
-    ends = 0
-    for leg in world.journey.legs:
+    for number, leg in enumerate(world.journey.legs, start=1):
         run = world.request(**leg.options)
-        while not world.run(run).is_over:
+        while not world.rests(run, number):
             if not world.serves():
-                ends += 1
                 world.kill()
-                if ends > _ENDS:
+                if not attacks:
                     yield Broken("bricked", "workers end by themselves")
                     return
-                world.fork(attacks.pop() if attacks else "")
+                world.fork(attacks.pop())
             if time.monotonic() > until:
                 yield Broken("not finished", f"{world.run(run).state} after {LIMIT_S:g} s")
                 return

@@ -65,7 +65,7 @@ def _request(store: Store, count: int) -> list[str]:
 
 def _all_over(store: Store) -> bool:
     with store.read() as session:
-        return all(run.is_over for run in runs.of_plan(session, PLAN))
+        return all(run.is_over for run in runs.of_plan(session, PLAN, limit=100))
 
 
 def _acts(home: Path) -> list[str]:
@@ -137,6 +137,25 @@ def test_a_waiting_segment_survives_a_kill_and_begins_when_it_is_woken(tmp_path:
     _until(lambda: _all_over(store))
     _kill(worker)
     assert _told(store) == _expected([run])
+    store.close()
+
+
+@pytest.mark.parametrize("where", ["postgres"], indirect=True)
+def test_two_workers_on_one_database_share_its_runs_and_go_through_each_segment_once(
+    tmp_path: Path, where: str
+) -> None:
+    store = _store(where)
+    made = _request(store, 40)
+    homes = [tmp_path / "first", tmp_path / "second"]
+    for home in homes:
+        home.mkdir()
+    workers = [_start(home, where) for home in homes]
+    _until(lambda: _all_over(store))
+    for worker in workers:
+        _kill(worker)
+    acts = [_acts(home) for home in homes]
+    assert all(acts)
+    assert sorted(acts[0] + acts[1]) == _told(store) == _expected(made)
     store.close()
 
 

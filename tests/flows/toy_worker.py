@@ -6,17 +6,43 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from asbuilt.flows.engine import Engine, step
+from asbuilt.flows.engine import Engine, Performs, step
+from asbuilt.flows.lease import Lease, Times
+from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.worker import Worker
-from asbuilt.journal import runs
+from asbuilt.journal import runs, segments
 from asbuilt.journal.events import append
+from asbuilt.journal.home import Home
+from asbuilt.journal.identity import worker_id
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 
+if TYPE_CHECKING:
+    from asbuilt.journal.store import Store
+
 STEPS_EACH = 4
+
+
+class Toy:
+    """Segments that are gone through, and otherwise only handed on."""
+
+    def __init__(self, store: Store, segment: Performs) -> None:
+        self.tidings = Tidings()
+        self.segment = segment
+        self._store = store
+
+    def lost(self, segment: runs.Segment, why: str) -> None:
+        """Fail: nothing here breaks off."""
+        raise AssertionError((segment, why))
+
+    def taken_over(self, segment: runs.Segment) -> None:
+        """Go on with the next one."""
+        with self._store.write() as session:
+            segments.follow(session, segment, due_at=session.now, why="taken over", by="")
 
 
 def main() -> None:
@@ -56,9 +82,10 @@ def main() -> None:
     with only_one(home / "worker.lock") as mine:
         if not mine:
             sys.exit(75)
-        engine = Engine(folder=home, url=engine_url, worker="laptop", slots=2)
-        engine.launch(segment)
-        Worker(store, engine, org=LOCAL, lost=lambda *_: None).serve(threading.Event())
+        me = worker_id(Home(home))
+        lease = Lease(store, me, org=LOCAL, times=Times()) if engine_url else None
+        engine = Engine(folder=home, url=engine_url, worker=me, slots=2)
+        Worker(store, engine, Toy(store, segment), org=LOCAL, lease=lease).serve(threading.Event())
 
 
 if __name__ == "__main__":

@@ -109,17 +109,6 @@ class Shop:
         assert isinstance(found, Intent), found
         return found
 
-    def kill_once(self, program: str, word: str) -> Path:
-        """Make a folder for the front of PATH whose program is killed when it first gets a word."""
-        folder = self.room / "killed"
-        folder.mkdir()
-        (folder / program).write_text(
-            f'#!/bin/sh\ncase " $* " in *" {word} "*) mkdir "{folder}/once" 2>&- && kill -9 $$;; esac\n'
-            f'exec "{shutil.which(program)}" "$@"\n'
-        )
-        (folder / program).chmod(0o755)
-        return folder
-
     def fsck(self) -> str:
         done = subprocess.run(
             ["git", "fsck", "--strict", "--no-dangling"],  # noqa: S607
@@ -130,6 +119,17 @@ class Shop:
             check=False,
         )
         return done.stdout + done.stderr.replace("notice: HEAD points to an unborn branch (main)\n", "")
+
+
+def killed_once(folder: Path, program: str, word: str) -> str:
+    """Make a PATH on which a program is killed when it first gets a word."""
+    folder.mkdir()
+    (folder / program).write_text(
+        f'#!/bin/sh\ncase " $* " in *" {word} "*) mkdir "{folder}/once" 2>&- && kill -9 $$;; esac\n'
+        f'exec "{shutil.which(program)}" "$@"\n'
+    )
+    (folder / program).chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
 def make_shop(folder: Path) -> Shop:

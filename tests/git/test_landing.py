@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from dataclasses import replace
@@ -15,7 +14,7 @@ from asbuilt.git.candidates import Candidate, Conflict, Edit, add_files, held, h
 from asbuilt.git.commits import message_for, outcomes
 from asbuilt.git.landing import Intent, Landed, Refused, TipMoved, land, prepare, recover
 from asbuilt.git.repository import open_repository
-from tests.git.shop import ADA, RUN, Shop, user_state
+from tests.git.shop import ADA, RUN, Shop, killed_once, user_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -342,7 +341,7 @@ def test_a_landing_goes_through_when_a_program_of_it_was_killed(
 ) -> None:
     new = shop.phase("1", {"src/app.py": "landed\n", "new.py": "new\n"})
     intent = shop.intent(new)
-    monkeypatch.setenv("PATH", str(shop.kill_once(program, word)), prepend=os.pathsep)
+    monkeypatch.setenv("PATH", killed_once(shop.room / "killed", program, word))
     landed = land(shop.repository, intent, shop.room)
     assert landed == Landed(ref="refs/heads/main", new=new, checkout=str(shop.root))
     assert (shop.room / "killed/once").is_dir()
@@ -367,3 +366,19 @@ def test_hooks_and_settings_of_the_repository_are_not_run_by_a_landing(shop: Sho
     candidate = _candidate(shop, proven)
     assert isinstance(land(shop.repository, shop.intent(candidate.tip), shop.room), Landed)
     assert not trace.exists()
+
+
+def test_whoever_was_replaced_moves_nothing_however_late_it_is_asked(shop: Shop) -> None:
+    first = shop.phase("1", {"src/app.py": "one\n"})
+    intent = shop.intent(_candidate(shop, first).tip)
+    before = user_state(shop)
+
+    def replaced() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        land(shop.repository, intent, shop.room, hold=replaced)
+    assert user_state(shop) == before
+    assert land(shop.repository, intent, shop.room) == Landed(
+        ref="refs/heads/main", new=first, checkout=str(shop.root)
+    )

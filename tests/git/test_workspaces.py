@@ -13,7 +13,7 @@ import pytest
 from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
 from asbuilt.git.checkouts import clean_checkout
 from asbuilt.git.workspaces import Leftover, leftovers, make, put_back, remove, reset_to
-from tests.git.shop import ADA, RUN, Shop, picture, user_state
+from tests.git.shop import ADA, RUN, Shop, killed_once, picture, user_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,7 +126,7 @@ def test_a_reset_that_was_cut_off_is_finished_by_whoever_comes_next(
     workspace = shop.workspace()
     shop.write("new.py", "agent's\n", at=workspace.path)
     kept = shop.keep(workspace)
-    monkeypatch.setenv("PATH", str(shop.kill_once("git", "update-ref")), prepend=os.pathsep)
+    monkeypatch.setenv("PATH", killed_once(shop.room / "killed", "git", "update-ref"))
     with pytest.raises(GitFailed, match="git update-ref failed") as failed:
         reset_to(shop.repository, workspace, kept.commit, kept=kept)
     assert failed.value.why == "git was ended by signal 9"

@@ -55,6 +55,9 @@ class SqliteExplained:
         self._connection.set_progress_handler(None, _GRAIN)
         return changed
 
+    def poke(self) -> None:
+        self._session.poke()
+
     def _count(self) -> int:
         self.told.work += _GRAIN
         return 0
@@ -83,6 +86,9 @@ class PostgresExplained:
     def run(self, sql: str, **values: object) -> int:
         self._explain(sql, values)
         return self._session.run(sql, **values)
+
+    def poke(self) -> None:
+        self._session.poke()
 
     def _explain(self, sql: str, values: dict[str, object]) -> None:
         self._connection.execute("SAVEPOINT tried")

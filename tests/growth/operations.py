@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.journal import approvals, claims, inventory, plans, repositories, runs
+from asbuilt.journal import approvals, claims, inventory, plans, repositories, runs, segments
 from asbuilt.journal.events import append, last, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.views import due_runs, plan_view, plan_views
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = Address(LOCAL, REPO, "plans/p7.md")
 _FRESH = count()
+_THEN: Final = "2000-01-01T00:00:00.000Z"
 
 
 def _fresh() -> Address:
@@ -82,7 +83,10 @@ READS: Final[dict[str, Operation]] = {
     "open runs everywhere": lambda session, _: runs.open_of(session, LOCAL),
     "due": lambda session, _: due_runs(session, LOCAL, REPO),
     "due everywhere": lambda session, _: due_runs(session, LOCAL, None),
-    "open segments": lambda session, _: runs.open_segments(session, LOCAL),
+    "what a worker has": lambda session, _: segments.held(session, LOCAL, "w1"),
+    "what nobody has": lambda session, _: segments.is_free_due(session, LOCAL, machine="m"),
+    "what goes on": lambda session, _: segments.goes_on(session, LOCAL, "w1"),
+    "what the lost have": lambda session, _: segments.of_lost(session, LOCAL, before=_THEN, machine="m"),
     "claims": lambda session, _: claims.every(session, LOCAL, REPO),
     "repositories": lambda session, _: repositories.every(session, LOCAL),
     "last events": lambda session, _: inventory.latest(session, LOCAL, REPO, limit=20),

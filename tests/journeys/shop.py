@@ -260,6 +260,11 @@ class Shop:
             assert time.monotonic() < end, (self.kinds(), self.reason())
             time.sleep(0.05)
 
+    def reopen(self) -> None:
+        """Open the store anew, after what is in it was exchanged."""
+        self.store.close()
+        self.store = open_store(self.where)
+
     def close(self) -> None:
         """End the worker and the agents that still work for it."""
         self.kill()

@@ -4,6 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.crash.invariants import broken
+from tests.git.shop import killed_once
+from tests.journeys.shop import one_store
+
 if TYPE_CHECKING:
     from tests.journeys.shop import Shop
 
@@ -24,6 +28,19 @@ def test_an_attempt_whose_host_cannot_come_up_parks_the_run_until_it_can(shop: S
     assert parked["until"] == met["retry_at"]
     assert shop.over(run) == ("landed", "")
     assert len(shop.events("attempt.begun")) == 1
+
+
+@one_store
+@pytest.mark.parametrize("word", ["worktree", "write-tree", "--max-count=1"])
+def test_a_git_that_is_killed_parks_the_run_which_then_does_that_step_again(shop: Shop, word: str) -> None:
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase")
+    shop.start(PATH=killed_once(shop.home.parent / "killed", "git", word))
+    assert shop.over(run) == ("landed", "")
+    (met,) = shop.events("trouble.met")
+    assert "Why: git was ended by signal 9 Next: " in met["what"]
+    shop.kill()
+    assert broken(shop) == []
 
 
 @pytest.mark.parametrize("point", ["run.started", "attempt.begun", "checks.done"])

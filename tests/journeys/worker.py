@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.engine import Engine
+from asbuilt.flows.lease import Lease, Times
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
 from asbuilt.flows.worker import Worker, clear
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
+from asbuilt.journal.identity import worker_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
@@ -31,9 +34,13 @@ def main() -> None:
     url = where.replace("postgresql:", "postgresql+psycopg:") if where.startswith("postgresql:") else None
     store = open_store(where)
     store.migrate(STEPS)
-    blobs = Blobs(home.blobs)
+    blobs = Blobs(Path(os.environ.get("ASBUILT_TEST_BLOBS", home.blobs)))
+    times = Times(*map(float, os.environ.get("ASBUILT_TEST_TIMES", "15 45 60").split()))
+    slots = int(os.environ.get("ASBUILT_TEST_SLOTS", "2"))
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
     level: Level | None = "none" if "ASBUILT_TEST_NO_RING" in os.environ else None
-    abandon_s = float(os.environ.get("ASBUILT_TEST_ABANDON_S", "60"))
+    abandon_s = float(os.environ.get("ASBUILT_TEST_ABANDON_S", times.stop_s if url else times.lost_s))
     attempts = FolderAttempts(
         home.path, home=home.path / "nobody", ring_required=False, level=level, abandon_s=abandon_s
     )
@@ -43,15 +50,17 @@ def main() -> None:
         homes=(home.path / "nobody",),
         environment={**passed(os.environ), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
     )
-    performer = Performer(home, store, blobs, attempts, processes)
     with only_one(home.worker_lock) as mine:
         if not mine:
             sys.exit(75)
         clear(home.scratch)
-        engine = Engine(folder=home.path, url=url, worker="laptop", slots=2)
-        flow = Runs(store, blobs, performer)
-        engine.launch(flow.segment)
-        Worker(store, engine, org=LOCAL, lost=flow.lost).serve(threading.Event())
+        me = worker_id(home)
+        lease = Lease(store, me, org=LOCAL, times=times) if url else None
+        performer = Performer(home, store, blobs, attempts, processes, lease=lease)
+        engine = Engine(folder=home.path, url=url, worker=me, slots=slots)
+        Worker(store, engine, Runs(store, blobs, performer), org=LOCAL, lease=lease).serve(ended)
+        engine.close()
+    os._exit(0)
 
 
 if __name__ == "__main__":

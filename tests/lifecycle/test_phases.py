@@ -509,6 +509,29 @@ def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> Non
     ]  # fmt: skip
 
 
+def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_another_workspace() -> None:
+    begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
+    ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "done", "starts": 1})
+    moved = ("run.taken_over", {"run": RUN, "lost": "a", "by": "b"})
+    lost = ("attempt.lost", {"run": RUN, "phase": "1", "number": 1, "reason": "not here"})
+    trouble = ("trouble.met", {"run": RUN, "what": "no disk", "retry_at": LATER})
+    before = [*VERIFIED[:6], begun, ended]
+
+    def after(*events: tuple[str, dict[str, Any]], stop: str | None = None) -> tuple[str, Move]:
+        facts = fold(RUN, {}, [*before, *events])
+        facts.stop = stop
+        return facts.lane, next_move(facts, NOW)
+
+    assert [after(), after(moved), after(moved, lost), after(moved, lost, moved, stop="enough")] == [
+        ("main", phases.Keep("1", 1)),
+        ("main-1", phases.Keep("1", 1)),
+        ("main-1", phases.Attempt("1", 1, "implement")),
+        ("main-2", End("stopped", "enough")),
+    ]
+    # To be taken over is neither trouble nor progress.
+    assert after(trouble, moved)[1] == after(trouble)[1] == phases.Wait("trouble: no disk", LATER)
+
+
 def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
     started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
     facts = fold(RUN, {}, [("run.started", started), *VERIFIED[1:6]])

@@ -58,6 +58,7 @@ class FolderAttempts:
         How start `after` or an earlier one ended is set aside, and a new start goes on from there.
         """
         folder = Folder(self.folder(brief.attempt))
+        self._set_aside_if_moved(folder, brief)
         ended = self.result(brief.attempt)
         if ended is not None and ended.starts > after:
             return
@@ -67,6 +68,8 @@ class FolderAttempts:
         self.beat(brief.attempt)
         if self.alive(brief.attempt):
             return
+        # Starts that another machine has made count as well: an end is told apart by its start.
+        folder.count_elsewhere(up_to=after)
         try:
             folder.brief()
         except Unreadable:
@@ -127,6 +130,23 @@ class FolderAttempts:
             abandon_s=self._abandon_s,
             grace_s=self._grace_s,
         )
+
+    def _set_aside_if_moved(self, folder: Folder, brief: Brief) -> None:
+        """Set a folder aside that is of another workspace: its run was elsewhere since, and has come back."""
+        try:
+            before, _ = folder.brief()
+        except Unreadable:
+            return
+        if before.workspace == brief.workspace:
+            return
+        if self.alive(brief.attempt):
+            self.cancel(brief.attempt)
+            raise HostFailed(
+                f"an earlier agent of {brief.attempt} has not ended yet",
+                why="It works in a workspace that is not this run's any more; two would cost twice.",
+                next_step="It was asked to end; the run is tried again by itself.",
+            )
+        folder.set_aside()
 
     def _start_host(self, folder: Path) -> None:
         done = subprocess.run(  # noqa: S603  our own host

@@ -22,6 +22,7 @@ import json
 import os
 import stat
 from dataclasses import asdict, dataclass, fields
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,6 +127,21 @@ class Folder:
             file.flush()
             os.fsync(file.fileno())
         return self.starts()
+
+    def count_elsewhere(self, *, up_to: int) -> None:
+        """Count starts that were made on another machine."""
+        missing = up_to - self.starts()
+        if missing > 0:
+            with (self.path / "starts").open("ab") as file:
+                file.write(b"elsewhere\n" * missing)
+
+    def set_aside(self) -> None:
+        """Keep all of it under another name, so that the attempt can be begun anew."""
+        number = next(n for n in count(1) if not self._aside(n).exists())
+        self.path.rename(self._aside(number))
+
+    def _aside(self, number: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.before-{number}")
 
     def host(self) -> dict[str, Any]:
         """Read which process hosts or hosted it; empty when none did."""

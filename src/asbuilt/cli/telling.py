@@ -92,7 +92,7 @@ def _tests(data: Mapping[str, Any]) -> Words:
 
 _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "run.requested": lambda data: ("ASKED", f"mode {data.get('mode', 'phase')}", False),
-    "claim.acquired": lambda data: ("CLAIM", f"taken, epoch {data['epoch']}", False),
+    "claim.acquired": lambda _: ("CLAIM", "taken", False),
     "claim.released": lambda _: ("CLAIM", "released", False),
     "claim.broken": lambda data: ("CLAIM", f"broken: {data['reason']}", True),
     "run.started": lambda data: ("START", f"on {data['base'][:_HASH]}", True),
@@ -111,6 +111,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         True,
     ),
     "attempt.ended": _attempt_ended,
+    "attempt.lost": lambda data: ("LOST", str(data["reason"]), True),
     "tree.refused": lambda data: ("TOO LARGE", str(data["reason"]), True),
     "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),
     "attempt.let_go": lambda data: ("LET GO", f"attempt {data['number']}, {data['commit'][:_HASH]}", True),
@@ -122,8 +123,18 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "journal.behind": lambda _: (
+        "BEHIND",
+        "the journal is of an earlier time; what was done since is found",
+        True,
+    ),
     "trouble.met": lambda data: ("TROUBLE", f"{data['what']}, tried again {data['retry_at']}", True),
     "run.parked": _parked,
+    "run.taken_over": lambda data: (
+        "TAKEN OVER",
+        f"worker {data['lost']} has not been heard of; {data['by']} goes on",
+        True,
+    ),
     "together.done": _outcome("TOGETHER"),
     "report.written": lambda _: ("REPORT", "written", False),
     "landing.intended": lambda data: ("LANDING", f"{data['old'][:_HASH]}..{data['new'][:_HASH]}", False),

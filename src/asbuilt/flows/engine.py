@@ -9,13 +9,15 @@ import contextlib
 import os
 import sqlite3
 import time
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from sqlalchemy import event
 
 from asbuilt.errors import EngineDamaged, StoreFailed
+from asbuilt.journal.postgres import TRANSPORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,17 +25,17 @@ if TYPE_CHECKING:
 
     from dbos import WorkflowStatus
 
-RUNS: Final = "runs"
 _NAME: Final = "asbuilt"
-_VERSION: Final = "1"
-"""Changes only with the shape of a segment: DBOS leaves work of another version alone."""
-_POLL_SQLITE_S: Final = 0.15
-_POLL_POSTGRES_S: Final = 2.0
-_POOL: Final = 4
-_OVER: Final = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
-DROPPED: Final = "DROPPED"
-"""Under way here, says the engine, and nobody is at work on it: it could not write down how it went."""
+_VERSION: Final = "2"
+"""Changes only with the shape of a segment: what was begun under another one is not gone on with."""
+_POOL: Final = 2
+"""Connections of one process: with the journal's and the listeners', 8 workers stay below 48."""
+ENDED_WELL: Final = "SUCCESS"
+_OVER: Final = (ENDED_WELL, "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_TRANSPORT: Final = {name: str(value) for name, value in TRANSPORT.items()}
+_NEVER_S: Final = 3600.0
+"""For what the engine would look after and we never use: schedules, and messages between workflows."""
 
 Answer = TypeVar("Answer")
 
@@ -68,19 +70,47 @@ def _is_damage(error: BaseException | None) -> bool:
     return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
+class State(Enum):
+    """How a segment stands with the engine."""
+
+    UNKNOWN = "unknown"
+    """It was never told of it, or its database is a new one."""
+    HERE = "here"
+    """It goes on, or will by itself, in this worker."""
+    ELSEWHERE = "elsewhere"
+    """Another worker, or an earlier version, has begun it; nobody here will go on with it."""
+    DROPPED = "dropped"
+    """Under way here, says the engine, and nobody is at work on it: it could not write down how it went."""
+    OVER = "over"
+
+
 class Engine:
-    """DBOS, configured for one worker."""
+    """DBOS, configured for one worker.
+
+    Each worker is a version of its own to DBOS, so that workers on one database leave each other's work
+    alone, and what one has left behind is picked up by its own next start only.
+    """
 
     def __init__(self, *, folder: Path, url: str | None, worker: str, slots: int) -> None:
         self._folder = folder
         self._url = url
-        self._worker = worker
-        self._slots = slots
+        self.worker = worker
+        self.slots = slots
         self._at_work: set[str | None] = set()
+        self._segment: Callable[[str, str, str, int], None] | None = None
+
+    @property
+    def _version(self) -> str:
+        return f"{_VERSION}-{self.worker}"
+
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether other workers may use the same database."""
+        return self._url is not None
 
     @_in_words()
-    def launch(self, segment: Performs) -> None:
-        """Start serving. Work that this worker left behind goes on by itself."""
+    def launch(self, segment: Performs, *, ended: Callable[[], object] = lambda: None) -> None:
+        """Start serving. What this worker left behind goes on by itself; `ended` is called after each."""
         DBOS(config=self._config())
 
         # DBOS puts attributes on what it is given, so it gets a function of its own.
@@ -91,66 +121,45 @@ class Engine:
                 segment(org, repo, run, n)
             finally:
                 self._at_work.discard(workflow)
+                ended()
 
-        DBOS.workflow(name="segment", max_recovery_attempts=1_000_000)(go_through)
-        DBOS.listen_queues([RUNS])
-        poll = _POLL_SQLITE_S if self._url is None else _POLL_POSTGRES_S
+        self._segment = DBOS.workflow(name="segment", max_recovery_attempts=1_000_000)(go_through)
+        DBOS.listen_queues([])
         DBOS.launch()
-        DBOS.register_queue(
-            RUNS, worker_concurrency=self._slots, polling_interval_sec=poll, on_conflict="always_update"
-        )
 
     def close(self, *, patience_s: int = 0) -> None:
         """Stop serving; what is in flight is picked up by the next start."""
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=patience_s)
 
     @_in_words()
-    def enqueue(self, workflow: str, arguments: tuple[str, str, str, int], *, delay_s: float) -> None:
-        """Tell the engine of a segment; told again under its id, nothing changes."""
-        options: dict[str, Any] = {"workflow_name": "segment", "queue_name": RUNS, "workflow_id": workflow}
-        if delay_s > 0:
-            options["delay_seconds"] = delay_s
-        DBOS.enqueue_workflow_with_options(options, *arguments)  # type: ignore[arg-type]  # a TypedDict, built
+    def begin(self, workflow: str, arguments: tuple[str, str, str, int]) -> None:
+        """Go through a segment, in a thread of its own; begun again under its id, nothing changes."""
+        if self._segment is None:
+            raise RuntimeError("the engine was not launched")
+        with SetWorkflowID(workflow):
+            DBOS.start_workflow(self._segment, *arguments)
 
     @_in_words()
-    def hasten(self, workflow: str) -> None:
-        """Let a segment that waits begin at once."""
-        DBOS.set_workflow_delay(workflow, delay_seconds=0)
-
-    @_in_words()
-    def resume(self, workflow: str) -> None:
-        """Let a segment that was dropped be gone through again."""
-        DBOS.resume_workflow(workflow, queue_name=RUNS)
-
-    @_in_words()
-    def states(self, workflows: Iterable[str]) -> dict[str, str]:
-        """Tell the state of those segments that the engine knows."""
+    def states(self, workflows: Iterable[str]) -> dict[str, State]:
+        """Tell how segments stand; one query for all of them."""
         wanted = list(workflows)
         if not wanted:
             return {}
         known = DBOS.list_workflows(workflow_ids=wanted, load_input=False, load_output=False)
-        return {
-            status.workflow_id: DROPPED if self._is_dropped(status) else str(status.status)
-            for status in known
-        }
+        return dict.fromkeys(wanted, State.UNKNOWN) | {one.workflow_id: self._state(one) for one in known}
 
-    def _is_dropped(self, status: WorkflowStatus) -> bool:
-        is_here = status.status == "PENDING" and status.executor_id == self._worker
-        return is_here and status.workflow_id not in self._at_work
+    def _state(self, known: WorkflowStatus) -> State:
+        if known.status in _OVER:
+            return State.OVER
+        if known.app_version != self._version:
+            return State.ELSEWHERE
+        return State.HERE if known.workflow_id in self._at_work else State.DROPPED
 
     @_in_words()
     def why_over(self, workflow: str) -> str:
         """Say how a segment ended that should not have, in the engine's words."""
         (status,) = DBOS.list_workflows(workflow_ids=[workflow], load_input=False)
         return f"{status.status}, {status.error}" if status.error else str(status.status)
-
-    @_in_words()
-    def take_over(self, worker: str) -> int:
-        """Resume what a dead worker left; public calls only, since a segment is its own guard."""
-        left = DBOS.list_workflows(status="PENDING", executor_id=worker, load_input=False, load_output=False)
-        for status in left:
-            DBOS.resume_workflow(status.workflow_id, queue_name=RUNS)
-        return len(left)
 
     @_in_words()
     def forget(self, before: str, *, batch: int = 500) -> int:
@@ -168,14 +177,16 @@ class Engine:
     def _config(self) -> DBOSConfig:
         config: DBOSConfig = {
             "name": _NAME,
-            "application_version": _VERSION,
-            "executor_id": self._worker,
+            "application_version": self._version,
+            "executor_id": self.worker,
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "ERROR",
             "sys_db_pool_size": _POOL,
+            "scheduler_polling_interval_sec": _NEVER_S,
         }
         if self._url is not None:
-            return {**config, "system_database_url": self._url}
+            url = sa.make_url(self._url).update_query_dict(_TRANSPORT)
+            return {**config, "system_database_url": url.render_as_string(hide_password=False)}
         file = self._folder / "engine.db"
         _set_aside_if_damaged(file)
         _first_start(self._folder, file)

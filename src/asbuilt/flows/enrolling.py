@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import ensure_identity, identity, open_repository
 from asbuilt.journal import repositories
+from asbuilt.journal.identity import machine_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import Known
 
@@ -53,4 +54,4 @@ def _is_copy(found: Identity, before: Known) -> bool:
 
 
 def _as_known(found: Identity) -> Known:
-    return Known(found.uuid, str(found.common), f"{found.device}:{found.inode}", None)
+    return Known(found.uuid, str(found.common), f"{found.device}:{found.inode}", None, machine_id())

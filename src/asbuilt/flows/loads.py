@@ -38,6 +38,9 @@ class Picks:
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Pick what is proven onto a tip."""
+        taken_back = self._taken_back(onto)
+        if taken_back is not None:
+            return taken_back
         wanted = [work.commit for work in self.facts.pending]
         found = candidates.pick(
             self.repository, onto=onto, commits=wanted, run=self.record.run.run, sign=sign
@@ -74,6 +77,24 @@ class Picks:
             "marks": candidate.tip != candidate.top,
         }
         return self.record.blobs.put(json.dumps(told).encode())
+
+    def _taken_back(self, onto: str) -> Refusal | None:
+        """Refuse what was landed and taken back: a journal from an earlier time knows of neither."""
+        wanted = {(work.run, work.phase) for work in self.facts.pending}
+        back = [
+            one
+            for run in sorted({run for run, _ in wanted})
+            for one in commits.outcomes(self.repository, onto, run, since=self.facts.base)
+            if one.undone and (run, one.phase) in wanted
+        ]
+        if not back:
+            return None
+        branch, slug = self.record.run.options["branch"], self.record.run.options["slug"]
+        return Refusal(
+            f"Not landed: {branch} had phase {back[0].phase} at {back[0].commit[:10]}, which was taken back.",
+            "The journal does not know of it, and somebody did not want it there. Nothing moved.",
+            f"Give it up, too: asbuilt land {slug} --undo",
+        )
 
     def _stands(self, candidate: candidates.Candidate) -> list[tuple[Work, str]]:
         stands = dict((*candidate.commits, *candidate.present))

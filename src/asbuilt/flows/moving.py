@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from asbuilt.errors import GitFailed, RepositoryBusy
+from asbuilt.flows.troubles import trouble_in
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
 
 _TRIES: Final = 5
@@ -20,13 +22,6 @@ _WHAT: Final = 500
 _WHY: Final = 600
 _NEXT: Final = 400
 _PATHS: Final = 5
-
-
-class Say(Protocol):
-    """Write an event of the run."""
-
-    def __call__(self, kind: str, key: str, **data: object) -> None:
-        """Write it once, under its key."""
 
 
 class Refusal(NamedTuple):
@@ -53,13 +48,14 @@ class Load(Protocol):
 class Mover:
     """The landing of one run on one branch."""
 
-    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, say: Say) -> None:
+    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, record: Record) -> None:
         self._repository = repository
         self._run = run
         self._branch = branch
         self._ref = f"refs/heads/{branch}"
         self._room = room
-        self._say = say
+        self._say = record.say
+        self._hold = record.hold
 
     def land(self, load: Load, *, cut_off: Mapping[str, Any] | None, sign: bool, again: str) -> None:
         """Put a load onto the target's tip and move it, or write down why not.
@@ -67,6 +63,7 @@ class Mover:
         `cut_off` is an intent of this run whose mover may have died: what became of it is found out first.
         A tip that moved is built on and proven anew. `again` is the command that goes on after a refusal.
         """
+        self._hold()
         if cut_off is not None and self._has_landed(cut_off):
             return
         outcome = self._moved(load, sign=sign)
@@ -133,9 +130,9 @@ class Mover:
                     checkout=ready.checkout,
                     details=details,
                 )
-                ready = landing.land(self._repository, ready, self._room)
+                ready = landing.land(self._repository, ready, self._room, hold=self._hold)
             if isinstance(ready, landing.Landed):
-                self._done(ready.new, details)
+                self._done(candidate.since or ready.new, details)
                 return None
             if isinstance(ready, landing.Refused):
                 return ready
@@ -147,6 +144,8 @@ class Mover:
             try:
                 return load.build(onto, sign=True)
             except GitFailed as error:
+                if trouble_in(error) is not None:
+                    raise
                 self._say("landing.unsigned", "unsigned", why=shortened(error.why, _WHY))
         return load.build(onto, sign=False)
 

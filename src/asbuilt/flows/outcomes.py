@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.errors import GateStopped
 from asbuilt.flows.document import Document
 from asbuilt.flows.loads import Picks, Reverts, completion, reopens
 from asbuilt.flows.marking import marked, reopened
@@ -60,14 +61,16 @@ class Outcomes:
             message=message,
         )
         old = facts.works[-1].commit if facts.works else facts.branch_at
+        self._record.hold()
         commits.advance(self._repository, branch_of(self._record), new=commit, old=old)
-        workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
+        if not is_ahead(workspace, facts):
+            workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
         told = {"waived": keep_waived(self._record, waived)} if waived else {}
         self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit, **told)
 
     def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
         """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
-        if facts.way != "direct" or facts.tip is None:
+        if facts.way != "direct" or facts.tip is None or is_ahead(workspace, facts):
             return
         if facts.works:
             phase = facts.phases[facts.works[-1].phase]
@@ -87,7 +90,7 @@ class Outcomes:
             run=self._run.run,
             branch=options["branch"],
             room=self._room,
-            say=self._record.say,
+            record=self._record,
         )
         mover.land(
             load,
@@ -98,6 +101,7 @@ class Outcomes:
 
     def mark(self, facts: RunFacts) -> None:
         """Write what has landed into a plan whose marks were not committed, and say what that makes it."""
+        self._record.hold()
         if facts.kind == "undo":
             self._undo(facts)
         else:
@@ -153,6 +157,30 @@ class Outcomes:
 def branch_of(record: Record) -> str:
     """Name the plan's branch: what is proven and waits to be landed."""
     return f"cp-{record.run.options['slug']}"
+
+
+def is_ahead(workspace: Workspace, facts: RunFacts) -> bool:
+    """Tell whether an attempt that the journal does not know has files in the workspace.
+
+    So it is after the journal was restored from a copy. What is known already needs nothing of the workspace.
+    """
+    lent = workspaces.lent_to(workspace)
+    known = (
+        f"{facts.run}.{phase.id}.{one.number}" for phase in facts.phases.values() for one in phase.attempts
+    )
+    return lent is not None and lent not in known
+
+
+def take(record: Record, workspace: Workspace, facts: RunFacts, attempt: str) -> None:
+    """Let an attempt have the workspace, before its agent is there."""
+    lent = workspaces.lent_to(workspace)
+    if lent != attempt and is_ahead(workspace, facts):
+        raise GateStopped(
+            f"{workspace.path} has files of {lent}, which the journal does not know",
+            why="The journal was put back to an earlier time, and this attempt would begin with later files.",
+            next_step=f"Copy what you need, then run again: asbuilt run {record.run.options['slug']}",
+        )
+    workspaces.lend(workspace, attempt)
 
 
 def attempt_of(phase: PhaseFacts, number: int) -> AttemptFacts:

@@ -17,11 +17,13 @@ from asbuilt.flows.record import Record
 from asbuilt.flows.reporting import account_of
 from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.starting import start
+from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.trials import Order
 from asbuilt.flows.working import Working
 from asbuilt.git import snapshots, workspaces
 from asbuilt.git.changes import base_of
+from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.report import render
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from asbuilt.flows.fencing import Fenced
+    from asbuilt.flows.lease import Lease
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.home import Home
@@ -44,7 +48,7 @@ if TYPE_CHECKING:
 class Performer:
     """Everything that a run does to the world outside."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everything outside
         self,
         home: Home,
         store: Store,
@@ -53,29 +57,36 @@ class Performer:
         processes: Processes,
         *,
         awake: Callable[[], AbstractContextManager[object]] = nullcontext,
+        lease: Lease | None = None,
     ) -> None:
-        """Take what it works with; `awake` keeps the machine from sleeping while an agent works."""
+        """Take what it works with; `awake` keeps the machine from sleeping while an agent works.
+
+        Where other workers share the database, agents work for as long as the `lease` is renewed.
+        """
         self._home = home
         self._store = store
         self._blobs = blobs
-        self._working = Working(attempts, awake)
+        self.tidings = Tidings()
+        self._working = Working(attempts, awake, self.tidings, lease)
         self._processes = processes
 
-    def perform(self, run: Run, facts: RunFacts, move: phases.Move) -> None:
-        """Perform one move."""
+    def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
+        """Perform one move; what comes of it is written down only as long as the segment is ours."""
         repository = open_repository(Path(run.options["checkout"]))
-        record = Record(run=run, store=self._store, blobs=self._blobs)
+        # A move that was cut off may find its work done, and the lock of the git that did it.
+        heal_left(repository)
+        record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         base = tree_of(repository, facts.base) if facts.base else ""
         proving = Proving(record, repository, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
-                start(record, repository, ring=self._processes.level)
+                start(record, repository, ring=self._processes.level, room=self._home.runs / run.run)
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
                 self._main(run, repository, facts)
-                record.say("workspace.made", "workspace", lane="main")
+                record.say("workspace.made", "workspace", lane=facts.lane)
             case phases.SetUp():
                 preparing.set_up(record, repository, proving, base)
             case phases.Baseline():
@@ -113,9 +124,12 @@ class Performer:
                 assert_never(move)
 
     def _main(self, run: Run, repository: Repository, facts: RunFacts) -> Workspace:
-        """Give the workspace in which the run's agents work, made on its base unless it is there."""
-        root, base = self._home.workspaces / run.repo, facts.base or ""
-        return workspaces.make(repository, root, run.run, "main", base, files_of=facts.carried)
+        """Give the workspace in which the run's agents work.
+
+        Unless it is there, it is made of what was kept: where the run stands, with the files of the last try.
+        """
+        root, files_of = self._home.workspaces / run.repo, phases.last_kept(facts) or facts.carried
+        return workspaces.make(repository, root, run.run, facts.lane, facts.base_now, files_of=files_of)
 
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str) -> Workspace:
         return workspaces.make(repository, self._home.workspaces / run.repo, run.run, lane, commit)
@@ -145,23 +159,31 @@ class Performer:
         self, record: Record, repository: Repository, facts: RunFacts, phase_id: str, number: int
     ) -> None:
         base = facts.base_now
-        workspace = self._main(record.run, repository, facts)
         attempt = f"{record.run.run}.{phase_id}.{number}"
-        author = record.author()
-        try:
-            kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
-        except TreeTooLarge as error:
-            again = attempt_of(facts.phases[phase_id], number).refusals + 1
-            key = f"{phase_id}/{number}/refused/{again}"
-            record.say(
-                "tree.refused", key, phase=phase_id, number=number, reason=f"{error.what}. {error.next_step}"
-            )
+        folder = self._home.workspaces / record.run.repo / record.run.run / facts.lane
+        if not folder.is_dir() and snapshots.kept(repository, attempt) is None:
+            reason = f"Its files were with a worker that is lost: {folder} is not here."
+            start = attempt_of(facts.phases[phase_id], number).starts
+            key = f"{phase_id}/{number}/lost/{start}"
+            record.say("attempt.lost", key, phase=phase_id, number=number, reason=reason)
             return
-        # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
-        if record.run.is_in_repository:
-            kept = workspaces.put_back(
-                repository, workspace, record.run.plan, kept=kept, base=base, author=author
-            )
+        workspace = self._main(record.run, repository, facts)
+        author = record.author()
+        kept = snapshots.found(repository, attempt)
+        # A journal behind git asks again for what was kept before other files came into the workspace.
+        if kept is None or workspaces.lent_to(workspace) == attempt:
+            try:
+                kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
+            except TreeTooLarge as error:
+                again = attempt_of(facts.phases[phase_id], number).refusals + 1
+                key, reason = f"{phase_id}/{number}/refused/{again}", f"{error.what}. {error.next_step}"
+                record.say("tree.refused", key, phase=phase_id, number=number, reason=reason)
+                return
+            # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
+            if record.run.is_in_repository:
+                kept = workspaces.put_back(
+                    repository, workspace, record.run.plan, kept=kept, base=base, author=author
+                )
         record.say(
             "tree.kept",
             f"{phase_id}/{number}/kept",

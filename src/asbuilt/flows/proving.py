@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -38,8 +39,9 @@ _NAMES: Final = 500
 """Tests of a phase that are told by name."""
 
 
+@lru_cache(maxsize=256)
 def tree_of(repository: Repository, commit: str) -> str:
-    """Return the tree of a commit."""
+    """Return the tree of a commit; it is remembered, since a commit's name says what is in it."""
     return read_commit(repository, commit).tree
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Session, Store
+    from asbuilt.journal.store import Session, Transactions
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Result
     from asbuilt.proof.evidence import Evidence
@@ -50,13 +50,20 @@ class Record:
     """A run, and the journal as it sees it."""
 
     run: Run
-    store: Store
+    store: Transactions
     blobs: Blobs
+    workflow: str = ""
+    """The segment that writes it, as the engine calls it."""
 
     def say(self, kind: str, key: str, **data: object) -> None:
         """Append an event of this run."""
         with self.store.write() as session:
             say(session, self.run, kind, key, **data)
+
+    def hold(self) -> None:
+        """See that the run is still ours, before something outside is changed; raises if it is not."""
+        with self.store.write():
+            pass
 
     def told(self, key: str, *, run: str | None = None) -> dict[str, Any]:
         """Return the data of an event of this run, or of another one of its plan."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.calling import Calling
-from asbuilt.flows.engine import step
+from asbuilt.flows.engine import ENDED_WELL, step
+from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
-from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal import approvals, claims, runs, segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
@@ -18,18 +22,20 @@ from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.flows.perform import Performer
+    from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
+    from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.ports import Attention
 
 _MAX_REASON: Final = 900
 
 Plain = dict[str, Any]
 """What passes through the engine: JSON and nothing else."""
+Act = Callable[[Fenced, Plain, "Run", "RunFacts"], None]
+"""What a decision leads to."""
 
 
 class Runs:
@@ -39,75 +45,114 @@ class Runs:
         self, store: Store, blobs: Blobs, performer: Performer, attention: Attention | None = None
     ) -> None:
         self._store = store
-        self._told = Histories(blobs)
+        self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, attention)
+        self._acts: dict[type[phases.Move], Act] = {
+            phases.Wait: self._wait, phases.End: self._end, phases.Ask: self._ask
+        }  # fmt: skip
+
+    @property
+    def tidings(self) -> Tidings:
+        """Where those who wait for an agent hear of their runs."""
+        return self._performer.tidings
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
-        """Go through one segment of a run: it ends when the run does, or with the next one planned."""
+        """Go through one segment of a run: it ends when the run does, or with the next one planned.
+
+        It also ends when another worker has gone on with the run: then nothing more may come of it.
+        """
+        fenced = Fenced(self._store, runs.Segment(org, repo, run, n, "", ""))
+        with suppress(Superseded):
+            self._go_through(fenced, n)
+
+    def _go_through(self, fenced: Fenced, n: int) -> None:
         if n > 1:
-            step("go on", self._go_on, org, repo, run)
+            step("go on", self._go_on, fenced)
         for turn in count(1):
-            told: Plain = step(f"decide {turn}", self._decide, org, repo, run)
+            told: Plain = step(f"decide {turn}", self._decide, fenced)
             move = _move(told)
-            if isinstance(move, phases.Wait):
-                step(f"wait {turn}", self._wait, org, repo, run, n, told)
+            act = self._acts.get(type(move)) or partial(self._perform, f"{n}/{turn}")
+            is_done = step(f"{told['move']} {turn}", self._as_decided, act, fenced, told)
+            if is_done and isinstance(move, phases.Wait | phases.End):
                 return
-            if isinstance(move, phases.End):
-                step(f"end {turn}", self._end, org, repo, run, n, told)
+
+    def _go_on(self, fenced: Fenced) -> None:
+        with fenced.write() as session:
+            found = _found(session, fenced.segment)
+            if found.is_over:
                 return
-            if isinstance(move, phases.Ask):
-                step(f"ask {turn}", self._ask, org, repo, run, told)
-            else:
-                step(f"{told['move']} {turn}", self._perform, org, repo, run, f"{n}/{turn}", told)
+            runs.set_state(session, found, "running")
+            before, now = segments.owners(session, fenced.segment)
+            if None not in (before, now) and before != now:
+                say(session, found, "run.taken_over", f"taken/{fenced.segment.n}", lost=before, by=now)
 
-    def _go_on(self, org: str, repo: str, run: str) -> None:
-        with self._store.write() as session:
-            found = _found(session, org, repo, run)
-            if not found.is_over:
-                runs.set_state(session, found, "running")
+    def _decide(self, fenced: Fenced) -> Plain:
+        with fenced.read() as session:
+            found = _found(session, fenced.segment)
+            if not segments.is_open(session, fenced.segment, hold=False):
+                raise Superseded(fenced.segment.workflow)
+            return _told(phases.next_move(self._histories.facts_of(session, found), session.now))
 
-    def _decide(self, org: str, repo: str, run: str) -> Plain:
-        with self._store.read() as session:
-            found = _found(session, org, repo, run)
-            move = phases.next_move(self._told.facts_of(session, found), session.now)
-        return {
-            "move": type(move).__name__,
-            **{name: _plain(value) for name, value in move._asdict().items()},
-        }
+    def _as_decided(self, act: Act, fenced: Fenced, told: Plain) -> bool:
+        """Do what was decided, if it still is what comes next; else False, and it is decided anew.
+
+        Between the two a worker may have died with its work done, a person may have spoken, and the journal
+        may have been put back to an earlier time, while the engine remembers a decision of a later one.
+        """
+        with fenced.read() as session:
+            found = _found(session, fenced.segment)
+            facts = self._histories.facts_of(session, found)
+            if not _comes_next(told, phases.next_move(facts, session.now)):
+                return False
+        act(fenced, told, found, facts)
+        return True
 
     def lost(self, segment: Segment, why: str) -> None:
         """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
 
         The journal knows where the run stands, so the next segment goes on there.
         """
-        org, repo, run, n = segment.org, segment.repo, segment.run, segment.n
+        run, n = segment.run, segment.n
         with self._store.write() as session:
-            found = _found(session, org, repo, run)
-            if not runs.close_segment(session, segment) or found.is_over:
+            found = _found(session, segment)
+            if why == ENDED_WELL and not found.is_over:
+                # Only a journal that was put back to an earlier time has open what the engine has ended.
+                if segments.follow(session, segment, due_at=session.now, why="behind"):
+                    say(session, found, "journal.behind", f"behind/{n}", segment=n)
                 return
             # What is kept outside the journal may be what has broken, so nothing of it is needed here.
             told = ((event.kind, event.data) for event in whole_history(session, found.address))
             troubles = fold(run, found.options, told).troubles
             what = f"segment {n} broke off: {why}"[:_MAX_REASON]
-            if troubles >= phases.TROUBLE_LIMIT:
-                end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
+            if found.is_over or troubles >= phases.TROUBLE_LIMIT:
+                if runs.close_segment(session, segment) and not found.is_over:
+                    end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
                 return
             retry_at = again_at(troubles, session.now)
-            say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=retry_at)
-            runs.plan_segment(session, runs.Segment(org, repo, run, n + 1, retry_at, "trouble"))
-            runs.set_state(session, found, "waiting")
+            if segments.follow(session, segment, due_at=retry_at, why="trouble"):
+                say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=retry_at)
+                runs.set_state(session, found, "waiting")
 
-    def _perform(self, org: str, repo: str, run: str, turn: str, told: Plain) -> None:
+    def taken_over(self, segment: Segment) -> None:
+        """Go on with the next segment after one whose worker is lost: its number is what tells it apart.
+
+        That is nobody's fault, and no trouble of the run. Whoever is free takes it.
+        """
+        with self._store.write() as session:
+            found = _found(session, segment)
+            if found.is_over:
+                runs.close_segment(session, segment)
+            else:
+                segments.follow(session, segment, due_at=session.now, why="taken over", by="")
+
+    def _perform(self, turn: str, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
-        with self._store.read() as session:
-            found = _found(session, org, repo, run)
-            facts = self._told.facts_of(session, found)
         try:
-            self._performer.perform(found, facts, _move(told))
+            self._performer.perform(found, facts, _move(told), fenced)
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
-            with self._store.write() as session:
+            with fenced.write() as session:
                 if trouble is not None:
                     retry_at = again_at(facts.troubles, session.now)
                     what = trouble[:_MAX_REASON]
@@ -118,41 +163,38 @@ class Runs:
                 else:
                     raise
 
-    def _ask(self, org: str, repo: str, run: str, told: Plain) -> None:
-        with self._store.write() as session:
-            found = _found(session, org, repo, run)
-            wish = approvals.Wish(run, told["kind"], told["question"], told["phase"])
+    def _ask(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
+        with fenced.write() as session:
+            wish = approvals.Wish(found.run, told["kind"], told["question"], told["phase"])
             approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
         self._calling.call(found, f"{told['key']}/asked")
 
-    def _wait(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
+    def _wait(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
+        """Plan the next segment in place of this one; closed before, it has been planned already."""
+        segment, why, until = fenced.segment, told["why"], told["until"]
         with self._store.write() as session:
-            found = _found(session, org, repo, run)
-            due = told["until"] or runs.FAR
-            next_one = runs.Segment(org, repo, run, n + 1, due, told["why"])
-            runs.plan_segment(session, next_one)
-            runs.close_segment(session, next_one._replace(n=n))
-            runs.set_state(session, found, "paused" if told["why"] == phases.PAUSED else "waiting")
-            say(session, found, "run.parked", f"parked/{n}", why=told["why"], until=told["until"])
-            # What somebody said between the decision and this moment would otherwise wait for ever.
-            if not _still_waits(phases.next_move(self._told.facts_of(session, found), session.now), told):
-                runs.wake(session, org, repo, run)
-        self._calling.call(found, f"{run}/parked/{n}")
+            if segments.follow(session, segment, due_at=until or runs.FAR, why=why):
+                runs.set_state(session, found, "paused" if why == phases.PAUSED else "waiting")
+                say(session, found, "run.parked", f"parked/{segment.n}", why=why, until=until)
+                # What somebody said between the decision and this moment would otherwise wait for ever.
+                move = phases.next_move(self._histories.facts_of(session, found), session.now)
+                if not _still_waits(move, told):
+                    runs.wake(session, found.org, found.repo, found.run)
+        self._calling.call(found, f"{segment.run}/parked/{segment.n}")
 
-    def _end(self, org: str, repo: str, run: str, n: int, told: Plain) -> None:
+    def _end(self, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
         """Write the last account of a run and let go of its plan."""
         state, reason = told["state"], told["reason"]
         with self._store.read() as session:
-            found = _found(session, org, repo, run)
-            facts, now = self._told.facts_of(session, found), session.now
+            now = session.now
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
         report = self._performer.report(found, facts, now)
         with self._store.write() as session:
-            say(session, found, "report.written", "report/end", report=report)
-            end(session, found, state, reason)
-            runs.close_segment(session, runs.Segment(org, repo, run, n, "", ""))
-        self._calling.call(found, f"{run}/ended")
+            if runs.close_segment(session, fenced.segment):
+                say(session, found, "report.written", "report/end", report=report)
+                end(session, found, state, reason)
+        self._calling.call(found, f"{found.run}/ended")
 
 
 def end(session: Session, run: Run, state: str, reason: str) -> None:
@@ -162,11 +204,18 @@ def end(session: Session, run: Run, state: str, reason: str) -> None:
     claims.release(session, run.address, run=run.run, actor=ACTOR)
 
 
-def _found(session: Session, org: str, repo: str, run: str) -> Run:
-    found = runs.find(session, org, repo, run)
+def _found(session: Session, segment: Segment) -> Run:
+    found = runs.find(session, segment.org, segment.repo, segment.run)
     if found is None:
-        raise LookupError(run)
+        raise LookupError(segment.run)
     return found
+
+
+def _told(move: phases.Move) -> Plain:
+    return {
+        "move": type(move).__name__,
+        **{name: _plain(value) for name, value in move._asdict().items()},
+    }
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
@@ -174,6 +223,13 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _comes_next(told: Plain, move: phases.Move) -> bool:
+    if isinstance(move, phases.End) and told["move"] == "End":
+        # One that is written down already is told without its reason.
+        return bool(move.state == told["state"])
+    return _told(move) == told
 
 
 def _still_waits(move: phases.Move, told: Plain) -> bool:
@@ -188,6 +244,6 @@ def _move(told: Plain) -> phases.Move:
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in told.items()
-        if name != "move"
+        if name not in ("move", "seen")
     }
     return _MOVES[told["move"]](**fields)

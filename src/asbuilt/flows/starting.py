@@ -6,7 +6,8 @@ The one rule: nothing is guessed. Where the repository and the journal differ, a
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
 from asbuilt.flows.document import Document
@@ -16,16 +17,22 @@ from asbuilt.git import commits
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.views import events_of, facts_of
+from asbuilt.lifecycle.facts import Landed
 from asbuilt.lifecycle.phases import current
 from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import Work
     from asbuilt.lifecycle.standing import Standing
+
+
+_BEGAN_ON: Final = "began-on"
 
 
 class Ground(NamedTuple):
@@ -38,18 +45,26 @@ class Ground(NamedTuple):
     standing: Standing
     unlanded: tuple[Work, ...]
     """What is proven and the target does not have."""
+    there: tuple[Landed, ...]
+    """What the target has though the journal does not say so: merged by hand, or landed after its time."""
 
 
-def start(record: Record, repository: Repository, *, ring: str) -> None:
-    """Claim the plan, look at the repository, and write down what this run is."""
+def start(record: Record, repository: Repository, *, ring: str, room: Path) -> None:
+    """Claim the plan, look at the repository, and write down what this run is.
+
+    A run that was started before, and whose journal was put back to an earlier time since, begins where it
+    had begun: on the same commit and with the same date, so that it finds its own commits again.
+    """
     run = record.run
     target = _look(record, repository)
     data = Document(record, repository).read()
     plan = read(data)
     author = commits.author_of(repository)
     _claim(record)
-    ground = _ground(record, repository, target)
-    marked = [phase.id for phase in plan.phases if phase.status is Status.DONE]
+    began_on = _began_on(repository, room, target)
+    ground = _ground(record, repository, began_on)
+    ours = {one.phase for one in commits.outcomes(repository, target, run.run, since=began_on)}
+    marked = [phase.id for phase in plan.phases if phase.status is Status.DONE and phase.id not in ours]
     outline: dict[str, Any] = {
         "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
         "titles": {phase.id: phase.title for phase in plan.phases},
@@ -77,8 +92,25 @@ def start(record: Record, repository: Repository, *, ring: str) -> None:
         outline=record.blobs.put(json.dumps(outline).encode()),
         revision=record.blobs.put(data),
         intent=plan.intent,
-        author=[author.name, author.email, author.at.isoformat()],
+        author=[
+            author.name,
+            author.email,
+            datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat(),
+        ],
     )
+
+
+def _began_on(repository: Repository, room: Path, target: str) -> str:
+    """Return the target's tip as the run has found it first, as long as the target still has it."""
+    file = room / _BEGAN_ON
+    known = file.read_text(encoding="ascii").strip() if file.is_file() else ""
+    if known and commits.contains(repository, target, known):
+        return known
+    room.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = room / f".{_BEGAN_ON}"
+    fresh.write_text(f"{target}\n", encoding="ascii")
+    fresh.replace(file)
+    return target
 
 
 def _is_agreed(record: Record, under: str) -> bool:
@@ -156,13 +188,21 @@ def _claim(record: Record) -> None:
 def _ground(record: Record, repository: Repository, target: str) -> Ground:
     with record.store.read() as session:
         standing = fold_plan(events_of(session, record.blobs, record.run.address))
+    stands = {
+        (one.run, one.phase): one.commit
+        for run in sorted({work.run for work in standing.unlanded})
+        for one in commits.outcomes(repository, target, run)
+        if not one.undone
+    }
     return Ground(
         target=target,
         branch=tip(repository, f"refs/heads/{branch_of(record)}"),
         standing=standing,
-        # A person may have merged the plan's branch by hand; what the target has is landed.
-        unlanded=tuple(
-            work for work in standing.unlanded if not commits.contains(repository, target, work.commit)
+        unlanded=tuple(work for work in standing.unlanded if (work.run, work.phase) not in stands),
+        there=tuple(
+            Landed(*work, stands[work.run, work.phase])
+            for work in standing.unlanded
+            if (work.run, work.phase) in stands
         ),
     )
 
@@ -183,6 +223,8 @@ def _check_branch(record: Record, repository: Repository, ground: Ground) -> Non
         )
     ours = {work.commit for work in ground.standing.proven}
     if at is None or at in ours or commits.contains(repository, ground.target, at):
+        return
+    if commits.outcomes(repository, at, record.run.run, since=ground.target):
         return
     raise GateStopped(
         f"there is a branch {branch}, and asbuilt did not make it",
@@ -205,4 +247,5 @@ def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
             why="It builds on what would be taken back.",
             next_step=f"Land it (asbuilt land {record.run.options['slug']}), or undo {name} first.",
         )
-    return {"undoes": ground.standing.landed_by(of or ""), "drops": drops}
+    there = [one for one in ground.there if one.run == of]
+    return {"undoes": [*ground.standing.landed_by(of or ""), *there], "drops": drops}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, LandingRefused
 from asbuilt.flows.outcomes import branch_of
+from asbuilt.flows.troubles import trouble_in
 from asbuilt.git import candidates, locks, workspaces
 from asbuilt.git.repository import checkouts_of, tip
 
@@ -31,7 +32,11 @@ def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) ->
         try:
             workspaces.remove(repository, leftover.workspace)
         except (LandingRefused, GitFailed) as error:
+            # What passes is tried again: given up here, the workspace would stay for ever.
+            if trouble_in(error) is not None:
+                raise
             kept.append(f"{leftover.run}/{leftover.lane}: {error.what}"[:_WHY])
+    record.hold()
     branch = _drop_branch(record, repository, facts)
     candidates.let_go(repository, record.run.run)
     record.say("landing.tidied", "tidied", branch=branch, kept=kept[:_TOLD], kept_in_all=len(kept))

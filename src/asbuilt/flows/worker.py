@@ -1,30 +1,54 @@
-"""The worker: one process a user that tells the engine what is due. Killed anywhere, the next one goes on."""
+"""The worker: takes what is due and goes through it. Killed anywhere, the next one goes on.
+
+The one rule: it looks only at what is due now; however much waits for later costs a row each and no look.
+"""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, Protocol
 
 from asbuilt.errors import EngineDamaged, JournalDamaged, StoreFailed
-from asbuilt.flows.engine import DROPPED
-from asbuilt.journal import runs
-from asbuilt.journal.runs import FAR
+from asbuilt.flows.engine import State
+from asbuilt.journal import segments, workers
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.flows.engine import Engine
+    from asbuilt.flows.lease import Lease
+    from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.runs import Segment
+    from asbuilt.journal.segments import Held
     from asbuilt.journal.store import Store
 
 LOOK_S: Final = 0.2
+LOOK_SHARED_S: Final = 2.0
+"""On a database that many workers look at; whoever asks for something pokes them."""
+_WINK_S: Final = 0.05
 _LOOKS: Final = 20
-"""Every so many looks the engine is asked for all that is open: a segment can be lost at any time."""
-_OVER: Final = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+"""Every so many looks the engine is asked for all that is in hand: a segment can be lost at any time."""
+
+
+class Flow(Protocol):
+    """What is done with segments."""
+
+    @property
+    def tidings(self) -> Tidings:
+        """Where those who wait hear of their runs."""
+
+    def segment(self, org: str, repo: str, run: str, n: int) -> None:
+        """Go through one."""
+
+    def lost(self, segment: Segment, why: str) -> None:
+        """Go on after one that the engine gave up."""
+
+    def taken_over(self, segment: Segment) -> None:
+        """Go on after one whose worker is not there any more."""
 
 
 def clear(scratch: Path) -> None:
@@ -38,83 +62,144 @@ def clear(scratch: Path) -> None:
 
 
 class Worker:
-    """Brings journal and engine together, again and again: what is open there is known here."""
+    """Brings journal and engine together, again and again: what is due there is begun here."""
 
     def __init__(
-        self, store: Store, engine: Engine, *, org: str, lost: Callable[[Segment, str], None]
+        self,
+        store: Store,
+        engine: Engine,
+        flow: Flow,
+        *,
+        org: str,
+        lease: Lease | None = None,
+        machine: str | None = None,
     ) -> None:
+        """Take what it works with; without a `lease` it is the only worker of its database.
+
+        `machine` names the one whose repositories it works in, where a database serves several.
+        """
         self._store = store
         self._engine = engine
+        self._flow = flow
         self._org = org
-        self._lost = lost
-        self._told: dict[str, str] = {}
-        self._dropped: set[str] = set()
+        self._lease = lease
+        self._machine = machine
+        self._begun: frozenset[str] = frozenset()
+        self._dropped: frozenset[str] = frozenset()
         self._looked = 0
+        self._swept = 0
+        self._poked = threading.Event()
+
+    def poke(self) -> None:
+        """Look at once: something may have become due."""
+        self._poked.set()
 
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
-        """Look for what is due until told to end, or until nothing has been open for `idle_s` seconds."""
-        idle = 0.0
-        while not ended.wait(LOOK_S):
+        """Begin what is due until told to end, or until nothing goes on by itself for `idle_s` seconds."""
+        self._come(ended)
+        self._attend(ended, idle_s)
+        if self._lease is not None:
+            # Agents go on without a worker for as long as their hosts bear it; then others go on.
+            with suppress(StoreFailed):
+                self._lease.beat(draining=True)
+
+    def _attend(self, ended: threading.Event, idle_s: float | None) -> None:
+        busy_at = time.monotonic()
+        while not ended.is_set():
             try:
-                open_now = self.look()
+                if self.look(is_last_wanted=idle_s is not None):
+                    busy_at = time.monotonic()
             except (EngineDamaged, JournalDamaged):
                 raise
             except StoreFailed:
                 # The database may come back; what is written down is not lost meanwhile.
                 ended.wait(2.0)
+                busy_at = time.monotonic()
                 continue
-            idle = 0.0 if open_now else idle + LOOK_S
-            if idle_s is not None and idle >= idle_s:
+            if idle_s is not None and time.monotonic() - busy_at >= idle_s:
                 return
+            self._rest(ended)
 
-    def look(self) -> int:
-        """Tell the engine of every open segment that it does not know.
-
-        Return how many go on by themselves: one that waits for a person needs no worker until the answer.
-        """
+    def look(self, *, is_last_wanted: bool = False) -> bool:
+        """Take what is due and begin what is new; tell, if wanted, whether anything goes on by itself."""
         with self._store.read() as session:
-            segments = runs.open_segments(session, self._org)
-            now = session.now
+            mine = segments.held(session, self._org, self._engine.worker)
+            room = self._engine.slots - len(mine)
+            takes = room > 0 and segments.is_free_due(session, self._org, machine=self._machine)
+            goes_on = is_last_wanted and segments.goes_on(session, self._org, self._engine.worker)
+        if takes and (self._lease is None or self._lease.is_good):
+            mine = self._taken(room)
+        self._flow.tidings.hear(mine)
+        self._begin([one.segment for one in mine])
+        self._sweep()
+        return goes_on
+
+    def _come(self, ended: threading.Event) -> None:
+        """Make oneself known before anything is begun; alone, take what a worker of another name left."""
+        if self._lease is not None:
+            self._lease.register()
+            threading.Thread(target=self._lease.keep, args=(ended,), daemon=True).start()
+            threading.Thread(target=self._store.listen, args=(self.poke, ended), daemon=True).start()
+        else:
+            with self._store.write() as session:
+                segments.adopt(session, self._org, self._engine.worker)
+        self._engine.launch(self._flow.segment, ended=self.poke)
+
+    def _rest(self, ended: threading.Event) -> None:
+        """Wait for the next look, or until somebody pokes."""
+        until = time.monotonic() + (LOOK_SHARED_S if self._engine.is_shared else LOOK_S)
+        while time.monotonic() < until and not self._poked.is_set() and not ended.wait(_WINK_S):
+            continue
+        self._poked.clear()
+
+    def _taken(self, room: int) -> list[Held]:
+        with self._store.write() as session:
+            segments.claim(session, self._org, self._engine.worker, machine=self._machine, at_most=room)
+            return segments.held(session, self._org, self._engine.worker)
+
+    def _begin(self, mine: list[Segment]) -> None:
         self._looked += 1
         everything = self._looked % _LOOKS == 0
-        asked = [segment for segment in segments if everything or segment.workflow not in self._told]
+        begun = [segment for segment in mine if segment.workflow in self._begun]
+        # More may have become due at once than there is room for; the others wait their turn.
+        new = [segment for segment in mine if segment.workflow not in self._begun]
+        new = new[: max(0, self._engine.slots - len(begun))]
+        asked = begun + new if everything else new
         states = self._engine.states(segment.workflow for segment in asked)
-        for segment in segments:
-            self._tell(segment, now, states.get(segment.workflow))
+        for segment in asked:
+            self._go_on(segment, states[segment.workflow])
         if everything:
-            self._take_up({workflow for workflow, state in states.items() if state == DROPPED})
-        self._told = {segment.workflow: segment.due_at for segment in segments}
-        return sum(segment.due_at != FAR for segment in segments)
+            self._dropped = frozenset(name for name, state in states.items() if state is State.DROPPED)
+        self._begun = frozenset(segment.workflow for segment in begun + new)
 
-    def _tell(self, segment: Segment, now: str, state: str | None) -> None:
-        known = self._told.get(segment.workflow)
-        if state in _OVER:
-            # Open in the journal and over in the engine; if it was closed meanwhile, the journal says so.
-            self._lost(segment, self._engine.why_over(segment.workflow))
+    def _go_on(self, segment: Segment, state: State) -> None:
+        is_begun = segment.workflow in self._begun
+        match state:
+            case State.UNKNOWN if not is_begun:
+                self._engine.begin(segment.workflow, (segment.org, segment.repo, segment.run, segment.n))
+            case State.OVER:
+                # Open in the journal and over in the engine; if it was closed meanwhile, nothing happens.
+                self._flow.lost(segment, self._engine.why_over(segment.workflow))
+            case State.ELSEWHERE:
+                self._flow.taken_over(segment)
+            case State.DROPPED if segment.workflow in self._dropped:
+                # Seen so twice: one that is just beginning or ending looks so once.
+                self._flow.taken_over(segment)
+            case State.UNKNOWN | State.HERE | State.DROPPED:
+                pass
+
+    def _sweep(self) -> None:
+        """Take over from workers that have not been heard of for too long; once a beat of our own."""
+        if self._lease is None or self._lease.sign == self._swept or not self._lease.is_good:
             return
-        if known is None:
-            self._engine.enqueue(
-                segment.workflow,
-                (segment.org, segment.repo, segment.run, segment.n),
-                delay_s=_seconds(now, segment.due_at),
-            )
-        if (known is not None and segment.due_at < known) or (known is None and state == "DELAYED"):
-            self._hasten(segment, now)
-
-    def _take_up(self, dropped: set[str]) -> None:
-        """Go on with what was seen dropped twice: one that is just beginning or ending looks so once."""
-        for workflow in dropped & self._dropped:
-            self._engine.resume(workflow)
-        self._dropped = dropped
-
-    def _hasten(self, segment: Segment, now: str) -> None:
-        if segment.due_at <= now:
-            self._engine.hasten(segment.workflow)
-
-
-def _seconds(now: str, then: str) -> float:
-    return max(0.0, (_time(then) - _time(now)).total_seconds())
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(UTC)
+        self._swept = self._lease.sign
+        with self._store.read() as session:
+            before = workers.earlier(session.now, self._lease.times.lost_s)
+            left = segments.of_lost(session, self._org, before=before, machine=self._machine)
+        for worker in dict.fromkeys(segment.worker for segment in left if segment.worker):
+            with self._store.write() as session:
+                is_lost = workers.give_up(session, self._org, worker, before=before)
+            for segment in left if is_lost else ():
+                if segment.worker == worker:
+                    self._flow.taken_over(segment)
+                    self.poke()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.judging import Exhibits
-from asbuilt.flows.outcomes import attempt_of
+from asbuilt.flows.outcomes import attempt_of, take
 from asbuilt.flows.waivers import promises_of, waiver_of
 from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
@@ -22,16 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from asbuilt.flows.lease import Lease
     from asbuilt.flows.record import Record
+    from asbuilt.flows.tidings import Tidings
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Attempts, Workspace
 
 _LOOK_S: Final = 0.1
+_LOOK_AT_MOST_S: Final = 1.0
+"""Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
 _TOLD: Final = 500
 """Files that a verifier is told by name; the difference itself is in its workspace."""
-_UNPROVEN: Final = 100
+_WAIVABLE: Final = 50
+"""Unmet items that one question may be about; a phase that lacks more is not nearly done."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -39,9 +43,17 @@ _STARTS: Final = 5
 class Working:
     """The agents of a worker."""
 
-    def __init__(self, attempts: Attempts, awake: Callable[[], AbstractContextManager[object]]) -> None:
+    def __init__(
+        self,
+        attempts: Attempts,
+        awake: Callable[[], AbstractContextManager[object]],
+        tidings: Tidings,
+        lease: Lease | None,
+    ) -> None:
         self._attempts = attempts
         self._awake = awake
+        self._tidings = tidings
+        self._lease = lease
 
     def attempt(self, record: Record, workspace: Workspace, facts: RunFacts, move: phases.Attempt) -> None:
         """Let an agent work, or go on waiting for one that does."""
@@ -54,7 +66,10 @@ class Working:
             agent=record.run.options["agent"],
         )  # fmt: skip
         brief = self._brief(record, move, workspace, attempt=attempt, role=move.role)
-        ended = self._await(record, brief, after=0 if known is None else known.ended_start)
+        after = 0 if known is None else known.ended_start
+        if not self._is_there(attempt, after):
+            take(record, workspace, facts, attempt)
+        ended = self._await(record, brief, after=after)
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",
@@ -112,7 +127,7 @@ class Working:
             "verdict.given", f"{phase}/{number}/verdict", phase=phase, number=number,
             outcome=verdict.outcome, failures=[failure[:300] for failure in verdict.failures][:4],
             says=ended.says[:200], attempt=f"{phase}.{name}", cost_usd=ended.cost_usd,
-            unproven=verdict.unproven[:_UNPROVEN], opinion=kept,
+            unproven=verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), opinion=kept,
             items=record.blobs.put(json.dumps(verdict.items).encode()),
         )  # fmt: skip
 
@@ -155,12 +170,21 @@ class Working:
             return self._ended(record, brief, after=after)
 
     def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
-        """Wait for an attempt's end; a stop that was asked for ends it."""
-        self._attempts.start(brief, after=after)
+        """Wait for an attempt's end; a stop that was asked for ends it.
+
+        Its host hears of every accepted beat of this worker, and of nothing else: without one it ends the
+        agent before another worker may start one.
+        """
+        self._start(record, brief, after)
+        look_s, heard = _LOOK_S, 0
         while (result := self._attempts.result(brief.attempt)) is None:
-            self._attempts.beat(brief.attempt)
-            if _is_stopped(record):
+            if self._lease is None or self._lease.sign != heard:
+                heard = self._lease.sign if self._lease else 0
+                self._attempts.beat(brief.attempt)
+            if self._tidings.is_stopped(record.run.run):
                 self._attempts.cancel(brief.attempt)
+            if self._tidings.is_lost(record.workflow):
+                record.hold()
             if not self._attempts.alive(brief.attempt):
                 starts = self._attempts.starts(brief.attempt)
                 if starts - after >= _STARTS and self._attempts.result(brief.attempt) is None:
@@ -169,9 +193,17 @@ class Working:
                         reason=f"Its host was lost {starts - after} times before the agent came to an end.",
                         starts=starts,
                     )
-                self._attempts.start(brief, after=after)
-            time.sleep(_LOOK_S)
+                self._start(record, brief, after)
+            self._tidings.wait(look_s)
+            look_s = min(look_s * 1.1, _LOOK_AT_MOST_S)
         return result
+
+    def _start(self, record: Record, brief: Brief, after: int) -> None:
+        """Start or re-attach it, unless another worker may have gone on."""
+        if self._lease is not None and not self._lease.is_good:
+            self._lease.beat()
+            record.hold()
+        self._attempts.start(brief, after=after)
 
 
 def _is_stopped(record: Record) -> bool:

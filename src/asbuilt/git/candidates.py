@@ -50,6 +50,8 @@ class Candidate:
     """(the proven commit, the commit that stands for it here), in order."""
     present: tuple[tuple[str, str], ...] = ()
     """(the proven commit, the commit of the target that already stands for it)."""
+    since: str | None = None
+    """If nothing is left to be landed: the commit with which the target had it all."""
 
     @property
     def top(self) -> str:
@@ -99,7 +101,8 @@ def pick(
                 return Conflict(commit=name, paths=tree)
             here = _written(repository, replace(source, tree=tree, parents=(here,)), run=run, sign=sign)
             made.append((name, here))
-    return Candidate(onto=onto, tip=here, commits=tuple(made), present=tuple(present))
+    since = _since(repository, onto, present[-1][1], run) if present and not made else None
+    return Candidate(onto=onto, tip=here, commits=tuple(made), present=tuple(present), since=since)
 
 
 def revert(
@@ -179,6 +182,12 @@ def _landed(
         for one in outcomes(repository, onto, run, since=since)
         if not one.undone
     }
+
+
+def _since(repository: Repository, onto: str, last: str, run: str) -> str:
+    """Find where a landing of a run ended whose last commit is `last`: there, or at its files right above."""
+    above = (one.commit for one in outcomes(repository, onto, run, since=last) if not one.phase)
+    return next((one for one in above if read_commit(repository, one).parents == (last,)), last)
 
 
 def _merged(git: Git, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:

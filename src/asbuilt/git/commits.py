@@ -170,10 +170,13 @@ def read_commit(repository: Repository, name: str) -> Commit:
 
 
 def advance(repository: Repository, branch: str, *, new: str, old: str | None) -> None:
-    """Move a plan's branch by compare-and-swap; a no-op when it is there already."""
+    """Move a plan's branch by compare-and-swap; a no-op when it has the commit already.
+
+    A branch that is gone is made anew: all that it held are commits of ours, and `new` builds on them.
+    """
     ref = check_branch(branch)
     found = tip(repository, ref)
-    if found == new:
+    if found is not None and contains(repository, found, new):
         return
     held = checkouts_of(repository, ref)
     if held:
@@ -182,6 +185,7 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
             why="asbuilt advances this branch phase by phase, which would pull it from under that checkout.",
             next_step=f"Switch {held[0].path} to another branch (git switch --detach), then resume.",
         )
+    old = None if found is None else old
     if not set_ref(repository, ref, new=check_oid(new), old=old, why="asbuilt: phase proven"):
         found = tip(repository, ref)
         if found == new:

@@ -20,6 +20,7 @@ from asbuilt.git.preflight import between, in_the_way, lines_at_stake, overlappi
 from asbuilt.git.repository import checkouts, checkouts_of, operations, tip
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.git.repository import Checkout, Repository
@@ -112,8 +113,13 @@ def prepare(
     return Intent(run=run, ref=ref, old=old, new=new, checkout=str(held[0].path) if held else None)
 
 
-def land(repository: Repository, intent: Intent, room: Path) -> Landed | TipMoved | Refused:
-    """Move the branch. `room` is a folder of ours for the hook; call it again after any crash."""
+def land(
+    repository: Repository, intent: Intent, room: Path, *, hold: Callable[[], object] = lambda: None
+) -> Landed | TipMoved | Refused:
+    """Move the branch. `room` is a folder of ours for the hook; call it again after any crash.
+
+    `hold` is asked right before the branch moves, after all waiting; what it raises keeps it where it is.
+    """
     hooks = room.resolve() / "landing-hooks"
     write_hook(hooks)
     until = time.monotonic() + _PATIENCE_S
@@ -126,6 +132,7 @@ def land(repository: Repository, intent: Intent, room: Path) -> Landed | TipMove
                 return ready
             held = next(iter(checkouts_of(repository, ready.ref)), None)
             if held is None or not is_locked(held):
+                hold()
                 with recorded(repository, lock_of(ready.ref), "HEAD.lock"):
                     said = _push(repository, ready, held, hooks, descriptor)
                 outcome = _judged(repository, ready, held, said)
@@ -153,9 +160,10 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
 
 def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: Path, descriptor: int) -> str:
     """Let git move the ref and its checkout; returns what it said. What has happened is read from the ref."""
+    # Every ref that is told of costs: of what attempts have kept, nothing is on its way to a target.
     receive = (
         "git -c receive.denyCurrentBranch=updateInstead -c receive.autogc=false"
-        " -c core.fsmonitor=false -c core.fsync=committed,reference"
+        " -c core.fsmonitor=false -c core.fsync=committed,reference -c receive.hideRefs=refs/asbuilt/attempts"
         " -c core.alternateRefsCommand=true -c core.filesRefLockTimeout=5000 -c 'safe.directory=*'"
         f" -c {shlex.quote(f'core.hooksPath={hooks}')} receive-pack"
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -86,6 +86,13 @@ def heal(repository: Repository) -> None:
         if _is_plain(os.fsdecode(name)) and is_still(lock):
             lock.unlink(missing_ok=True)
     record.unlink(missing_ok=True)
+
+
+def heal_left(repository: Repository) -> None:
+    """Remove the locks that a dead git of ours has left, if there are any; a living one is not waited for."""
+    if (repository.common / _RECORD).exists():
+        with suppress(RepositoryBusy), guarded(repository.common, patience_s=0):
+            heal(repository)
 
 
 def lock_of(ref: str) -> str:

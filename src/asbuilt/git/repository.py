@@ -25,6 +25,8 @@ _OPERATIONS: Final = {
     "BISECT_START": "bisect",
 }
 _BRANCH: Final = "refs/heads/"
+_WANTED: Final = r"^(extensions\.objectformat|core\.(filemode|excludesfile))$"
+_FALSE: Final = ("false", "no", "off", "0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,17 +224,27 @@ def _opened(root: Path, git_dir: Path) -> Repository:
     shared = _content(git_dir / "commondir")
     common = (git_dir / shared).resolve() if shared else git_dir
     _refuse_foreign(root, common)
-    git = Git(git_dir=common)
-    form = git.said("config", "--local", "--get", "extensions.objectFormat", allowed=(0, 1)).line
-    mode = git.said("config", "--local", "--type=bool", "--get", "core.fileMode", allowed=(0, 1)).line
+    said = _settings(common)
     return Repository(
         root=root,
         git_dir=git_dir,
         common=common,
-        object_format=form or "sha1",
-        file_mode=mode != "false",
-        excludes=_users_excludes(common),
+        object_format=said.get(("local", "extensions.objectformat")) or "sha1",
+        file_mode=(said.get(("local", "core.filemode")) or "true").lower() not in _FALSE,
+        excludes=_users_excludes(said.get(("", "core.excludesfile"), "")),
     )
+
+
+def _settings(common: Path) -> dict[tuple[str, str], str]:
+    """Read what counts of git's settings in one start: by scope and name, the last one under scope ""."""
+    fields = Git(git_dir=common, as_user=True).said(
+        "config", "-z", "--show-scope", "--get-regexp", _WANTED, allowed=(0, 1)
+    ).fields  # fmt: skip
+    found: dict[tuple[str, str], str] = {}
+    for scope, setting in zip(fields[::2], fields[1::2], strict=True):
+        name, _, value = os.fsdecode(setting).partition("\n")
+        found[os.fsdecode(scope), name] = found["", name] = value
+    return found
 
 
 def _refuse_foreign(root: Path, common: Path) -> None:
@@ -256,12 +268,10 @@ def _refuse_foreign(root: Path, common: Path) -> None:
     )
 
 
-def _users_excludes(common: Path) -> Path | None:
-    said = Git(git_dir=common, as_user=True).said(
-        "config", "--type=path", "--get", "core.excludesFile", allowed=(0, 1)
-    )
+def _users_excludes(said: str) -> Path | None:
     settings = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("HOME", "") + "/.config"
-    path = Path(said.line) if said.line else Path(settings, "git", "ignore")
+    # A user that is not there stays as written, and then it is no file.
+    path = Path(os.path.expanduser(said)) if said else Path(settings, "git", "ignore")  # noqa: PTH111
     return path if path.is_absolute() and path.is_file() else None
 
 

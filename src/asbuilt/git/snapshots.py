@@ -76,6 +76,15 @@ def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str
         return git.line("write-tree")
 
 
+def found(repository: Repository, attempt: str) -> Kept | None:
+    """Return what was kept of an attempt, or None; what was ignored is not known any more."""
+    ref = check_ref_name(ATTEMPTS + attempt)
+    before = tip(repository, ref)
+    if before is None:
+        return None
+    return Kept(commit=before, tree=_tree(repository, before), ref=ref, ignored=())
+
+
 def kept(repository: Repository, attempt: str) -> str | None:
     """Return the commit that keeps an attempt, or None."""
     return tip(repository, ATTEMPTS + attempt)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _READY: Final = "asbuilt-ready"
 _ADDING: Final = "asbuilt-adding"
+_LENT: Final = "asbuilt-lent"
 _RESETTING: Final = "asbuilt-resetting"
 _REASON: Final = "asbuilt workspace"
 
@@ -94,10 +95,10 @@ def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
 def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept: Kept) -> None:
     """Put a workspace at a commit. Its files must be exactly those that were kept; ignored files stay.
 
-    One that a reset has filled already is put there again.
+    One that a reset has filled already is put there again, and so is one in which nobody has worked.
     """
     there = read_commit(repository, commit).tree
-    if read_tree_of(repository, workspace.path, base=there, write=False)[0] != there:
+    if not _is_at(repository, workspace, there) and not _is_untouched(repository, workspace):
         _must_be(
             repository,
             workspace,
@@ -129,6 +130,21 @@ def put_back(
     set_ref(repository, kept.ref, new=commit, old=kept.commit)
     reset_to(repository, workspace, commit, kept=kept)
     return replace(kept, commit=commit, tree=tree)
+
+
+def lend(workspace: Workspace, attempt: str) -> None:
+    """Write down whose files are in a workspace from now on, until it is put at a commit again."""
+    fresh = workspace.git_dir / f"{_LENT}.new"
+    fresh.write_text(attempt + "\n", encoding="utf-8")
+    fresh.replace(workspace.git_dir / _LENT)
+
+
+def lent_to(workspace: Workspace) -> str | None:
+    """Name the attempt whose files are in a workspace; None when nobody has worked in it."""
+    try:
+        return (workspace.git_dir / _LENT).read_text(encoding="utf-8").rstrip("\n")
+    except FileNotFoundError:
+        return None
 
 
 def head_of(workspace: Workspace) -> str:
@@ -199,6 +215,7 @@ def _finish(
 ) -> None:
     ready = workspace.git_dir / _READY
     ready.unlink(missing_ok=True)
+    (workspace.git_dir / _LENT).unlink(missing_ok=True)
     workspace.path.mkdir(parents=True, exist_ok=True)
     # A lock here was left by a git of ours that died: only we write in this folder, and we hold it.
     (workspace.git_dir / "index.lock").unlink(missing_ok=True)
@@ -296,9 +313,19 @@ def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
         )
 
 
+def _is_at(repository: Repository, workspace: Workspace, tree: str) -> bool:
+    return read_tree_of(repository, workspace.path, base=tree, write=False)[0] == tree
+
+
+def _is_untouched(repository: Repository, workspace: Workspace) -> bool:
+    """Tell whether a workspace is as it was made: its files are its commit's, which some ref has."""
+    head = head_of(workspace)
+    named = repository.git.said("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={head}")
+    return bool(named.line) and _is_at(repository, workspace, read_commit(repository, head).tree)
+
+
 def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) -> None:
-    found, _ = read_tree_of(repository, workspace.path, base=tree, write=False)
-    if found == tree:
+    if _is_at(repository, workspace, tree):
         return
     with_changes = _differences(repository, workspace, tree)
     raise LandingRefused(

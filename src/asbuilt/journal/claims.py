@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.journal.events import append
 from asbuilt.journal.store import first
@@ -11,6 +12,9 @@ from asbuilt.journal.store import first
 if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
     from asbuilt.journal.store import Row, Session
+
+
+_BEGINNING: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 class Answer(IntEnum):
@@ -45,6 +49,7 @@ def acquire(session: Session, address: Address, *, run: str, mode: str, host: st
     """Take a plan for a run; taking it again is the same claim. Of two at once exactly one wins.
 
     The epoch rises with every new owner and never comes back, so that whoever was replaced can be told apart.
+    It follows the clock, so that not even a journal restored from a copy gives one a second time.
     """
     # The head row orders the competitors: whoever holds it sees what the other has done.
     head = first(
@@ -58,7 +63,7 @@ def acquire(session: Session, address: Address, *, run: str, mode: str, host: st
     held = find(session, address)
     if held is not None:
         return Acquired(Answer.YOURS if held.run == run else Answer.HELD, held)
-    epoch = int(head["epoch"] if head else 0) + 1
+    epoch = max(int(head["epoch"] if head else 0) + 1, _seconds(session.now))
     claim = Claim(address.plan, run, epoch, mode, None, host, session.now)
     session.run(
         "INSERT INTO claims (org, repo, plan, run, epoch, mode, phase, host, since)"
@@ -155,6 +160,11 @@ def every(session: Session, org: str, repo: str | None = None, *, limit: int = 2
         limit=limit,
     )
     return [_claim(row) for row in rows]
+
+
+def _seconds(now: str) -> int:
+    """Count the seconds since 2020: a Postgres integer has room for them until 2088."""
+    return int((datetime.fromisoformat(now) - _BEGINNING).total_seconds())
 
 
 _COLUMNS = "plan, run, epoch, mode, phase, host, since"

@@ -68,6 +68,11 @@ class Home(NamedTuple):
         return self.path / "worker.lock"
 
     @property
+    def worker_id(self) -> Path:
+        """The name of that worker."""
+        return self.path / "worker.id"
+
+    @property
     def worker_log(self) -> Path:
         """What the worker says when nobody listens."""
         return self.path / "worker.log"

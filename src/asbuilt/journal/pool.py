@@ -26,10 +26,12 @@ Connection = TypeVar("Connection", bound=Closable)
 class Pool(Generic[Connection]):
     """Connections made when they are first needed, kept until they break."""
 
-    def __init__(self, make: Callable[[], Connection], is_usable: Callable[[Connection], bool]) -> None:
+    def __init__(
+        self, make: Callable[[], Connection], is_usable: Callable[[Connection], bool], *, size: int = SIZE
+    ) -> None:
         self._make = make
         self._is_usable = is_usable
-        self._places = threading.BoundedSemaphore(SIZE)
+        self._places = threading.BoundedSemaphore(size)
         self._free: list[Connection] = []
         self._guard = threading.Lock()
 
@@ -39,7 +41,10 @@ class Pool(Generic[Connection]):
         with self._places:
             with self._guard:
                 connection = self._free.pop() if self._free else None
-            if connection is None or not self._is_usable(connection):
+            if connection is not None and not self._is_usable(connection):
+                connection.close()
+                connection = None
+            if connection is None:
                 connection = self._make()
             try:
                 yield connection

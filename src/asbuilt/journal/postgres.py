@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+import select
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 from psycopg.rows import dict_row
@@ -13,7 +14,8 @@ from asbuilt.journal.pool import Pool
 from asbuilt.journal.store import for_postgres
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
 
     from asbuilt.journal.store import Migration, Row
 
@@ -21,6 +23,14 @@ _NOW: Final = (
     "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS now"
 )
 _MIGRATION_LOCK: Final = 7_214_402_611
+_POOL: Final = 2
+"""Connections of one process: with the engine's and two listeners, 8 workers stay below 48."""
+_CHANNEL: Final = "asbuilt"
+_LISTEN_S: Final = 5.0
+TRANSPORT: Final[dict[str, Any]] = {
+    "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000,
+}  # fmt: skip
+"""A server that is cut off is noticed; the system's own patience is a quarter of an hour."""
 _OPTIONS: Final = "-c search_path=asbuilt -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
 
 
@@ -45,13 +55,17 @@ class PostgresSession:
         """Run a statement and return how many rows it changed."""
         return self._connection.execute(for_postgres(sql), values).rowcount
 
+    def poke(self) -> None:
+        """Notify the workers; only people's wishes do, because every listener costs every notification."""
+        self.run("SELECT pg_notify(:channel, '')", channel=_CHANNEL)
+
 
 class PostgresStore:
     """One database and a few connections to it."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._pool = Pool(self._connect, lambda connection: not connection.closed and not connection.broken)
+        self._pool = Pool(self._connect, _is_usable, size=_POOL)
 
     @contextmanager
     def write(self) -> Iterator[PostgresSession]:
@@ -64,6 +78,18 @@ class PostgresStore:
         """Begin a snapshot that changes nothing."""
         with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY") as session:
             yield session
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Call somebody for every poke until told to end; a connection that breaks is made anew."""
+        while not ended.is_set():
+            with suppress(psycopg.Error), self._connect() as connection:
+                connection.execute(f"LISTEN {_CHANNEL}")
+                # What was poked before the connection stood was not heard.
+                poked()
+                while not ended.is_set():
+                    for _ in connection.notifies(timeout=_LISTEN_S):
+                        poked()
+            ended.wait(_LISTEN_S)
 
     def version(self) -> int:
         """Read the newest step's row; a database without the table has had none."""
@@ -113,8 +139,22 @@ class PostgresStore:
 
     def _connect(self) -> psycopg.Connection[Row]:
         return psycopg.connect(
-            self._url, autocommit=True, row_factory=dict_row, connect_timeout=10, options=_OPTIONS
+            self._url,
+            autocommit=True,
+            row_factory=dict_row,
+            connect_timeout=10,
+            options=_OPTIONS,
+            **TRANSPORT,
         )
+
+
+def _is_usable(connection: psycopg.Connection[Row]) -> bool:
+    """Tell whether the server is still there: it says nothing to whoever rests, unless that it goes."""
+    if connection.closed or connection.broken:
+        return False
+    watch = select.poll()
+    watch.register(connection.fileno(), select.POLLIN)
+    return not watch.poll(0)
 
 
 def _version(session: PostgresSession) -> int:

@@ -18,13 +18,15 @@ class Known(NamedTuple):
     """The git folder that all its checkouts share."""
     inode: str
     remote: str | None
+    machine: str | None = None
+    """Where its folder is; None: written before there were several."""
 
 
 def find(session: Session, org: str, repo: str) -> Known | None:
     """Return what is known of a repository."""
     row = first(
         session.rows(
-            "SELECT repo, path, inode, remote FROM repositories WHERE org = :org AND repo = :repo",
+            "SELECT repo, path, inode, remote, machine FROM repositories WHERE org = :org AND repo = :repo",
             org=org,
             repo=repo,
         )
@@ -35,10 +37,10 @@ def find(session: Session, org: str, repo: str) -> Known | None:
 def remember(session: Session, org: str, known: Known) -> None:
     """Write down where a repository is now."""
     session.run(
-        "INSERT INTO repositories (org, repo, path, inode, remote, seen_at)"
-        " VALUES (:org, :repo, :path, :inode, :remote, :now)"
+        "INSERT INTO repositories (org, repo, path, inode, remote, machine, seen_at)"
+        " VALUES (:org, :repo, :path, :inode, :remote, :machine, :now)"
         " ON CONFLICT (org, repo) DO UPDATE SET path = :path, inode = :inode, remote = :remote,"
-        " seen_at = :now",
+        " machine = :machine, seen_at = :now",
         org=org,
         **known._asdict(),
         now=session.now,
@@ -48,7 +50,7 @@ def remember(session: Session, org: str, known: Known) -> None:
 def every(session: Session, org: str, *, limit: int = 200) -> list[Known]:
     """List the repositories, the one that was written about last first."""
     rows = session.rows(
-        "SELECT repo, path, inode, remote FROM repositories WHERE org = :org"
+        "SELECT repo, path, inode, remote, machine FROM repositories WHERE org = :org"
         " ORDER BY seen_at DESC, path LIMIT :limit",
         org=org,
         limit=limit,

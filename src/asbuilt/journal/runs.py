@@ -17,6 +17,8 @@ FAR: Final = "9999-12-31T00:00:00.000Z"
 """When a run that waits for a person goes on by itself: never; an answer makes it due."""
 PAUSE: Final = "run.pause_asked"
 RESUME: Final = "run.resume_asked"
+SEGMENT: Final = "org, repo, run, n, due_at, why, worker"
+"""What a segment is made of."""
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
 
 
@@ -72,6 +74,8 @@ class Segment(NamedTuple):
     n: int
     due_at: str
     why: str
+    worker: str | None = None
+    """Whose it is; None: whoever is free takes it when it is due."""
 
     @property
     def workflow(self) -> str:
@@ -115,6 +119,7 @@ def request(  # noqa: PLR0913 - a request has these parts
         actor=actor,
         data={"run": run, "number": head[0]["runs"], "mode": options.get("mode", "phase")},
     )
+    session.poke()
     found = find(session, address.org, address.repo, run)
     if found is None:
         raise LookupError(run)
@@ -124,7 +129,8 @@ def request(  # noqa: PLR0913 - a request has these parts
 def plan_segment(session: Session, segment: Segment) -> None:
     """Write down when a run goes on; planned again, it is the same segment."""
     session.run(
-        "INSERT INTO segments (org, repo, run, n, due_at, why) VALUES (:org, :repo, :run, :n, :due_at, :why)"
+        "INSERT INTO segments (org, repo, run, n, due_at, why, worker)"
+        " VALUES (:org, :repo, :run, :n, :due_at, :why, :worker)"
         " ON CONFLICT (org, repo, run, n) DO NOTHING",
         **segment._asdict(),
     )
@@ -148,19 +154,21 @@ def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:
     """Make what a run waits for due at once; return the segments that were moved forward."""
     rows = session.rows(
         "UPDATE segments SET due_at = :now WHERE org = :org AND repo = :repo AND run = :run"
-        " AND closed_at IS NULL AND due_at > :now RETURNING org, repo, run, n, due_at, why",
+        f" AND closed_at IS NULL AND due_at > :now RETURNING {SEGMENT}",
         org=org,
         repo=repo,
         run=run,
         now=session.now,
     )
+    if rows:
+        session.poke()
     return [Segment(**row) for row in rows]
 
 
 def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segment]:
     """List the segments that are not closed, the earliest due first: all that an engine has to know."""
     rows = session.rows(
-        "SELECT org, repo, run, n, due_at, why FROM segments WHERE org = :org AND closed_at IS NULL"
+        f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL"
         " ORDER BY due_at, run LIMIT :limit",
         org=org,
         limit=limit,
@@ -222,6 +230,8 @@ def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str)
         run=run,
         reason=reason,
     )
+    if changed:
+        session.poke()
     return bool(changed)
 
 

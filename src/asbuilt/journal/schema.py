@@ -92,4 +92,16 @@ _FLAT: Final = (
         ON approvals (org, repo, substr(key, 1, length(key) - length(run)), answered_at, number)""",
 )
 
-STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT))
+_WORKERS: Final = (
+    # Whose a segment is: None while it is anybody's. Of those that wait, each worker sees only its own.
+    "ALTER TABLE segments ADD COLUMN worker text",
+    "CREATE INDEX free_segments ON segments (org, due_at) WHERE closed_at IS NULL AND worker IS NULL",
+    """CREATE INDEX held_segments ON segments (org, worker, due_at)
+        WHERE closed_at IS NULL AND worker IS NOT NULL""",
+    # Raised when others give a worker up, so that its next beat tells it.
+    "ALTER TABLE workers ADD COLUMN epoch integer NOT NULL DEFAULT 0",
+    # Where a repository is: a run works in a checkout, and another machine does not have it.
+    "ALTER TABLE repositories ADD COLUMN machine text",
+)
+
+STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS))

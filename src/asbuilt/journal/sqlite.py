@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.damage import damaged, refuse_damaged
 from asbuilt.journal.pool import Pool
+from asbuilt.journal.store import for_sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from asbuilt.journal.store import Migration, Row
@@ -42,13 +44,16 @@ class SqliteSession:
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Run a statement and return what it gives."""
-        cursor = self._connection.execute(sql, values)
+        cursor = self._connection.execute(for_sqlite(sql), values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def run(self, sql: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
-        return self._connection.execute(sql, values).rowcount
+        return self._connection.execute(for_sqlite(sql), values).rowcount
+
+    def poke(self) -> None:
+        """Do nothing: whoever has a file looks often."""
 
 
 class SqliteStore:
@@ -69,6 +74,9 @@ class SqliteStore:
         """Begin a snapshot."""
         with self._transaction("BEGIN") as session:
             yield session
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Return: nobody pokes."""
 
     def version(self) -> int:
         """Read the number that a step leaves in the file."""

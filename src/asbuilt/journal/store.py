@@ -10,13 +10,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import threading
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
 Row = dict[str, Any]
 """One row by column name."""
 
 _NAME: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
+_LOCKS: Final = re.compile(r" FOR (?:SHARE|UPDATE SKIP LOCKED)\b")
 
 
 class Session(Protocol):
@@ -32,15 +34,25 @@ class Session(Protocol):
     def run(self, sql: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
 
+    def poke(self) -> None:
+        """Let workers look at once when this is committed, where they would not look soon by themselves."""
 
-class Store(Protocol):
-    """A database that keeps the journal."""
+
+class Transactions(Protocol):
+    """What reads and writes the journal."""
 
     def write(self) -> AbstractContextManager[Session]:
         """Begin a transaction that may change rows; writers wait for each other."""
 
     def read(self) -> AbstractContextManager[Session]:
         """Begin a transaction that sees one moment and changes nothing."""
+
+
+class Store(Transactions, Protocol):
+    """A database that keeps the journal."""
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Call somebody for every poke until told to end; returns at once where nobody needs one."""
 
     def version(self) -> int:
         """Tell which step of the schema the database has; 0 when it has none."""
@@ -72,3 +84,9 @@ def first(rows: Sequence[Row]) -> Row | None:
 def for_postgres(sql: str) -> str:
     """Turn `:name` into psycopg's `%(name)s`; a literal percent sign is doubled."""
     return _NAME.sub(r"%(\1)s", sql.replace("%", "%%"))
+
+
+@lru_cache(maxsize=512)
+def for_sqlite(sql: str) -> str:
+    """Leave out locks on rows: whoever writes to SQLite has the whole of it."""
+    return _LOCKS.sub("", sql)

@@ -58,6 +58,8 @@ class AttemptFacts:
     starts: int = 0
     ended_start: int = 0
     """Which start of its host ended so; a later start goes on from there."""
+    is_lost: bool = False
+    """Its files are on a machine that is lost, and were not kept: the same attempt is begun again."""
     refusals: int = 0
     """How often its tree could not be kept as it is, and why."""
     refusal: str = ""
@@ -180,6 +182,8 @@ class RunFacts:
     """For a run of the kind verify: what the checks of each phase have shown."""
     failures: tuple[str, ...] = ()
     workspace: bool = False
+    moves: int = 0
+    """How often another worker has gone on with it: each has its own workspace, and nobody else's."""
     setup: Outcome | None = None
     setup_reason: str = ""
     baseline: Outcome | None = None
@@ -221,6 +225,11 @@ class RunFacts:
         """What is proven and waits to be landed, in order."""
         landed = {one.commit for one in self.landed}
         return tuple(work for work in (*self.unlanded, *self.works) if work.commit not in landed)
+
+    @property
+    def lane(self) -> str:
+        """Name the workspace of its agents; a worker that was lost may still be in the one before."""
+        return f"main-{self.moves}" if self.moves else "main"
 
     @property
     def base_now(self) -> str:

@@ -36,6 +36,9 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         if kind in ("trouble.met", "run.parked"):
             _hear_wait(facts, kind, data)
             continue
+        if kind == "run.taken_over":
+            facts.moves += 1
+            continue
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
         _hear(facts, kind, data)
@@ -163,11 +166,13 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         return
     elif kind == "attempt.begun":
         attempt.starts += 1
-        attempt.ending = None
+        attempt.ending, attempt.is_lost = None, False
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
         attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
+    elif kind == "attempt.lost":
+        attempt.ending, attempt.reason, attempt.is_lost = "abandoned", str(data["reason"]), True
     elif kind == "tree.refused":
         attempt.refusals, attempt.refusal = attempt.refusals + 1, str(data["reason"])
     elif kind == "tree.kept":

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
     "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
-    "Tidy", "Verify", "Wait", "current", "next_move",
+    "Tidy", "Verify", "Wait", "current", "last_kept", "next_move",
 ]  # fmt: skip
 USAGE_LIMIT: Final = "usage limit"
 TROUBLE: Final = "trouble"
@@ -92,7 +92,7 @@ def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
     """End the agent under way and keep its files, before a run that was stopped ends."""
     phase = current(facts) if facts.kind == "run" else None
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
-    if phase is None or last is None or last.refusals:
+    if phase is None or last is None or last.refusals or last.is_lost:
         return None
     if last.ending is None:
         return Attempt(phase.id, last.number, last.role, _failures(phase))
@@ -180,6 +180,12 @@ def current(facts: RunFacts) -> PhaseFacts | None:
         if phase.id not in proven and all(need in proven for need in phase.needs)
     )
     return next(begun, None) or next(ready, None)
+
+
+def last_kept(facts: RunFacts) -> str | None:
+    """Return the commit that keeps the files of the last try at the phase under way; None: there was none."""
+    phase = current(facts)
+    return next((one.commit for one in reversed(phase.attempts) if one.commit), None) if phase else None
 
 
 def _promised(facts: RunFacts) -> Move | None:

@@ -86,6 +86,13 @@ class Settings:
             raise TypeError(key)
         return value
 
+    def number(self, key: str) -> int:
+        """Give the value of a key that is a number."""
+        value = self.chosen[key].value
+        if not isinstance(value, int):
+            raise TypeError(key)
+        return value
+
     def globs(self, key: str) -> tuple[str, ...]:
         """Give the value of a key that holds globs."""
         value = self.chosen[key].value

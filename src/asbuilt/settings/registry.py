@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = str | bool | tuple[str, ...]
+Value = str | bool | int | tuple[str, ...]
 
 
 class Kind(Enum):
@@ -21,6 +21,7 @@ class Kind(Enum):
     FLAG = "flag"
     CHOICE = "choice"
     GLOBS = "globs"
+    NUMBER = "number"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +120,23 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="a Postgres database for the journal; empty: a file of this user",
                 stakes="What happens would be written down where nobody looks for it.",
                 read_by="run",
+            ),
+            Setting(
+                key="store.blobs",
+                kind=Kind.TEXT,
+                default="",
+                meaning="a folder that all workers of one database share, for texts and outputs;"
+                " empty: in the state folder",
+                stakes="A worker that goes on for another would not find what was proven.",
+                read_by="worker",
+            ),
+            Setting(
+                key="agents.slots",
+                kind=Kind.NUMBER,
+                default=2,
+                meaning="how many runs this machine's worker goes on with at once",
+                stakes="More agents than the machine can bear would all be slow.",
+                read_by="worker",
             ),
             Setting(
                 key="agents.implement",

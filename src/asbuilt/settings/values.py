@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
+_MOST: Final = 1_000
+_DIGITS: Final = 9
 
 
 def setting_named(key: str) -> Setting:
@@ -61,6 +63,8 @@ def _as_toml(setting: Setting, text: str) -> object:
     word = text.strip().lower()
     if setting.kind is Kind.FLAG and word in _TRUE | _FALSE:
         return word in _TRUE
+    if setting.kind is Kind.NUMBER and word.isdecimal() and word.isascii():
+        return int(word[:_DIGITS])
     if setting.kind is Kind.GLOBS:
         return _listed(text)
     return text
@@ -80,6 +84,8 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
     match setting.kind:
         case Kind.FLAG:
             return (raw if isinstance(raw, bool) else None), "true or false"
+        case Kind.NUMBER:
+            return (raw if _is_number(raw) else None), f"a number from 1 to {_MOST}"
         case Kind.CHOICE:
             return (raw if isinstance(raw, str) and raw in setting.choices else None), ", ".join(
                 setting.choices
@@ -92,6 +98,10 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
             return (tuple(raw) if _are_globs(raw) else None), "a list of globs"
         case _:
             assert_never(setting.kind)
+
+
+def _is_number(raw: object) -> TypeGuard[int]:
+    return isinstance(raw, int) and not isinstance(raw, bool) and 1 <= raw <= _MOST
 
 
 def _is_inside(text: str) -> bool:

@@ -66,6 +66,8 @@ def words(value: Value) -> str:
     match value:
         case bool():
             return "true" if value else "false"
+        case int():
+            return str(value)
         case str():
             return printable(value) or '""'
         case tuple():
@@ -110,8 +112,8 @@ def _show_one(door: Door, setting: Setting, chosen: Chosen, *, origin: bool) -> 
         screen.talk(row)
 
 
-def _alone(value: str | bool) -> str:  # noqa: FBT001 - a value of a setting, not a switch
-    return words(value) if isinstance(value, bool) else value
+def _alone(value: str | int) -> str:
+    return value if isinstance(value, str) else words(value)
 
 
 def _set_by(chosen: Chosen) -> str:

@@ -1,0 +1,80 @@
+"""A performer whose agents never come to an end; it waits for them as the real one does."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt.flows.working import Working
+from asbuilt.lifecycle import phases
+from asbuilt.ports import Workspace
+from measures.noop import Noop
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from asbuilt.flows.lease import Lease
+    from asbuilt.flows.record import Record
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.ports import Brief, Result
+
+
+class Sleepers:
+    """Agents that live and say nothing."""
+
+    def start(self, brief: Brief, *, after: int = 0) -> None:
+        """Let it sleep."""
+
+    def result(self, attempt: str) -> Result | None:
+        """Come to no end."""
+        del attempt
+        return None
+
+    def beat(self, attempt: str) -> None:
+        """Hear that somebody waits."""
+
+    def alive(self, attempt: str) -> bool:
+        """Live."""
+        del attempt
+        return True
+
+    def cancel(self, attempt: str) -> None:
+        """Sleep on."""
+
+    def starts(self, attempt: str) -> int:
+        """Have been started once."""
+        del attempt
+        return 1
+
+    def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
+        """Say nothing."""
+        del attempt
+        return [], after
+
+    def last_heard(self, attempt: str) -> datetime | None:
+        """Give no sign."""
+        del attempt
+        return None
+
+
+class Asleep(Noop):
+    """Everything as without agents, but for the first attempt, which is waited for."""
+
+    def __init__(self, blobs: Blobs, lease: Lease | None) -> None:
+        super().__init__(blobs)
+        self._working = Working(Sleepers(), nullcontext, self.tidings, lease)
+
+    def work(
+        self,
+        record: Record,
+        facts: RunFacts,
+        move: phases.Begin | phases.Attempt | phases.Keep | phases.Check | phases.Verify | phases.Commit,
+    ) -> None:
+        """Wait for an agent as a worker does."""
+        if isinstance(move, phases.Attempt):
+            here = Workspace(path=Path("/"), git_dir=Path("/"), common=Path("/"))
+            self._working.attempt(record, here, facts, move)
+        else:
+            super().work(record, facts, move)
