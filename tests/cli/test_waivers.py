@@ -27,7 +27,7 @@ def night(tmp_path: Path, shop: Path) -> Iterator[Night]:
 
 def test_a_waiver_without_a_reason_is_refused_and_stays_open(night: Night) -> None:
     story = night.plan("rate-limit", "21:20:00")
-    wish = approvals.Wish(story.made.run, "waiver", "accept phase 1 with item 2 unmet, and why?", "1")
+    wish = approvals.Wish(story.made.run, "waiver", "accept phase 1 without it, and why?", "1")
     with night.store.write() as session:
         approvals.ask(session, story.made.address, key="waiver/sha256:1/2/r", wish=wish, actor="asbuilt")
     for words in ((), ("-m", "  ")):

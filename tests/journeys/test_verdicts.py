@@ -52,7 +52,7 @@ def test_an_unmet_item_lands_only_by_a_persons_waiver_and_it_shows(shop: Shop, p
     run = shop.request(auto=False, hold=False)
     shop.start()
     shop.until(lambda: "approval.asked" in shop.kinds())
-    assert waive(shop, run) == f"accept phase 1 with item 1 unmet, and why? {UNMET}"
+    assert waive(shop, run) == f"accept phase 1 without it, and why? {UNMET}"
     if point:
         shop.until(lambda: point in shop.kinds())
         shop.kill()

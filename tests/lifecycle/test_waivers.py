@@ -9,15 +9,18 @@ from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, next_move
 
 RUN, NOW = "r1", "2026-11-15T00:00:00Z"
-KEY = f"waiver/sha256:1/1,3/{RUN}"
-QUESTION = "accept phase 1 with item 1, 3 unmet, and why? item 1, a: FAIL, no"
-ASK = phases.Ask(KEY, "waiver", QUESTION, "1")
+FIRST, OTHER = f"waiver/sha256:1/1/{RUN}", f"waiver/sha256:1/3/{RUN}"
+ASK = phases.Ask(FIRST, "waiver", "accept phase 1 without it, and why? item 1, a: FAIL, no", "1")
+ASK_OTHER = phases.Ask(OTHER, "waiver", "accept phase 1 without it, and why? item 3", "1")
 GIVEN_UP = phases.End("failed", "phase 1 is not proven after 2 fixes: item 1, a: FAIL, no")
 LAST = FIX_LIMIT + 1
 
 
 def judged(
-    *answers: str | None, auto: bool = False, checks: str = "PASS", unproven: tuple[int, ...] = (1, 3)
+    *answers: tuple[str, str | None],
+    auto: bool = False,
+    checks: str = "PASS",
+    unproven: tuple[int, ...] = (1, 3),
 ) -> phases.Move:
     """Choose what comes after the last fix was judged, the question asked and answered so."""
     tests: dict[str, Any] = {"source": "notests", "command": None, "found": [], "said": True}
@@ -40,22 +43,25 @@ def judged(
         if checks == "PASS":
             verdict = {"outcome": "FAIL", "failures": ["item 1, a: FAIL, no"], "unproven": list(unproven)}
             told.append(("verdict.given", {**about, **verdict}))
-    for answer in answers:
-        kind = "approval.asked" if answer is None else "approval.answered"
-        told.append((kind, {"key": KEY, "answer": answer}))
+    for key, answer in answers:
+        told.append(("approval.asked", {"key": key}))
+        if answer is not None:
+            told.append(("approval.answered", {"key": key, "answer": answer}))
     return next_move(fold(RUN, {"auto": auto}, [(kind, {"run": RUN, **data}) for kind, data in told]), NOW)
 
 
-def test_what_no_fix_has_brought_about_is_put_to_a_person() -> None:
+def test_what_no_fix_has_brought_about_is_put_to_a_person_item_by_item() -> None:
     assert judged() == ASK
-    assert judged(None) == phases.Wait(f"approval {KEY}", None)
-    assert judged(None, "yes") == phases.Commit("1", LAST)
-    assert judged(None, "no") == GIVEN_UP
+    assert judged((FIRST, None)) == ASK_OTHER
+    assert judged((FIRST, None), (OTHER, None)) == phases.Wait(f"approval {FIRST}", None)
+    assert judged((FIRST, "yes"), (OTHER, None)) == phases.Wait(f"approval {OTHER}", None)
+    assert judged((FIRST, "yes"), (OTHER, "yes")) == phases.Commit("1", LAST)
+    assert judged((FIRST, None), (OTHER, "no")) == GIVEN_UP
 
 
 def test_unattended_it_is_offered_and_nobody_is_waited_for() -> None:
     assert judged(auto=True) == ASK
-    assert judged(None, auto=True) == GIVEN_UP
+    assert judged((FIRST, None), (OTHER, None), auto=True) == GIVEN_UP
 
 
 @pytest.mark.parametrize("auto", [True, False])

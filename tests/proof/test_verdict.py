@@ -39,6 +39,7 @@ GOOD = (
 )
 
 
+WAIVER = Waiver("next year", "you", "2026-11-15")
 IDLE = "tests that pass without this phase's work too"
 
 
@@ -165,7 +166,7 @@ def test_every_item_is_judged_once_and_plainly(entries: tuple[Entry, ...], why: 
 def test_an_opinion_that_is_none_or_of_something_else_fails_as_a_whole_and_cannot_be_waived(
     opinion: Opinion | None, fault: str
 ) -> None:
-    verdict = judge(PROMISES, opinion, HELD, waiver=Waiver((1, 2, 3), "fine", "you", "2026-11-15"))
+    verdict = judge(PROMISES, opinion, HELD, waivers=dict.fromkeys((1, 2, 3), WAIVER))
     assert (verdict.outcome, verdict.faults, verdict.unproven) == ("FAIL", (fault,), ())
     assert verdict.failures[0] == f"the verdict: {fault}"
 
@@ -184,10 +185,10 @@ def test_short_words_and_words_that_go_on_are_no_copy(message: str, words: str, 
 
 def test_a_waiver_accepts_its_items_and_no_others_and_their_outcome_stays() -> None:
     opinion = said(Entry(1, "FAIL", "it subtracts"), Entry(2, "FAIL", "it is there"), GOOD[2])
-    of_both = judge(PROMISES, opinion, HELD, waiver=Waiver((1, 2), "next year", "you", "2026-11-15"))
+    of_both = judge(PROMISES, opinion, HELD, waivers={1: WAIVER, 2: WAIVER})
     assert (of_both.outcome, of_both.failures, of_both.unproven) == ("PASS", (), (1, 2))
     assert of_both.items[0] == ItemVerdict(1, "`a.py` adds", "FAIL", "it subtracts", (), "next year (you)")
-    of_one = judge(PROMISES, opinion, HELD, waiver=Waiver((1,), "next year", "you", "2026-11-15"))
+    of_one = judge(PROMISES, opinion, HELD, waivers={1: WAIVER})
     assert (of_one.outcome, of_one.failures) == ("FAIL", ("item 2, `old.py` is gone: FAIL, it is there",))
 
 

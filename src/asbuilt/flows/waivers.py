@@ -1,4 +1,4 @@
-"""What a person has accepted unmet. The one rule: a waiver is of items of one intent, and has a reason."""
+"""What a person has accepted unmet. The one rule: a waiver is of one item of one intent, and has a reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from asbuilt.journal import approvals
 from asbuilt.proof.verdict import Promise, Waived, Waiver
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.facts import AttemptFacts, Landed, Work
@@ -24,29 +24,26 @@ def promises_of(phase: Phase) -> tuple[Promise, ...]:
     ) or (Promise(phase.title),)
 
 
-def waiver_of(record: Record, intent: str) -> Waiver | None:
-    """Find what a person has accepted of a phase's intent, in whatever run; the newest answer holds."""
-    under = f"waiver/{intent}/"
+def waivers_of(record: Record, intent: str, items: Iterable[int]) -> dict[int, Waiver]:
+    """Find which items of an intent a person has accepted unmet, in whatever run; the newest answer holds."""
+    org, repo = record.run.org, record.run.repo
     with record.store.read() as session:
-        said = approvals.last_answered(session, record.run.org, record.run.repo, under=under)
-    if said is None or said.answer != "yes":
-        return None
-    items = said.key.removeprefix(under).partition("/")[0].split(",")
-    reason = " ".join((said.note or "").split())
-    return Waiver(tuple(map(int, items)), reason, said.answered_by or "", (said.answered_at or "")[:10])
+        said = {
+            item: approvals.last_answered(session, org, repo, under=f"waiver/{intent}/{item}/")
+            for item in items
+        }
+    return {
+        item: Waiver(" ".join((one.note or "").split()), one.answered_by or "", (one.answered_at or "")[:10])
+        for item, one in said.items()
+        if one is not None and one.answer == "yes"
+    }
 
 
 def waived_items(record: Record, phase: Phase, attempt: AttemptFacts) -> list[Waived]:
     """List the items of an attempt that a person has accepted unmet."""
-    waiver = waiver_of(record, phase.intent) if attempt.unproven else None
-    if waiver is None:
-        return []
     texts = [" ".join(promise.text.split()) for promise in promises_of(phase)]
-    return [
-        Waived(item, texts[item - 1], waiver.reason, waiver.by, waiver.on)
-        for item in attempt.unproven
-        if item in waiver.items
-    ]
+    waivers = waivers_of(record, phase.intent, attempt.unproven)
+    return [Waived(item, texts[item - 1], *waiver) for item, waiver in waivers.items()]
 
 
 def keep_waived(record: Record, waived: Sequence[Waived]) -> str:

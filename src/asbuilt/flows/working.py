@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.outcomes import attempt_of, take
-from asbuilt.flows.waivers import promises_of, waiver_of
+from asbuilt.flows.waivers import promises_of, waivers_of
 from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import GOES_ON
@@ -34,8 +34,8 @@ _LOOK_AT_MOST_S: Final = 1.0
 """Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
 _TOLD: Final = 500
 """Files that a verifier is told by name; the difference itself is in its workspace."""
-_WAIVABLE: Final = 50
-"""Unmet items that one question may be about; a phase that lacks more is not nearly done."""
+_WAIVABLE: Final = 10
+"""Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -121,7 +121,9 @@ class Working:
         frozen, _ = record.frozen(phase)
         opinion = ended.verdict and ended.verdict._replace(says=ended.says)
         held = exhibits.held(frozen.intent, opinion)
-        verdict = judge(promises_of(frozen), opinion, held, waiver=waiver_of(record, frozen.intent))
+        promises = promises_of(frozen)
+        waivers = waivers_of(record, frozen.intent, range(1, len(promises) + 1))
+        verdict = judge(promises, opinion, held, waivers=waivers)
         kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
         record.say(
             "verdict.given", f"{phase}/{number}/verdict", phase=phase, number=number,

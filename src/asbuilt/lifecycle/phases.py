@@ -240,19 +240,19 @@ def _waiver(facts: RunFacts, phase: PhaseFacts) -> Move | None:
         return None
     if phase.fixes < FIX_LIMIT:
         return None
-    items = ",".join(map(str, last.unproven))
-    ask = Ask(
-        f"waiver/{phase.intent}/{items}/{facts.run}",
-        "waiver",
-        f"accept phase {phase.id} with item {items.replace(',', ', ')} unmet, and why? {_unproven(last)}",
-        phase.id,
-    )
-    if ask.key not in facts.approvals:
-        return ask
-    answer = facts.approvals[ask.key]
-    if answer is None:
-        return None if facts.auto else Wait(f"approval {ask.key}", None)
-    return Commit(phase.id, last.number) if answer == "yes" else None
+    answers = {}
+    for item in last.unproven:
+        key = f"waiver/{phase.intent}/{item}/{facts.run}"
+        if key not in facts.approvals:
+            found = next((one for one in last.failures if one.startswith(f"item {item},")), f"item {item}")
+            return Ask(key, "waiver", f"accept phase {phase.id} without it, and why? {found}", phase.id)
+        answers[key] = facts.approvals[key]
+    if "no" in answers.values():
+        return None
+    waits = [key for key, answer in answers.items() if answer is None]
+    if waits:
+        return None if facts.auto else Wait(f"approval {waits[0]}", None)
+    return Commit(phase.id, last.number)
 
 
 def _in_phase(phase: PhaseFacts, now: str) -> Move:

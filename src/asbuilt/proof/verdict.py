@@ -32,9 +32,8 @@ class Promise(NamedTuple):
 
 
 class Waiver(NamedTuple):
-    """A person's word that some items of an intent need not be met, and why."""
+    """A person's word that an item of an intent need not be met, and why."""
 
-    items: tuple[int, ...]
     reason: str
     by: str
     on: str
@@ -114,7 +113,11 @@ class Verdict(NamedTuple):
 
 
 def judge(
-    promises: Sequence[Promise], opinion: Opinion | None, held: Held, *, waiver: Waiver | None = None
+    promises: Sequence[Promise],
+    opinion: Opinion | None,
+    held: Held,
+    *,
+    waivers: Mapping[int, Waiver] | None = None,
 ) -> Verdict:
     """Judge every item by what was said of it and by what is there. Pure; the same facts judge the same."""
     faults = tuple(_faults(len(promises), opinion, held))
@@ -122,7 +125,7 @@ def judge(
     for entry in opinion.entries if opinion else ():
         said.setdefault(entry.item, []).append(entry)
     items = tuple(
-        _waived(_judge(number, promise, said.get(number, []), held), waiver)
+        _waived(_judge(number, promise, said.get(number, []), held), (waivers or {}).get(number))
         for number, promise in enumerate(promises, 1)
     )
     passed = bool(items) and all(item.outcome == "PASS" or item.waived for item in items)
@@ -250,6 +253,6 @@ def _tests_of(cited: str, known: frozenset[str]) -> frozenset[str]:
 
 
 def _waived(item: ItemVerdict, waiver: Waiver | None) -> ItemVerdict:
-    if waiver is None or item.outcome == "PASS" or item.item not in waiver.items:
+    if waiver is None or item.outcome == "PASS":
         return item
     return item._replace(waived=f"{waiver.reason} ({waiver.by})")
