@@ -120,7 +120,7 @@ class Proving:
         counts, put_back = ran.counts, tuple(trials.over_tests)
         shown = self._tests(ran, self._record.baseline(), before)
         shown = shown._replace(put_back=put_back, notes=tuple(f"{path} is the base's" for path in put_back))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_tests(ran))
+        gone = self._gone(known.get(trials.base), counts, trials.changed_around(ran))
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:

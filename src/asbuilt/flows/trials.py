@@ -17,6 +17,7 @@ from asbuilt.proof.canaries import Canary, canaries, heard, is_test_file
 from asbuilt.proof.infrastructure import is_infrastructure, put_back
 from asbuilt.proof.runners import narrowed, only, real_argv, runner_of
 from asbuilt.proof.suites.model import Change
+from asbuilt.proof.suites.places import Role, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.infrastructure import PutBack
 
+_AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _BLOB: Final = b"100"
 """How the mode of a regular file begins; a link is not followed and not put back."""
 
@@ -85,6 +87,11 @@ class Trials:
         """List the test files that the phase has added, changed or removed."""
         runner = runner_of(*self._argv(suite))
         return sorted(path for path in self._there if runner is not None and is_test_file(runner, path))
+
+    def changed_around(self, suite: Ran) -> list[str]:
+        """List these, and what else lies among tests: tests may be made from data that lies there."""
+        among = {path for path in self._there if role_of(path) in _AMONG_TESTS}
+        return sorted({*self.changed_tests(suite), *among})
 
     def sing(self, suite: Ran, *, name: str = "") -> Sung:
         """Run the canaries alone, with everything that the suite loads and nothing else that it runs."""
