@@ -109,6 +109,8 @@ class Terminal:
         if demo is None or not (demo / "state/journal.db").exists():
             return None
         with closing(sqlite3.connect(f"file:{demo / 'state/journal.db'}?mode=ro", uri=True)) as journal:
+            if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'events'").fetchall():
+                return None
             rows = journal.execute(
                 "SELECT kind, json_extract(data, '$.phase'), json_extract(data, '$.number') FROM events"
                 " WHERE kind LIKE 'attempt.%' ORDER BY seq DESC LIMIT 1"

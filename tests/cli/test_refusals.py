@@ -26,6 +26,7 @@ OURS = ("cli/", "library/finding.py", "settings/")
 ELSEWHERE = {
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
+    "cli/boundary.py the disk is full: {}": "cli/test_boundary.py",
     "cli/config/set.py {} is a link to a file outside the repository": "cli/test_config.py",
     "cli/land.py nothing of {} is proven or landed here": "journeys/test_pausing.py",
     "cli/plan/bring.py the bundle cannot be taken in: its progress document is called {}": (

@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.flows import engine, run
+from asbuilt.flows import engine
 from asbuilt.flows import worker as flows_worker
 from asbuilt.flows.fencing import Fenced
 from tests.journeys import worker
@@ -140,13 +140,12 @@ def _be_a_worker(told: dict[str, str]) -> None:
     os.environ["ASBUILT_TEST_ABANDON_S"] = told.get("abandon_s", "60")
     tempfile.tempdir = None
     strikes = Strikes(Path(told["passed"]), told.get("at", ""))
-    run.step = strikes.step  # type: ignore[attr-defined]  # the one place where runs take steps
     flows_worker.LOOK_SHARED_S = 0.2  # type: ignore[misc]  # a matrix of minutes, not of hours
     strikes.pass_by("start")
     sys.argv[1:] = [told["home"], told["where"]]
     while True:
         try:
-            worker.main()
+            worker.main(strikes.step)
         except SystemExit as ended:
             # A child of the one before that is not yet what it will be still holds the lock.
             if ended.code != _TAKEN:

@@ -23,7 +23,7 @@ POINTS = (
 LEFT = (0, 12 << 10, 48 << 10, 160 << 10, 600 << 10)
 """Bytes that are left: what comes next takes some, so that another write is the one that fails."""
 QUIET_S = 3.0
-FULL = ("is full", "No space left on device", "Out of diskspace")
+FULL = ("is full", "No space left on device", "Out of diskspace", "couldn't write")
 
 
 def _cases() -> list[tuple[str, str, int]]:

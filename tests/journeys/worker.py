@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.engine import Engine
+from asbuilt.flows.engine import step as recorded
 from asbuilt.flows.lease import Lease, Times
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
@@ -26,10 +27,11 @@ from asbuilt.policy.ring import passed
 from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
+    from asbuilt.flows.engine import Steps
     from asbuilt.policy.ring import Level
 
 
-def main() -> None:
+def main(step: Steps = recorded) -> None:
     home, where = open_home(Path(sys.argv[1])), sys.argv[2]
     url = where.replace("postgresql:", "postgresql+psycopg:") if where.startswith("postgresql:") else None
     store = open_store(where)
@@ -58,7 +60,8 @@ def main() -> None:
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
         performer = Performer(home, store, blobs, attempts, processes, lease=lease)
         engine = Engine(folder=home.path, url=url, worker=me, slots=slots)
-        Worker(store, engine, Runs(store, blobs, performer), org=LOCAL, lease=lease).serve(ended)
+        flow = Runs(store, blobs, performer, step=step)
+        Worker(store, engine, flow, org=LOCAL, lease=lease).serve(ended)
         engine.close()
     os._exit(0)
 

@@ -65,18 +65,27 @@ class Hosts:
     def passes(self, until: float) -> None:
         """Let those end for whom nobody has waited for a while."""
         for host in [*self.living.values()]:
-            keeper = host.keeper
-            is_kept = not self._story.is_fleet and keeper is not None and keeper.polls
-            if is_kept and keeper in self._stage.actors and not (keeper.process and keeper.process.frozen):
+            if not self._story.is_fleet and self._is_kept(host):
                 host.beat_at = until
             elif host.beat_at + (TIMES.stop_s if self._story.is_fleet else TIMES.beat_s) < until:
                 self.end(host, "abandoned")
+
+    def _is_kept(self, host: Host) -> bool:
+        """Tell whether somebody waits for it; one for whom nobody does soon ends by itself."""
+        keeper = host.keeper
+        if keeper is None or not keeper.polls or keeper not in self._stage.actors:
+            return False
+        return keeper.process is None or not keeper.process.frozen
 
     def begin(self, name: str, brief: Brief) -> None:
         """Let a host begin."""
         attempt = brief.attempt
         run = attempt.split(".")[0]
-        others = [one for one, host in self.living.items() if host.brief.attempt.split(".")[0] == run]
+        others = [
+            one
+            for one, host in self.living.items()
+            if host.brief.attempt.split(".")[0] == run and self._is_kept(host)
+        ]
         if others:
             raise Unlawful(f"{attempt} begins while {others} live: one attempt a run")
         number = self.starts[name] = self.starts.get(name, 0) + 1

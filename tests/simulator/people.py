@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import StoreFailed
@@ -44,7 +43,6 @@ class People:
         """Plans whose claim somebody has broken."""
         self.edited: set[str] = set()
         """Plans whose file somebody has changed by hand."""
-        self._asked: Counter[str] = Counter()
         self.next_id = ""
         """What the next run is called: by its plan, whoever comes first."""
 
@@ -91,16 +89,20 @@ class People:
             case "land" | "undo" | "verify" | "continue" if newest is not None:
                 self._again(script, newest, act.kind)
             case "stop" if newest is not None:
-                said: object = requests.stop(self._ledger, newest, reason="enough", asker=ASKER)
-                self._stage.tell(f"stop {newest.run}: {said}")
+                stopped = requests.stop(self._ledger, newest, reason="enough", asker=ASKER)
+                self._stage.tell(f"stop {newest.run}: {stopped}")
             case "pause" if newest is not None:
-                said = requests.pause(self._ledger, newest, reason="lunch", asker=ASKER)
-                self._stage.tell(f"pause {newest.run}: {said}")
+                paused = requests.pause(self._ledger, newest, reason="lunch", asker=ASKER)
+                self._stage.tell(f"pause {newest.run}: {paused}")
             case "go_on" if newest is not None:
                 self._go_on(newest)
             case "answer":
                 for one in approvals.waiting(self._ledger.look(), LOCAL, REPO, limit=1):
                     self._answer(one)
+            case "contradict":
+                said = approvals.last_answered(self._ledger.look(), LOCAL, REPO, under="")
+                if said is not None:
+                    self._answer(said, other=True)
             case "break":
                 self._break(script)
             case "edit" | "tick" | "commit" | "clash" | "merge" | "commit_plan":
@@ -112,8 +114,7 @@ class People:
         options = {**options, "checkout": str(self._model.root)}
         address = Address(LOCAL, REPO, script.path)
         rooms: Path = self._model.root / "runs"
-        self._asked[script.slug] += 1
-        self.next_id = f"{script.slug}{self._asked[script.slug]}"
+        self.next_id = f"{script.slug}{len(runs.of_plan(self._ledger.look(), address)) + 1}"
         asked = requests.request(self._ledger, rooms, address, slug=script.slug, options=options, asker=ASKER)
         what = f"declined, {asked.claim.run} has it" if isinstance(asked, requests.Declined) else asked.run
         self._stage.tell(f"{options['kind']} {script.slug} {_shown(options)}: {what}")
@@ -137,8 +138,10 @@ class People:
         said = requests.go_on(self._ledger, run, asker=ASKER)
         self._stage.tell(f"go on {run.run}: {said}")
 
-    def _answer(self, asked: Approval) -> None:
+    def _answer(self, asked: Approval, *, other: bool = False) -> None:
         said = self._story.answer(asked.key)
+        if other:
+            said = "no" if asked.answer == "yes" else "yes"
         if "/keep/" in asked.key:
             for space in self._model.spaces.values():
                 space.files = {name: data for name, data in space.files.items() if data != LARGE}

@@ -13,8 +13,7 @@ from asbuilt.flows import loads, run
 from asbuilt.flows.marking import marked
 from asbuilt.flows.moving import Mover
 from asbuilt.flows.outcomes import Outcomes
-from asbuilt.flows.run import Runs
-from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal import approvals, claims, runs, segments
 from asbuilt.lifecycle import phases
 
 if TYPE_CHECKING:
@@ -77,24 +76,12 @@ def _believe_an_old_proof() -> AbstractContextManager[object]:
 
 def _perform_what_is_done() -> AbstractContextManager[object]:
     """A step that is repeated acts again, on its own outcome."""
-    perform = Runs._perform
-
-    def blind(self: Runs, *arguments: Any) -> None:  # noqa: ANN401 - as it is called
-        perform(self, *arguments[:-1], _Agreeable(arguments[-1]))
-
-    return patch.object(Runs, "_perform", blind)
+    return patch.object(run, "_comes_next", lambda *_: True)
 
 
-class _Agreeable(dict[str, Any]):
-    """A move that is always the next one."""
-
-    __hash__ = None  # type: ignore[assignment]  # as of any dict
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __ne__(self, other: object) -> bool:
-        return False
+def _write_without_a_fence() -> AbstractContextManager[object]:
+    """A worker that was replaced goes on writing when it wakes."""
+    return patch.object(segments, "is_open", lambda *_, **__: True)
 
 
 def _change_an_answer() -> AbstractContextManager[object]:
@@ -106,19 +93,6 @@ def _change_an_answer() -> AbstractContextManager[object]:
         return answer(session, org, repo, number, **more)
 
     return patch.object(approvals, "answer", twice)
-
-
-def _wait_in_two_breaths() -> AbstractContextManager[object]:
-    """A segment is closed, and the next one is planned by somebody who may never come."""
-    return patch.object(runs, "plan_segment", _unless_it_is_the_first(runs.plan_segment))
-
-
-def _unless_it_is_the_first(plan: Callable[..., None]) -> Callable[..., None]:
-    def forgetful(session: object, segment: runs.Segment) -> None:
-        if segment.n == 1 or segment.why == phases.PAUSED:
-            plan(session, segment)
-
-    return forgetful
 
 
 def _land_without_looking_back() -> AbstractContextManager[object]:
@@ -136,7 +110,7 @@ FOUND: Final[dict[str, Callable[[], AbstractContextManager[object]]]] = {
     "believe an old proof": _believe_an_old_proof,
     "perform what is done": _perform_what_is_done,
     "change an answer": _change_an_answer,
-    "wait in two breaths": _wait_in_two_breaths,
+    "write without a fence": _write_without_a_fence,
 }
 HARMLESS: Final[dict[str, Callable[[], AbstractContextManager[object]]]] = {
     # The trailers of what has landed are found when it is built anew.

@@ -151,7 +151,7 @@ def _text(slug: str, needs: dict[str, list[str]]) -> bytes:
 
 
 _ACTS: Final = {
-    "stop": 12, "pause": 10, "go_on": 8, "answer": 8, "run": 10, "land": 8, "undo": 8, "verify": 4,
+    "stop": 12, "pause": 10, "go_on": 8, "answer": 5, "contradict": 5, "run": 10, "land": 8, "undo": 8, "verify": 4,
     "continue": 8, "break": 5, "edit": 8, "tick": 4, "commit": 8, "clash": 4, "merge": 3, "commit_plan": 4,
 }  # fmt: skip
 

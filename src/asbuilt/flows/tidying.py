@@ -9,6 +9,7 @@ from asbuilt.flows.outcomes import branch_of
 from asbuilt.flows.troubles import trouble_in
 from asbuilt.git import candidates, locks, workspaces
 from asbuilt.git.repository import checkouts_of, tip
+from asbuilt.journal import runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ _WHY: Final = 160
 
 def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) -> None:
     """Remove workspaces, the plan's branch and the candidate, each only if nothing is lost with it."""
-    landed = {record.run.run, *(one.run for one in facts.landed)}
+    landed = {record.run.run, *_over(record, {one.run for one in facts.landed})}
     kept: list[str] = []
     # Workspaces go first: the branch is what keeps their commits reachable.
     for leftover in workspaces.leftovers(repository, root):
@@ -40,6 +41,13 @@ def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) ->
     branch = _drop_branch(record, repository, facts)
     candidates.let_go(repository, record.run.run)
     record.say("landing.tidied", "tidied", branch=branch, kept=kept[:_TOLD], kept_in_all=len(kept))
+
+
+def _over(record: Record, names: set[str]) -> set[str]:
+    """Choose the runs that are over: one whose claim a person broke may still be at work."""
+    with record.store.read() as session:
+        known = [runs.find(session, record.run.org, record.run.repo, name) for name in sorted(names)]
+    return {run.run for run in known if run is not None and run.is_over}
 
 
 def _drop_branch(record: Record, repository: Repository, facts: RunFacts) -> str:

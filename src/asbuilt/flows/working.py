@@ -172,9 +172,10 @@ class Working:
         return result
 
     def _start(self, record: Record, brief: Brief, after: int) -> None:
-        """Start or re-attach it, unless another worker may have gone on."""
-        if self._lease is not None and not self._lease.is_good:
-            self._lease.beat()
+        """Start or re-attach it, unless another worker has gone on: one that wakes has a new lease soon."""
+        if self._lease is not None:
+            if not self._lease.is_good:
+                self._lease.beat()
             record.hold()
         self._attempts.start(brief, after=after)
 
