@@ -60,7 +60,7 @@ def test_a_full_disk_is_no_bug(capsys: pytest.CaptureFixture[str], state: dict[s
     error = OSError(errno.ENOSPC, "No space left on device", "state/worker.log")
     assert boundary.run(_raising(error), argv=[], environ=state) == 1
     assert capsys.readouterr().err == snapshot("""\
-error: No space left on device: state/worker.log
+error: the disk is full (No space left on device): state/worker.log
   Why:  What happens is written down before it happens, and this could not be.
         Nothing was changed.
   Next: Make room on that disk, then type it again.

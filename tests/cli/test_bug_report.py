@@ -158,7 +158,7 @@ def test_a_damaged_journal_is_reported_not_a_reason_to_stop(
     open_home(state).journal.write_bytes(b"not a database at all, but long enough to look like one" * 20)
     assert asbuilt("bug-report", "--to", "report.tar.gz").startswith("exit 0\n")
     assert json.loads(_unpacked(shop / "report.tar.gz")["journal.json"]) == snapshot(
-        {"trouble": "the journal ~/.local/state/asbuilt/journal.db cannot be used: file is not a database"}
+        {"trouble": "the journal ~/.local/state/asbuilt/journal.db is damaged: it is not a database any more"}
     )
 
 

@@ -90,7 +90,7 @@ def _perform(
 
 def _disk_full(error: OSError) -> DiskFull:
     return DiskFull(
-        f"{error.strerror}: {error.filename or 'a file of asbuilt'}",
+        f"the disk is full ({error.strerror}): {error.filename or 'a file of asbuilt'}",
         why="What happens is written down before it happens, and this could not be. Nothing was changed.",
         next_step="Make room on that disk, then type it again.",
     )
