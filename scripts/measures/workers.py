@@ -60,6 +60,7 @@ def sleeping_agents(server: Server, numbers: Sequence[int], *, rest_s: float) ->
                 begun = "SELECT count(*) FROM asbuilt.events WHERE kind = 'attempt.begun'"
                 with psycopg.connect(where, autocommit=True) as looking:
                     until(lambda: _count(looking, begun) >= number, 900)  # noqa: B023 - called at once
+                time.sleep(rest_s)  # An agent has begun before its worker has written down all of it.
                 rest = _at_rest(server, hands.pids, rest_s)
         server.drop(where)
         points.append(Point(number, {**rest, "tx/s each": 0.0}))

@@ -250,7 +250,7 @@ def test_a_journal_that_is_no_database_is_trouble(tmp_path: Path) -> None:
     home.journal.write_bytes(b"not a database at all, but long enough to look like one" * 20)
     trouble = look_at_store(home, _settings()).trouble
     assert trouble is not None
-    assert trouble.what == f"the journal {home.journal} cannot be used: file is not a database"
+    assert trouble.what == f"the journal {home.journal} is damaged: it is not a database any more"
 
 
 def test_a_postgres_that_does_not_answer_is_trouble(tmp_path: Path) -> None:

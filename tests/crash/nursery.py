@@ -128,6 +128,8 @@ class Nursery:
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()
         self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
 
 def _be_a_worker(told: dict[str, str]) -> None:

@@ -271,8 +271,25 @@ def test_landing_twice_is_one_landing(shop: Shop) -> None:
     )
     again = pick(shop.repository, onto=shop.tip(), commits=[proven], run=RUN)
     assert again == Candidate(
-        onto=candidate.tip, tip=candidate.tip, commits=(), present=((proven, candidate.tip),)
+        onto=candidate.tip,
+        tip=candidate.tip,
+        commits=(),
+        present=((proven, candidate.tip),),
+        since=candidate.tip,
     )
+
+
+def test_what_was_landed_before_is_found_with_the_marks_that_it_brought(shop: Shop) -> None:
+    proven = shop.phase("1", {"src/app.py": "one\n"})
+    mark = Edit(files={"plan.md": b"done\n"}, message=message_for("Mark", Asbuilt_Run=RUN), by=ADA)
+    candidate = add_files(shop.repository, _candidate(shop, proven), mark, run=RUN)
+    land(shop.repository, shop.intent(candidate.tip), shop.room)
+    later = shop.commit("a colleague", {"README.md": "later\n"})
+    again = pick(shop.repository, onto=later, commits=[proven], run=RUN)
+    assert isinstance(again, Candidate)
+    assert (again.tip, again.since) == (later, candidate.tip)
+    other = Edit(files={"plan.md": b"open\n"}, message=message_for("Mark", Asbuilt_Run=RUN), by=ADA)
+    assert add_files(shop.repository, again, other, run=RUN).since is None
 
 
 def test_what_landed_is_undone_by_one_revert_each_and_can_land_again(shop: Shop) -> None:

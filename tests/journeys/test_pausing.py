@@ -165,5 +165,5 @@ greet.1 is paused in phase 2a: asked for. Claim and workspace are kept.
 Next: asbuilt resume greet
 """)
     assert office.asbuilt("approve", "yes", "a1").splitlines()[0] == "exit 0"
-    assert "paused" in office.asbuilt("status", "greet")
+    until(lambda: "paused" in office.asbuilt("status", "greet"))
     assert office.asbuilt("resume", "greet").splitlines()[0] == "exit 5"

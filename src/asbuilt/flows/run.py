@@ -187,7 +187,8 @@ class Runs:
                 runs.set_state(session, found, "paused" if why == phases.PAUSED else "waiting")
                 say(session, found, "run.parked", f"parked/{segment.n}", why=why, until=until)
                 # What somebody said between the decision and this moment would otherwise wait for ever.
-                move = phases.next_move(self._histories.facts_of(session, found), session.now)
+                facts = self._histories.facts_of(session, _found(session, segment))
+                move = phases.next_move(facts, session.now)
                 if not _still_waits(move, told):
                     runs.wake(session, found.org, found.repo, found.run)
         self._calling.call(found, f"{segment.run}/parked/{segment.n}")
