@@ -30,7 +30,7 @@ floors:
 test *args:
     pytest --numprocesses 2 -m "not crash" {{ args }}
 
-# whole runs, with and without kill -9, and a slice of the matrix (ASBUILT_CRASH_ROUNDS=400 for longer ones)
+# whole runs, with and without kill -9, simulated ones, and a slice of the matrix (ASBUILT_CRASH_ROUNDS=400 for longer ones)
 journeys *args:
     pytest --numprocesses 2 -m crash {{ args }}
 
@@ -46,6 +46,10 @@ races *args:
 # every fault in its long form, into docs/reliability.md: disks, files, locks, databases, clocks, agents
 faults *args:
     ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 tests/faults {{ args }}
+
+# SEEDS worlds of the decision core from FIRST on, laws looked at after every step; a single seed prints its course
+simulate seeds="1000" first="0":
+    python -m tests.simulator {{ seeds }} {{ first }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
 ci: (fuzz-slice "plan" "30") journeys check

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 LINES: Final = 1_800
 READS: Final = 15
 STARTS: Final = 12
+TENS: Final = 3
 _WIDTH: Final = 78
 _NUMBER: Final = re.compile(r"(Phase |\n\| )(\d+)(?=[ab]?[ .,])")
 
@@ -159,10 +160,12 @@ def starting() -> list[Figure]:
 def ten_phases(postgres: Server | None) -> Iterator[Figure]:
     """Measure a run of ten phases against the same process starts in as many steps of the bare engine."""
     name = "Postgres" if postgres else "SQLite"
-    found = compared(postgres)
-    what = f"ten phases / bare DBOS, {found.steps} steps, {found.starts} process starts, {name}"
-    yield Figure(f"wall of {what}", found.ours.wall_s / found.bare.wall_s, 1.3)
-    yield Figure(f"CPU of {what}", found.ours.cpu_s / found.bare.cpu_s, 1.3)
+    found = [compared(postgres) for _ in range(TENS)]
+    what = f"ten phases / bare DBOS, {found[0].steps} steps, {found[0].starts} process starts, {name}"
+    wall_s = min(one.ours.wall_s for one in found), min(one.bare.wall_s for one in found)
+    cpu_s = min(one.ours.cpu_s for one in found), min(one.bare.cpu_s for one in found)
+    yield Figure(f"wall of {what}", wall_s[0] / wall_s[1], 1.3)
+    yield Figure(f"CPU of {what}", cpu_s[0] / cpu_s[1], 1.3)
 
 
 def working(postgres: Server) -> Iterator[Figure]:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from asbuilt.cli.doctor.facts import Facts
 
 PLAIN = Pen(stream=None, styled=False, symbols=UNICODE, utf8=True)
-STYLED = replace(PLAIN, styled=True)
-IN_ASCII = replace(PLAIN, symbols=ASCII, utf8=False)
+STYLED = PLAIN._replace(styled=True)
+IN_ASCII = PLAIN._replace(symbols=ASCII, utf8=False)
 
 
 def _shown(facts: Facts, pen: Pen = PLAIN) -> str:
@@ -89,7 +89,7 @@ Ready to be left alone.
 
 
 def test_a_ready_machine_in_forty_columns() -> None:
-    assert _shown(READY, replace(IN_ASCII, width=40)) == snapshot("""\
+    assert _shown(READY, IN_ASCII._replace(width=40)) == snapshot("""\
 + git       2.47.1   shop-api, main,
             clean
 + agents    claude 2.1.325 and codex
@@ -178,7 +178,7 @@ def test_problems_in_colour() -> None:
 
 
 def test_problems_in_forty_columns() -> None:
-    assert _shown(TROUBLED, replace(PLAIN, width=40)) == snapshot("""\
+    assert _shown(TROUBLED, PLAIN._replace(width=40)) == snapshot("""\
 ✓ git       2.43.0   shop-api, main, 2
             files changed (yours; never
             touched)
@@ -655,5 +655,5 @@ def test_a_problem_always_says_why_and_what_next_and_nothing_steers_the_terminal
     facts = replace(READY, git=git, store=store, worker=worker)
     rows = judge(facts)
     assert [row for row in rows if row.state is State.PROBLEM and not (row.why and row.next_step)] == []
-    shown = _shown(facts, replace(PLAIN, width=width))
+    shown = _shown(facts, PLAIN._replace(width=width))
     assert printable(shown, lines=True) == shown

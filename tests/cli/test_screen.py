@@ -6,7 +6,6 @@ import io
 import json
 import pty
 import termios
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -166,7 +165,7 @@ def test_wrapping_keeps_every_word_within_eighty_columns(text: str) -> None:
 def test_wrapping_keeps_within_the_width_and_goes_on_under_a_column(
     text: str, width: int, under: int
 ) -> None:
-    rows = replace(_pen(no_color=True), width=width).hanging("lead ", text, commands=False, under=under)
+    rows = _pen(no_color=True)._replace(width=width).hanging("lead ", text, commands=False, under=under)
     assert " ".join(rows).split() == ["lead", *text.split()]
     assert [row for row in rows if len(row) > width and len(row[under:].split()) > 1] == []
     assert [row for row in rows[1:] if row[:under].strip()] == []

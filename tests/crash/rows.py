@@ -57,6 +57,12 @@ _HOW: Final = """\
 System calls are counted in the worker, its hosts and every git that they start, hooks included; what runs
 in the ring, agents and checks, is not struck there, and neither is Postgres. At odd numbers the caller dies
 alone, at even ones the worker dies with it.
+
+`just simulate 10000` plays flows, journal and decisions with models of git, agents, checks and the engine in
+place of the real ones, and a clock that nobody waits for. Each seed makes plans, agents, people, faults and
+an order of its own; what has to hold is looked at after every transaction, step and moved branch. What fails
+prints its seed, and `just simulate 1 SEED` tells the whole course again. CI plays these 10,000, and plants
+bugs in the code, one at a time, each of which has to be found within 1,000 seeds.
 """
 
 

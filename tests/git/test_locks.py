@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.git.locks import guarded, heal_left
+from asbuilt.git.locks import guarded, heal_left, recorded
 
 if TYPE_CHECKING:
     from tests.git.shop import Shop
@@ -21,3 +21,11 @@ def test_locks_that_were_written_down_go_unless_somebody_is_at_work(shop: Shop) 
         assert (common / "packed-refs.lock").exists()
     heal_left(shop.repository)
     assert sorted(path.name for path in common.glob("*lock*")) == ["config.lock"]
+
+
+def test_a_git_that_lives_on_takes_along_the_locks_of_one_that_it_started_and_lost(shop: Shop) -> None:
+    common = shop.repository.common
+    with guarded(common), recorded(shop.repository, "refs/heads/main.lock", "HEAD.lock"):
+        for name in ("refs/heads/main.lock", "HEAD.lock", "config.lock"):
+            (common / name).touch()
+    assert sorted(path.name for path in common.rglob("*lock*")) == ["config.lock"]

@@ -10,7 +10,6 @@ import json
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from asbuilt.cli import columns
@@ -100,8 +99,7 @@ def cut(text: str, width: int, *, symbols: Symbols) -> str:
     return text[: kept // 2] + symbols.ellipsis + text[len(text) - (kept - kept // 2) :]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pen:
+class Pen(NamedTuple):
     """One stream, and what can be shown on it."""
 
     stream: TextIO | None
@@ -237,8 +235,7 @@ def _columns(terminal: TextIO) -> int:
     return max(_NARROWEST, min(columns, WIDTH))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class Screen(NamedTuple):
     """Both streams of one command, and how much is to be said."""
 
     out: Pen

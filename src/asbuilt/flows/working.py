@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Attempts, Workspace
 
-_LOOK_S: Final = 0.1
+_LOOK_S: Final = 0.05
 _LOOK_AT_MOST_S: Final = 1.0
 """Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
 _TOLD: Final = 500

@@ -63,7 +63,8 @@ def recorded(repository: Repository, *locks: str) -> Iterator[None]:
     fresh.write_bytes(b"".join(os.fsencode(lock) + b"\0" for lock in locks))
     fresh.replace(record)
     yield
-    record.unlink(missing_ok=True)
+    # A git that ended in words may have lost one that it started, and with that a lock.
+    heal(repository)
 
 
 @contextmanager

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.places import (
@@ -41,8 +40,7 @@ class Layer(Enum):
     FLAG = "flag"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(NamedTuple):
     """Who set a value, and where to change it."""
 
     layer: Layer
@@ -58,16 +56,14 @@ class Origin:
         return self.name if self.line is None else f"{self.name}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(NamedTuple):
     """A value and who set it."""
 
     value: Value
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(NamedTuple):
     """One value for every key, with its origin."""
 
     chosen: Mapping[str, Chosen]
@@ -172,7 +168,7 @@ def _in_organisation(environ: Mapping[str, str]) -> Iterator[Found]:
             continue
         key, chosen = found
         locked.remove(key)
-        yield key, replace(chosen, origin=replace(chosen.origin, locked=True))
+        yield key, chosen._replace(origin=chosen.origin._replace(locked=True))
     for key in locked:
         yield _invalid(f"{where}: locked names {key}, which this file does not set", where)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import SettingInvalid
 
@@ -20,8 +20,7 @@ _SIZE_LIMIT: Final = 1 << 20
 _REPOSITORY_ALIASES: Final = {"plansDirectory": "plans.folder"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """A file that may hold settings."""
 
     file: Path
@@ -29,7 +28,7 @@ class Place:
     """The file as people write it: `asbuilt.toml`, `~/.config/asbuilt/config.toml`."""
     table: tuple[str, ...] = ()
     """The table in it that is ours; empty: the whole file."""
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = MappingProxyType({})
     """Other spellings of keys that may stand at the top of that table."""
 
 

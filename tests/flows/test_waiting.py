@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from asbuilt.agents.attempts import FolderAttempts
+from asbuilt.agents.processes import RingProcesses
+from asbuilt.flows import requests
+from asbuilt.flows.perform import Performer
+from asbuilt.flows.run import Runs
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.home import open_home
+from asbuilt.journal.ids import LOCAL, Address
+from tests.journal.conftest import postgres, store, where
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from asbuilt.journal.store import Migration, Session, Store
+
+__all__ = ["postgres", "store", "where"]
+PLAN = Address(LOCAL, "6f9c", "plan.md")
+ASKER = requests.Asker("you", "here", {})
+Answer = TypeVar("Answer")
+
+
+class Interrupted:
+    """A store before whose first transaction that writes somebody else comes in between."""
+
+    def __init__(self, store: Store, act: Callable[[], object]) -> None:
+        self._store = store
+        self._acts = [act]
+
+    def write(self) -> AbstractContextManager[Session]:
+        while self._acts:
+            self._acts.pop()()
+        return self._store.write()
+
+    def read(self) -> AbstractContextManager[Session]:
+        return self._store.read()
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        self._store.listen(poked, ended)
+
+    def version(self) -> int:
+        return self._store.version()
+
+    def migrate(self, steps: Sequence[Migration]) -> None:
+        self._store.migrate(steps)
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def _step(name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
+    del name
+    return act(*arguments)
+
+
+@pytest.mark.parametrize("said", ["stop", "resume"])
+def test_what_is_said_between_the_decision_to_wait_and_the_waiting_is_heard(
+    tmp_path: Path, store: Store, said: str
+) -> None:
+    home = open_home(tmp_path / "state")
+    options = {"mode": "phase", "slug": "plan", "branch": "main", "desktop": False}
+    run = requests.request(store, home.runs, PLAN, slug="plan", options=options, asker=ASKER)
+    assert isinstance(run, runs.Run)
+    requests.pause(store, run, reason="lunch", asker=ASKER)
+    speak = {
+        "stop": lambda: requests.stop(store, run, reason="enough", asker=ASKER),
+        "resume": lambda: requests.go_on(store, run, asker=ASKER),
+    }[said]
+    between = Interrupted(store, speak)
+    blobs = Blobs(home.blobs)
+    attempts = FolderAttempts(home.path, ring_required=False)
+    processes = RingProcesses(scratch=home.scratch, homes=())
+    flow = Runs(between, blobs, Performer(home, between, blobs, attempts, processes), step=_step)
+    flow.segment(LOCAL, "6f9c", run.run, 1)
+    with store.read() as session:
+        (segment,) = runs.open_segments(session, LOCAL)
+        assert (segment.n, segment.why, segment.due_at <= session.now) == (2, "paused", True)
+        assert approvals.waiting(session, LOCAL, "6f9c") == []

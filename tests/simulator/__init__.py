@@ -1,0 +1,1 @@
+"""The decision core in a world of its own: one seed makes its plans, agents, people and faults."""

@@ -1,0 +1,94 @@
+"""Checks without commands: a tree shows what is in it. In place of `flows.rigs.Rigs`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from asbuilt.flows.rigs import Ran
+from asbuilt.ports import Ended
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.policy.ring import Level
+    from asbuilt.ports import Command
+    from asbuilt.proof.resolving import Setup
+    from tests.simulator.model_git import Files, Model
+
+
+class Bench:
+    """A rig that is always free."""
+
+    def __init__(self, _folder: object, repository: Model, _processes: object, **_terms: object) -> None:
+        self._model = repository
+        self._setup: Setup
+
+    @contextmanager
+    def take(self, setup: Setup) -> Iterator[Bench]:
+        """Lend it for a setup."""
+        self._setup = setup
+        self._model.stage.point()
+        yield self
+
+    def set_up(self, tree: str) -> Ran | None:
+        """Make ready what nobody has made ready before."""
+        command = self._setup.command
+        if command is None or command in self._model.ready:
+            return None
+        self._model.stage.sleep(20.0)
+        self._model.ready.add(command)
+        return Ran(command, tree, self._setup.digest, _ended(0, ""))
+
+    def run(self, tree: str, command: str) -> Ran:
+        """Run a command on a tree."""
+        self._model.stage.sleep(3.0)
+        files = self._model.trees[tree]
+        is_test = command == "run-tests"
+        passes = passes_tests(files) if is_test else passes_check(files, command)
+        self._model.shown.add((tree, command, passes))
+        self._model.stage.point()
+        return Ran(
+            command, tree, self._setup.digest, _ended(int(not passes), _summary(files) if is_test else "")
+        )
+
+    def forget(self) -> None:
+        """Let it be made ready anew."""
+        self._model.ready.clear()
+
+
+def passes_tests(files: Files) -> bool:
+    """Tell whether the tests would pass."""
+    return "broken" not in files
+
+
+def passes_check(files: Files, command: str) -> bool:
+    """Tell whether a phase's own check would pass: `check NAME`."""
+    return files.get(command.removeprefix("check ")) == b"right"
+
+
+def _summary(files: Files) -> str:
+    ran = 3 + sum(content == b"right" for content in files.values())
+    if passes_tests(files):
+        return f"{ran} passed in 0.1s\n"
+    return f"FAILED tests/test_it.py::test_whole\n1 failed, {ran} passed in 0.1s\n"
+
+
+def _ended(code: int, output: str) -> Ended:
+    return Ended(exit_code=code, output=output.encode(), truncated=False, duration_s=1.0, ring="bwrap")
+
+
+class Ring:
+    """What holds commands, as it would be probed. The port `Processes`."""
+
+    def __init__(self, level: Level) -> None:
+        self._level = level
+
+    @property
+    def level(self) -> Level:
+        """The level."""
+        return self._level
+
+    def run(self, command: Command) -> Ended:
+        """Everything runs on the bench."""
+        raise NotImplementedError(command)

@@ -1,0 +1,296 @@
+"""What holds at every moment, and what holds once everything is at rest.
+
+The one rule: a law looks at rows, refs and files, never at what anybody meant to do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from asbuilt.git.commits import PHASE, RUN, trailer
+from asbuilt.journal import claims, runs
+from asbuilt.journal.events import event_of, history
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.views import events_of, facts_of
+from asbuilt.lifecycle.standing import fold_plan
+from asbuilt.plan.model import Status
+from asbuilt.plan.reader import read
+from tests.simulator.bench import passes_check, passes_tests
+from tests.simulator.model_git import outcomes
+from tests.simulator.stage import Unlawful
+from tests.simulator.story import REPO
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.events import Event
+    from asbuilt.journal.runs import Run
+    from tests.simulator.durable import Durable
+    from tests.simulator.hosts import Hosts
+    from tests.simulator.ledger import Ledger
+    from tests.simulator.model_git import Model
+    from tests.simulator.people import People
+    from tests.simulator.story import Story
+
+_MAIN = "refs/heads/main"
+_OPEN = """
+SELECT r.run, r.plan, r.state, r.ended_at, r.stop,
+  (SELECT count(*) FROM segments s WHERE s.org = r.org AND s.repo = r.repo AND s.run = r.run
+   AND s.closed_at IS NULL) AS open,
+  (SELECT max(due_at) FROM segments s WHERE s.org = r.org AND s.repo = r.repo AND s.run = r.run
+   AND s.closed_at IS NULL) AS due,
+  (SELECT count(*) FROM approvals a WHERE a.org = r.org AND a.repo = r.repo AND a.run = r.run
+   AND a.answer IS NULL) AS asked,
+  (SELECT c.run FROM claims c WHERE c.org = r.org AND c.repo = r.repo AND c.plan = r.plan) AS owner
+FROM runs r"""
+
+
+class Laws:
+    """The laws of one world."""
+
+    def __init__(
+        self, story: Story, ledger: Ledger, blobs: Blobs, model: Model, hosts: Hosts, people: People
+    ) -> None:
+        self._story = story
+        self._ledger = ledger
+        self._blobs = blobs
+        self._model = model
+        self._hosts = hosts
+        self._people = people
+        self._seen = 0
+        self._owners: dict[str, str | None] = {}
+        self._broken: set[str] = set()
+        self._paused: set[str] = set()
+        self._ended: dict[str, str] = {}
+        self._answers: dict[int, str] = {}
+        self.dues: set[str] = set()
+        """When something is due that is not due yet."""
+        self.tell = model.stage.tell
+
+    def written(self) -> None:
+        """Hold after every transaction."""
+        session = self._ledger.look()
+        rows = session.rows("SELECT * FROM events WHERE feed > :seen ORDER BY feed", seen=self._seen)
+        for row in rows:
+            self._seen = row.pop("feed")
+            plan = row["plan"]
+            self._heard(plan, event_of({name: row[name] for name in _EVENT}))
+        for row in session.rows(_OPEN):
+            self._row(row)
+
+    def _heard(self, plan: str, event: Event) -> None:
+        run = str(event.data.get("run", ""))
+        self.tell(f"  {event.kind} {event.key} {_shown(event.data)}")
+        owner = self._owners.get(plan)
+        match event.kind:
+            case "claim.acquired":
+                if owner is not None:
+                    raise Unlawful(f"{run} takes {plan} while {owner} owns it")
+                self._owners[plan] = run
+            case "claim.released" | "claim.broken":
+                self._owners[plan] = None
+                if event.kind == "claim.broken":
+                    self._broken.add(run)
+            case "run.pause_asked":
+                self._paused.add(run)
+            case "run.resume_asked":
+                self._paused.discard(run)
+            case "run.ended":
+                self._ended[run] = event.data["state"]
+                if "somebody else" in event.data["reason"] and not self._people.broke:
+                    raise Unlawful(f"{run} blames somebody, and nobody did anything: {event.data['reason']}")
+            case "approval.asked":
+                self._people.hear(event.data["number"], event.data["key"])
+            case "approval.answered":
+                if event.data["number"] in self._answers:
+                    raise Unlawful(f"a{event.data['number']} is answered twice")
+                self._answers[event.data["number"]] = event.data["answer"]
+            case "phase.begun" | "attempt.begun" | "tree.kept" | "phase.proven" | "landing.intended":
+                if owner != run and run not in self._broken:
+                    raise Unlawful(f"{run} works on {plan}, which is {owner}'s")
+                if run in self._ended:
+                    raise Unlawful(f"{run} works on although it is over: {self._ended[run]}")
+            case _:
+                return
+
+    def _row(self, row: dict[str, Any]) -> None:
+        run, is_over = row["run"], row["ended_at"] is not None
+        if row["due"] and row["due"] != runs.FAR:
+            self.dues.add(row["due"])
+        if row["open"] != (0 if is_over else 1):
+            raise Unlawful(f"{run} is {row['state']} and has {row['open']} open segments")
+        if is_over != (row["state"] in runs.ENDED) or (is_over and self._ended.get(run) != row["state"]):
+            raise Unlawful(f"{run} is {row['state']}, ended: {is_over}, as written: {self._ended.get(run)}")
+        if is_over and row["owner"] == run:
+            raise Unlawful(f"{run} is over and still owns {row['plan']}")
+        if not is_over and row["owner"] != run and run not in self._broken:
+            raise Unlawful(f"{run} is open and {row['plan']} is {row['owner']}'s")
+        if row["due"] == runs.FAR and (row["stop"] or not (row["asked"] or run in self._paused)):
+            raise Unlawful(f"{run} waits for a person, and there is nothing that anybody could say")
+
+    def recorded(self) -> None:
+        """Hold after every step."""
+        answered = self._ledger.look().rows("SELECT number, answer FROM approvals WHERE answer IS NOT NULL")
+        for row in answered:
+            if self._answers.get(row["number"]) != row["answer"]:
+                raise Unlawful(
+                    f"a{row['number']} was answered {self._answers.get(row['number'])}, then {row}"
+                )
+
+    def moved(self, ref: str, old: str | None, new: str) -> None:
+        """Hold whenever a ref has moved."""
+        if ref != _MAIN or old is None:
+            return
+        model = self._model
+        if old not in model.history(new):
+            raise Unlawful(f"{ref} has lost {old[:7]}")
+        fresh = [name for name in reversed(model.history(new)) if name not in model.history(old)]
+        ours = [name for name in fresh if trailer(model.commits[name].message, RUN)]
+        for name in ours:
+            self._landed(name)
+        if ours and all(name in ours for name in fresh):
+            self._tests(new, ours)
+        self._once(new)
+        self._marks(new)
+
+    def _landed(self, name: str) -> None:
+        """See that a commit of ours holds what its phase promises, and that somebody has judged it."""
+        commit = self._model.commits[name]
+        run, phase = trailer(commit.message, RUN), trailer(commit.message, PHASE)
+        if phase is None or run is None:
+            return
+        found = runs.find(self._ledger.look(), LOCAL, REPO, run)
+        if found is None:
+            raise Unlawful(f"{name[:7]} is of {run}, which nobody has asked for")
+        script = next(one for one in self._story.scripts if one.path == found.plan)
+        if not passes_check(self._model.trees[commit.tree], f"check {script.slug}-{phase}"):
+            raise Unlawful(f"phase {phase} of {run} has landed and its check fails")
+        facts = facts_of(self._ledger.look(), self._blobs, found)
+        last = facts.phases[phase].attempts[-1]
+        judged = self._hosts.judged.get(f"{run}.{phase}.{last.number}")
+        is_told = last.checks == "PASS" and last.verdict == "PASS"
+        if not is_told or judged is None or any(word != "PASS" for _, word, _ in judged.verdict):
+            raise Unlawful(f"phase {phase} of {run} has landed and was not proven")
+
+    def _tests(self, new: str, ours: list[str]) -> None:
+        """See that the tests pass on what has landed, where there are tests."""
+        run = trailer(self._model.commits[ours[-1]].message, RUN) or ""
+        found = runs.find(self._ledger.look(), LOCAL, REPO, run)
+        if found is None or found.options["tests"] != "run-tests":
+            return
+        files = self._model.files(new)
+        if not passes_tests(files):
+            raise Unlawful(f"{run} has landed {new[:7]}, on which the tests fail")
+        proven = {tree for tree, command, passed in self._model.shown if command == "run-tests" and passed}
+        # What the marks are laid upon: the last phase that lands, or what a person has merged by hand.
+        phases = [one for one in ours if trailer(self._model.commits[one].message, PHASE)]
+        below = phases[-1] if phases else self._model.commits[ours[0]].parents[0]
+        if not proven & {self._model.commits[one].tree for one in (new, below)}:
+            raise Unlawful(f"{run} has landed {new[:7]}, and no test has run on it")
+
+    def _once(self, at: str) -> None:
+        for run in {trailer(self._model.commits[one].message, RUN) for one in self._model.history(at)}:
+            if run is None:
+                continue
+            stands = Counter(
+                one.phase for one in outcomes(self._model, at, run) if one.phase and not one.undone
+            )
+            twice = [phase for phase, times in stands.items() if times > 1]
+            if twice:
+                raise Unlawful(f"phase {twice[0]} of {run} stands twice")
+
+    def _marks(self, at: str) -> None:
+        for plan in self._model.plans:
+            text = self._model.files(at).get(plan)
+            if text is not None and plan not in self._people.edited:
+                self._marked(plan, text)
+
+    def spliced(self, file: Path, data: bytes) -> None:
+        """Hold whenever a plan's file was written in the checkout."""
+        if file.name not in self._people.edited:
+            self._marked(file.name, data)
+
+    def _marked(self, plan: str, text: bytes) -> None:
+        """See that a plan calls nothing done that the target does not have."""
+        there = {
+            trailer(self._model.commits[name].message, PHASE)
+            for name in self._model.history(self._model.refs[_MAIN])
+            if self._is_of(plan, trailer(self._model.commits[name].message, RUN))
+        }
+        for phase in read(text).phases:
+            if phase.status is Status.DONE and phase.id not in there:
+                raise Unlawful(f"{plan} calls phase {phase.id} done, and {_MAIN} does not have it")
+
+    def _is_of(self, plan: str, run: str | None) -> bool:
+        found = runs.find(self._ledger.look(), LOCAL, REPO, run) if run else None
+        return found is not None and found.plan == plan
+
+    def at_rest(self, durable: Durable) -> None:
+        """Hold when nothing happens any more by itself."""
+        session = self._ledger.look()
+        if self._hosts.living:
+            raise Unlawful(f"{[*self._hosts.living]} live on, and nobody waits for them")
+        for segment in runs.open_segments(session, LOCAL):
+            known = durable.workflows.get(segment.workflow)
+            if segment.due_at != runs.FAR:
+                raise Unlawful(f"{segment.workflow} is due at {segment.due_at} and is not handled: {known}")
+            if known is not None:
+                raise Unlawful(f"{segment.workflow} waits for a person, and the engine has begun it: {known}")
+
+    def at_end(self) -> None:
+        """Hold when everybody has said whatever they were asked."""
+        session = self._ledger.look()
+        still = runs.open_of(session, LOCAL)
+        if still:
+            raise Unlawful(f"{still[0].run} is {still[0].state} and never ends")
+        if claims.every(session, LOCAL):
+            raise Unlawful("a claim is left")
+        for script in self._story.scripts:
+            self._plan(Address(LOCAL, REPO, script.path), script.path)
+
+    def _plan(self, address: Address, plan: str) -> None:
+        session = self._ledger.look()
+        keys = [event.seq for event in history(session, address)]
+        if keys != [*range(1, len(keys) + 1)]:
+            raise Unlawful(f"the events of {plan} have gaps: {keys}")
+        told = events_of(session, self._blobs, address)
+        standing = fold_plan(told)
+        listed = runs.of_plan(session, address)
+        stands = {one.stands for landing in standing.landings for one in landing.landed}
+        at = self._model.refs[_MAIN]
+        for run in listed:
+            for one in outcomes(self._model, at, run.run):
+                if (
+                    one.phase
+                    and not one.undone
+                    and one.commit not in stands | {work.commit for work in standing.proven}
+                ):
+                    raise Unlawful(f"{one.commit[:7]} of {run.run} has landed and the journal does not know")
+        missing = [one[:7] for one in stands if one not in self._model.history(at)]
+        if missing:
+            raise Unlawful(f"the journal calls {missing} landed, and {_MAIN} does not have them")
+        if plan not in self._people.edited and all(map(self._is_marked, listed)):
+            self._is_written(plan, {one.phase for landing in standing.landings for one in landing.landed})
+
+    def _is_marked(self, run: Run) -> bool:
+        """Tell whether a run has written into the plan what it has landed; one that trouble ended has not."""
+        return facts_of(self._ledger.look(), self._blobs, run).marked
+
+    def _is_written(self, plan: str, landed: set[str]) -> None:
+        done = {
+            phase.id
+            for phase in read((self._model.root / plan).read_bytes()).phases
+            if phase.status is Status.DONE
+        }
+        if done != landed:
+            raise Unlawful(f"{plan} calls {sorted(done)} done, and {sorted(landed)} have landed")
+
+
+_EVENT = ("seq", "key", "kind", "v", "at", "actor", "data")
+
+
+def _shown(data: dict[str, Any]) -> str:
+    names = ("outcome", "ending", "state", "reason", "why", "until", "what", "commit", "new", "answer")
+    return " ".join(f"{name}={str(data[name])[:60]}" for name in names if data.get(name))

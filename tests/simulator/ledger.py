@@ -1,0 +1,149 @@
+"""The journal's store and its blobs in memory: the shipped SQL on the shipped schema, by the world's clock.
+
+The one rule: a transaction is a moment. It can fail before it begins, be cut off before its end, and its end
+can be lost to whoever waits for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import StoreFailed
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.schema import STEPS
+from asbuilt.journal.sqlite import SqliteSession
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
+
+    from asbuilt.journal.store import Migration
+    from tests.simulator.stage import Stage
+
+
+class LedgerSession(SqliteSession):
+    """A transaction at the world's time."""
+
+    def __init__(self, connection: sqlite3.Connection, stage: Stage) -> None:
+        super().__init__(connection)
+        self._stage = stage
+
+    @property
+    def now(self) -> str:
+        """Return the world's time; within a transaction it stands still."""
+        return self._stage.at
+
+
+class Ledger:
+    """The store. One for a process: making its tables takes longer than a simulation may."""
+
+    def __init__(self) -> None:
+        self.connection = sqlite3.connect(":memory:", isolation_level=None)
+        for step in STEPS:
+            for statement in step.statements("sqlite"):
+                self.connection.execute(statement)
+        rows = self.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        self._tables = [name for (name,) in rows]
+        self._stage: Stage
+        self.down_until = 0.0
+        self.breaks_off = ""
+        """The next transaction does not end well: `before` it was written, or `after`."""
+        self.written: Callable[[], None] = lambda: None
+
+    def open(self, stage: Stage) -> None:
+        """Begin anew, with nothing written."""
+        for table in self._tables:
+            self.connection.execute(f"DELETE FROM {table}")
+        self._stage, self.down_until, self.breaks_off = stage, 0.0, ""
+        self.written = lambda: None
+
+    @contextmanager
+    def write(self) -> Iterator[LedgerSession]:
+        """Begin a transaction that may change rows."""
+        stage = self._stage
+        stage.point()
+        self._up()
+        stage.is_held = True
+        self.connection.execute("BEGIN")
+        try:
+            yield LedgerSession(self.connection, stage)
+            stage.point()
+            self._break_off("before")
+            self.connection.execute("COMMIT")
+            stage.change()
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        finally:
+            stage.is_held = False
+        self.written()
+        stage.point()
+        self._break_off("after")
+
+    @contextmanager
+    def read(self) -> Iterator[LedgerSession]:
+        """Begin a transaction that sees one moment."""
+        self._stage.point()
+        self._up()
+        held, self._stage.is_held = self._stage.is_held, True
+        try:
+            yield LedgerSession(self.connection, self._stage)
+        finally:
+            self._stage.is_held = held
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Return: nobody pokes, and everybody looks often."""
+
+    def version(self) -> int:
+        """Tell the schema's step."""
+        return STEPS[-1].number
+
+    def migrate(self, steps: Sequence[Migration]) -> None:
+        """Nothing is missing."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def look(self) -> LedgerSession:
+        """Look at the rows from outside of the world."""
+        return LedgerSession(self.connection, self._stage)
+
+    def _up(self) -> None:
+        if self._stage.now < self.down_until:
+            raise _failed("the store is down")
+
+    def _break_off(self, when: str) -> None:
+        if self.breaks_off == when:
+            self.breaks_off = ""
+            raise _failed(f"the transaction broke off {when} it was written")
+
+
+class MemoryBlobs(Blobs):
+    """Blobs without files."""
+
+    def __init__(self, stage: Stage, is_full: Callable[[], bool]) -> None:
+        super().__init__(Path("/nowhere"))
+        self._stage = stage
+        self._is_full = is_full
+        self._kept: dict[str, bytes] = {}
+
+    def put(self, data: bytes) -> str:
+        """Keep some bytes and return their digest."""
+        self._stage.point()
+        if self._is_full():
+            raise _failed("an output could not be kept: No space left on device")
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        self._kept[digest] = data
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Return the bytes of a digest."""
+        return self._kept[digest]
+
+
+def _failed(what: str) -> StoreFailed:
+    return StoreFailed(what, why="A fault of the simulation.", next_step="Wait.")

@@ -1,0 +1,133 @@
+"""Bugs to be found. The one rule: each changes one place of the shipped code, mostly takes out a guard."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from unittest.mock import patch
+
+from asbuilt.flows import loads, run, tidying
+from asbuilt.flows.marking import marked
+from asbuilt.flows.outcomes import Outcomes
+from asbuilt.journal import approvals, claims, runs, segments
+from asbuilt.lifecycle import phases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
+
+
+def _skip_the_claim_check() -> AbstractContextManager[object]:
+    """Whoever asks for a plan is told that it is theirs."""
+    acquire = claims.acquire
+
+    def lax(*arguments: Any, **more: Any) -> claims.Acquired:  # noqa: ANN401 - as it is called
+        return acquire(*arguments, **more)._replace(answer=claims.Answer.YOURS)
+
+    return patch.object(claims, "acquire", lax)
+
+
+def _mark_before_landing() -> AbstractContextManager[object]:
+    """The plan says that it is done, and then it lands."""
+    land = Outcomes.land
+
+    def hasty(self: Outcomes, facts: RunFacts) -> None:
+        done = {work.phase: work.commit for work in facts.pending}
+        self._document.splice(lambda data: marked(data, done))
+        land(self, facts)
+
+    return patch.object(Outcomes, "land", hasty)
+
+
+def _lose_a_wake_up() -> AbstractContextManager[object]:
+    """What a person says is written down, and the run that waits for it sleeps on."""
+    return patch.object(runs, "wake", lambda *_: [])
+
+
+def _lose_a_word() -> AbstractContextManager[object]:
+    """What is said between a decision to wait and the waiting is not heard."""
+    return patch.object(run, "_still_waits", lambda *_: True)
+
+
+def _forget_the_claim() -> AbstractContextManager[object]:
+    """A run that is over keeps its plan."""
+    return patch.object(claims, "release", lambda *_, **__: claims.Answer.YOURS)
+
+
+def _believe_the_agent() -> AbstractContextManager[object]:
+    """What passes its checks is committed, and nobody judges it."""
+
+    def credulous(phase: PhaseFacts, last: AttemptFacts, _now: str) -> phases.Move:
+        return phases.Commit(phase.id, last.number)
+
+    return patch.object(phases, "_verify", credulous)
+
+
+def _believe_an_old_proof() -> AbstractContextManager[object]:
+    """A branch that has moved is landed on without another look."""
+    return patch.object(loads.Picks, "refusal", lambda *_: None)
+
+
+def _write_without_a_fence() -> AbstractContextManager[object]:
+    """A worker that was replaced goes on writing when it wakes."""
+    return patch.object(segments, "is_open", lambda *_, **__: True)
+
+
+def _tidy_up_around_the_living() -> AbstractContextManager[object]:
+    """What a run has landed takes its workspace with it, whether it is over or not."""
+    return patch.object(tidying, "_over", lambda _record, names: names)
+
+
+def _change_an_answer() -> AbstractContextManager[object]:
+    """The second answer to a question overrules the first."""
+    answer = approvals.answer
+
+    def twice(session: Any, org: str, repo: str, number: int, **more: Any) -> object:  # noqa: ANN401
+        session.run("UPDATE approvals SET answer = NULL WHERE number = :number", number=number)
+        return answer(session, org, repo, number, **more)
+
+    return patch.object(approvals, "answer", twice)
+
+
+def _stumble() -> AbstractContextManager[object]:
+    """A landing breaks off by an error that is not one of ours."""
+
+    def stumbles(_self: Outcomes, facts: RunFacts) -> None:
+        raise KeyError(facts.pending[0].phase)
+
+    return patch.object(Outcomes, "land", stumbles)
+
+
+class Bug(NamedTuple):
+    """How a bug is planted, and how the law reads that it breaks."""
+
+    plant: Callable[[], AbstractContextManager[object]]
+    law: str
+
+
+FOUND: Final = {
+    "skip the claim check": Bug(_skip_the_claim_check, " is open and "),
+    "mark before landing": Bug(_mark_before_landing, "done, and refs/heads/main does not have it"),
+    "lose a wake-up": Bug(_lose_a_wake_up, "waits for a person, and there is nothing that anybody could say"),
+    "lose a word": Bug(_lose_a_word, "waits for a person, and there is nothing that anybody could say"),
+    "forget the claim": Bug(_forget_the_claim, "is over and still owns"),
+    "believe the agent": Bug(_believe_the_agent, "has landed and was not proven"),
+    "believe an old proof": Bug(_believe_an_old_proof, "and no test has run on it"),
+    "change an answer": Bug(_change_an_answer, " was answered "),
+    "write without a fence": Bug(_write_without_a_fence, "one attempt a run"),
+    "stumble": Bug(_stumble, "by what nobody has foreseen: KeyError"),
+}
+AIMED: Final = {
+    "tidy up around the living": Bug(_tidy_up_around_the_living, "is touched while an agent works in it"),
+}
+"""Too rare for chance: a test leads up to them."""
+
+
+@contextmanager
+def planted(name: str) -> Iterator[str]:
+    """Plant a bug for a while; tell the law that it breaks."""
+    bug = (FOUND | AIMED)[name]
+    with bug.plant():
+        yield bug.law

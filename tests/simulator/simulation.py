@@ -1,0 +1,308 @@
+"""One seed from its first point to its end. The one rule: the same seed takes the same course, always."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import traceback
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.flows.lease import Lease
+from asbuilt.flows.perform import Performer
+from asbuilt.flows.run import Runs
+from asbuilt.git.commits import Commit
+from asbuilt.journal import runs, segments
+from asbuilt.journal.home import Home
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.views import events_of, facts_of
+from asbuilt.lifecycle.standing import fold_plan
+from tests.simulator import linking
+from tests.simulator.bench import Ring
+from tests.simulator.durable import TIMES, Durable, Going, Site
+from tests.simulator.hosts import Attempts, Hosts
+from tests.simulator.laws import Laws
+from tests.simulator.ledger import Ledger, MemoryBlobs
+from tests.simulator.model_git import PERSON, Model
+from tests.simulator.people import People
+from tests.simulator.stage import Stage, Unlawful, moment
+from tests.simulator.story import REPO, story
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.simulator.linking import World
+    from tests.simulator.stage import Actor, Process
+    from tests.simulator.story import Act, Fault, Story
+
+_TURNS: Final = 6_000
+_ROUNDS: Final = 25
+"""How often people are asked again before a run has to be over."""
+
+
+class Course(NamedTuple):
+    """How a simulation went."""
+
+    seed: int
+    broken: str | None
+    """The law that was broken."""
+    trace: list[str]
+    end: tuple[str, ...]
+    """How each run ended, and what has landed."""
+
+
+class Simulator:
+    """Plays one seed after the other."""
+
+    def __init__(self, world: World, folder: Path) -> None:
+        self._world = world
+        self._folder = folder
+        self._ledger = Ledger()
+
+    def play(self, seed: int) -> Course:
+        """Play the story of a seed."""
+        return self.judged(story(seed))
+
+    def judged(self, told: Story) -> Course:
+        """Play a story; a calm one is played again without faults, and has to end the same."""
+        course = self.course(told)
+        if course.broken is not None or not told.is_calm or not told.faults:
+            return course
+        twin = self.course(replace(told, faults=()))
+        if twin.broken is not None or _is_same(course.end, twin.end):
+            return course if twin.broken is None else twin
+        broken = f"with faults it ends {course.end}, without {twin.end}"
+        return course._replace(broken=broken)
+
+    def course(self, told: Story) -> Course:
+        """Play one story."""
+        play = Play(told, self._ledger, self._world, self._folder)
+        try:
+            play.through()
+        except Unlawful as error:
+            return Course(told.seed, str(error), play.stage.trace, ())
+        except Exception:  # noqa: BLE001 - whatever nobody has foreseen is found here
+            return Course(told.seed, traceback.format_exc(limit=-6), play.stage.trace, ())
+        finally:
+            play.stage.close()
+        return Course(told.seed, None, play.stage.trace, play.end())
+
+    def shrink(self, told: Story) -> Story:
+        """Drop the faults and acts without which the story is still unlawful."""
+        for at in range(len(told.faults) - 1, -1, -1):
+            less = replace(told, faults=told.faults[:at] + told.faults[at + 1 :])
+            if self.judged(less).broken is not None:
+                told = less
+        for at in range(len(told.acts) - 1, -1, -1):
+            less = replace(told, acts=told.acts[:at] + told.acts[at + 1 :])
+            if self.judged(less).broken is not None:
+                told = less
+        return told
+
+
+@contextmanager
+def simulator() -> Iterator[Simulator]:
+    """Lend a simulator; the flows of this process are linked to its worlds meanwhile."""
+    room = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - memory, and a name of our own
+    with (
+        tempfile.TemporaryDirectory(prefix="asbuilt-simulator-", dir=room) as made,
+        linking.linked() as world,
+    ):
+        yield Simulator(world, Path(made))
+
+
+class Play:
+    """One story, and the world in which it takes place."""
+
+    def __init__(self, told: Story, ledger: Ledger, world: World, folder: Path) -> None:
+        self._told = told
+        self._ledger = ledger
+        self.stage = stage = Stage(Random(told.seed))
+        self._full_until = 0.0
+        between = {one for one in told.faults if one.kind == "kill_between"}
+        self._faults = {fault.point: fault for fault in told.faults if fault not in between}
+        self._between = {fault.point: fault for fault in between}
+        self._acts: dict[int, list[Act]] = {}
+        for act in told.acts:
+            self._acts.setdefault(act.point, []).append(act)
+        self._sites: list[Site] = []
+        ledger.open(stage)
+        self._model = model = Model(stage, folder / "checkout", self._is_full)
+        self._blobs = MemoryBlobs(stage, self._is_full)
+        self._hosts = Hosts(stage, model, told)
+        self._people = People(stage, ledger, self._blobs, model, told)
+        self._durable = Durable(stage)
+        self._laws = Laws(told, ledger, self._blobs, model, self._hosts, self._people)
+        self._state = folder / "state"
+        self._known_dues: set[str] = set()
+        world.model, world.spliced = model, self._laws.spliced
+        world.people = self._people
+        self._connect()
+        self._lay_out()
+
+    def through(self) -> None:
+        """Play it to its end."""
+        self._start("w1")
+        if self._told.is_fleet:
+            self._start("w2")
+        for act in self._told.acts:
+            if not act.point:
+                self.stage.later(act.at_s, partial(self._people.do, act))
+        for _ in range(_ROUNDS):
+            self.stage.play(limit=_TURNS)
+            self._laws.at_rest(self._durable)
+            if not self._people.settle():
+                break
+        self._laws.at_end()
+
+    def end(self) -> tuple[str, ...]:
+        """Tell how it all ended, in words that do not hang on when anything happened."""
+        session = self._ledger.look()
+        told = []
+        for script in self._told.scripts:
+            address = Address(LOCAL, REPO, script.path)
+            standing = fold_plan(events_of(session, self._blobs, address))
+            landed = sorted(one.phase for landing in standing.landings for one in landing.landed)
+            for run in runs.of_plan(session, address):
+                facts = facts_of(session, self._blobs, run)
+                told.append(f"{script.slug} {run.state} {sorted(standing.done)} {landed} {facts.reason[:80]}")
+        return tuple(told)
+
+    def _connect(self) -> None:
+        stage, laws = self.stage, self._laws
+        self._ledger.written = self._written
+        self._durable.recorded = laws.recorded
+        self._durable.acted = self._acted
+        self._model.moved = laws.moved
+        self._model.is_busy = self._hosts.is_busy
+        self._hosts.is_current = self._is_current
+        stage.passes = self._hosts.passes
+        stage.strike = self._strike
+        stage.struck = frozenset(self._faults.keys() | self._acts.keys())
+
+    def _written(self) -> None:
+        """See that all is lawful, and that time does not pass by what is due."""
+        self._laws.written()
+        for due in sorted(self._laws.dues - self._known_dues):
+            wait_s = moment(due) - self.stage.now - self.stage.skew
+            self.stage.later(max(0.0, wait_s), lambda: None)
+        self._known_dues |= self._laws.dues
+
+    def _is_current(self) -> bool:
+        going = self.stage.current and self.stage.current.memory
+        assert isinstance(going, Going)
+        segment = runs.Segment(*going.workflow.arguments, "", "")
+        return segments.is_open(self._ledger.look(), segment, hold=False)
+
+    def _lay_out(self) -> None:
+        """Make the repository and its checkout."""
+        model = self._model
+        for folder in (model.root, self._state):
+            shutil.rmtree(folder, ignore_errors=True)
+        model.root.mkdir(parents=True)
+        files = {"base": b"0"}
+        for script in self._told.scripts:
+            model.plans.append(script.path)
+            (model.root / script.path).write_bytes(script.text)
+            if script.tracked != "untracked":
+                files[script.path] = script.text if script.tracked == "clean" else b"# Not yet\n"
+        tree = model.tree(files)
+        name = model.store(
+            Commit(name="", tree=tree, parents=(), author=PERSON, committer=PERSON, message=b"start\n")
+        )
+        model.refs["refs/heads/main"] = model.carried = name
+
+    def _start(self, name: str) -> None:
+        """Start a worker, unless one of that name is there."""
+        if any(one.name == name and not one.dead for one in self._sites):
+            return
+        stage, ledger, blobs = self.stage, self._ledger, self._blobs
+        ring = Ring("none" if self._told.ring == "none" else "bwrap")
+        attempts = Attempts(stage, self._hosts, name, self._is_full)
+        lease = Lease(ledger, name, org=LOCAL, times=TIMES) if self._told.is_fleet else None
+        performer = Performer(Home(self._state / name), ledger, blobs, attempts, ring, lease=lease)
+        site = Site(name, stage, lambda: self._start(name))
+        self._sites = [one for one in self._sites if not one.dead] + [site]
+        stage.tell(f"worker {name} starts")
+        site.serve(
+            self._durable, ledger, Runs(ledger, blobs, performer, Bell(), step=self._durable.step), lease
+        )
+
+    def _is_full(self) -> bool:
+        return self.stage.now < self._full_until
+
+    def _strike(self, point: int, actor: Actor) -> None:
+        for act in self._acts.pop(point, ()):
+            self._people.do(act)
+        fault = self._faults.get(point)
+        if fault is not None and isinstance(actor.process, Site):
+            self._befall(fault, actor.process)
+
+    def _acted(self, step: int, process: Process) -> None:
+        fault = self._between.get(step)
+        if fault is not None and isinstance(process, Site):
+            self._befall(fault, process)
+
+    def _befall(self, fault: Fault, site: Site) -> None:
+        stage, lasts_s = self.stage, fault.lasts_s
+        stage.tell(f"FAULT {fault.kind} at {fault.point}, {lasts_s:.0f} s")
+        stage.change()
+        match fault.kind:
+            case "kill" | "kill_long" | "kill_between":
+                site.dead = True
+                stage.later(lasts_s, lambda: self._start(site.name))
+            case "engine_lost":
+                self._durable.workflows = {}
+                for one in self._sites:
+                    one.dead = True
+                    stage.later(1.0, partial(self._start, one.name))
+            case "store_down":
+                self._ledger.down_until = stage.now + lasts_s
+                stage.later(lasts_s, lambda: None)
+            case "store_before" | "store_after":
+                self._ledger.breaks_off = fault.kind.removeprefix("store_")
+            case "disk_full":
+                self._full_until = stage.now + lasts_s
+                stage.later(lasts_s, lambda: None)
+            case "freeze":
+                self._freeze(site, lasts_s)
+            case "jump":
+                stage.skew += lasts_s
+            case "host":
+                self._hosts.lose()
+            case "given_up":
+                for workflow in self._durable.workflows.values():
+                    if workflow.status == "PENDING":
+                        workflow.status = "CANCELLED"
+            case "unrecorded":
+                self._durable.is_broken = True
+            case _:
+                raise ValueError(fault)
+
+    def _freeze(self, site: Site, lasts_s: float) -> None:
+        """Stop a worker for a while; where there is another one, it takes over what is not let go of."""
+        site.frozen = True
+
+        def thaw() -> None:
+            site.frozen = False
+            self.stage.tell(f"worker {site.name} wakes")
+
+        self.stage.later(lasts_s, thaw)
+
+
+class Bell:
+    """A way to reach a person. The port `Attention`."""
+
+    way = "bell"
+
+    def call(self, notice: object) -> None:
+        """Say it."""
+
+
+def _is_same(end: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Tell whether two ends are the same; one that named its trouble may differ."""
+    return all(one == two or "kept from going on" in one for one, two in zip(end, other, strict=True))

@@ -1,0 +1,208 @@
+"""What one seed makes: plans, requests, agents, people and faults. Pure: a seed tells one story."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final, NamedTuple
+
+BRANCH: Final = "main"
+REPO: Final = "shop"
+
+
+class Act(NamedTuple):
+    """What a person does, and when: at a time, or at a point of asbuilt's own processes."""
+
+    at_s: float
+    kind: str
+    plan: int
+    point: int = 0
+
+
+class Fault(NamedTuple):
+    """What goes wrong, and where."""
+
+    point: int
+    """Of asbuilt's own processes; for `kill_between` the step that has acted and is not recorded yet."""
+    kind: str
+    lasts_s: float
+
+
+class Manner(NamedTuple):
+    """How an agent behaves in one start of one attempt."""
+
+    kind: str
+    lasts_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A plan, and how it is run."""
+
+    slug: str
+    text: bytes
+    phases: tuple[str, ...]
+    tracked: str
+    """clean, dirty or untracked: what git thinks of the plan's file."""
+    options: dict[str, Any]
+
+    @property
+    def path(self) -> str:
+        return f"{self.slug}.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """Everything that is not decided by asbuilt."""
+
+    seed: int
+    scripts: tuple[Script, ...]
+    acts: tuple[Act, ...]
+    faults: tuple[Fault, ...]
+    ring: str
+    is_fleet: bool
+    """Two workers share the database; else there is one at a time, and the lock of its folder proves it."""
+    is_calm: bool
+    """People only answer what they are asked, so that the end does not hang on when they act."""
+
+    def manner(self, attempt: str, role: str, start: int) -> Manner:
+        """Tell how an agent behaves, by the attempt's own name: no fault changes how anybody else does."""
+        chance = Random(f"{self.seed}/{attempt}/{role}")
+        table = _JUDGE if role == "verify" else _FIX if role == "fix" else _WORK
+        kinds, weights = [*table], [*table.values()]
+        kind = chance.choices(kinds, weights)[0]
+        lasts_s = chance.uniform(5, 400)
+        if kind == "limited" and start > 1:
+            kind = chance.choices(kinds[:2], (9, 1))[0]
+        return Manner(kind, lasts_s)
+
+    def is_eager(self, key: str) -> bool:
+        """Tell whether somebody answers a question the moment that it is asked."""
+        return Random(f"{self.seed}/eager/{key}").random() < 0.4
+
+    def haste(self, key: str) -> int:
+        """Tell how many points pass before who is eager has answered."""
+        return Random(f"{self.seed}/haste/{key}").randrange(16)
+
+    def answer(self, key: str) -> str:
+        """Tell what a person says to a question, whenever they are asked."""
+        return "yes" if Random(f"{self.seed}/{key}").random() < 0.88 else "no"
+
+
+def story(seed: int) -> Story:
+    """Make the story of a seed."""
+    chance = Random(seed)
+    is_calm = chance.random() < 0.18
+    tests = chance.choices(("run-tests", "", None), (85, 8, 7))[0]
+    scripts = tuple(_script(chance, slug, tests) for slug in ("red", "blue")[: 1 + (chance.random() < 0.15)])
+    # Few times, because commits are named by them, and a plan by its commits.
+    acts = [Act(chance.choice((5.0, 60.0)), "run", plan) for plan in range(len(scripts))]
+    is_fleet = chance.random() < 0.2
+    if not is_calm:
+        acts += [_act(chance, len(scripts)) for _ in range(chance.choice((0, 1, 1, 2, 3, 5)))]
+    return Story(
+        seed=seed,
+        scripts=scripts,
+        acts=tuple(sorted(acts)),
+        faults=_faults(chance, is_fleet=is_fleet),
+        ring="none" if chance.random() < 0.05 else "bwrap",
+        is_fleet=is_fleet,
+        is_calm=is_calm,
+    )
+
+
+def _script(chance: Random, slug: str, tests: str | None) -> Script:
+    many = chance.choices((1, 2, 3, 4, 5), (58, 26, 9, 4, 3))[0]
+    names = tuple(str(number) for number in range(1, many + 1))
+    # Few texts, because reading one takes longer than running it: a phase needs all before it, one, or none.
+    reach = chance.choice((many, 1, 0))
+    needs = {name: [*names[max(0, at - reach) : at]] for at, name in enumerate(names)}
+    is_auto = chance.random() < 0.65
+    options = {
+        "kind": "run",
+        "mode": "finish" if chance.random() < 0.7 else "phase",
+        "phase": chance.choice(names) if chance.random() < 0.06 else None,
+        "auto": is_auto,
+        "hold": not is_auto or chance.random() < 0.1,
+        "landing": "direct" if chance.random() < 0.35 else "cherry-pick",
+        "tests": tests,
+        "setup": "make-ready" if chance.random() < 0.1 else None,
+        "sign": "never",
+        "branch": BRANCH,
+        "slug": slug,
+        "host": "here",
+        "agent": "scripted",
+        "ring_required": True,
+        "desktop": chance.random() < 0.2,
+    }
+    return Script(
+        slug=slug,
+        text=_text(slug, needs),
+        phases=names,
+        tracked=chance.choices(("clean", "dirty", "untracked"), (60, 15, 25))[0],
+        options=options,
+    )
+
+
+def _text(slug: str, needs: dict[str, list[str]]) -> bytes:
+    parts = [f"# {slug.title()}\n"]
+    for name, others in needs.items():
+        on = ", ".join(f"Phase {other}" for other in others) or "None"
+        parts.append(
+            f"## Phase {name} — Part {name}\n### Dependencies\n{on}.\n### Work Items\n"
+            f"- [ ] make `{slug}-{name}`\n### Verification\n- `check {slug}-{name}`\n"
+        )
+    return "\n".join(parts).encode()
+
+
+_ACTS: Final = {
+    "stop": 12, "pause": 10, "go_on": 8, "answer": 8, "run": 10, "land": 8, "undo": 8, "verify": 4,
+    "continue": 8, "break": 5, "edit": 8, "tick": 4, "commit": 8, "clash": 4, "merge": 3, "commit_plan": 4,
+}  # fmt: skip
+
+
+def _act(chance: Random, plans: int) -> Act:
+    kind = chance.choices([*_ACTS], [*_ACTS.values()])[0]
+    # What people do falls between two instructions only where it is aimed there.
+    point = 1 + chance.randrange(500) if chance.random() < 0.5 else 0
+    return Act(chance.expovariate(1 / 700), kind, chance.randrange(plans), point)
+
+
+_FAULTS: Final = {
+    "kill": 30, "kill_long": 8, "kill_between": 16, "engine_lost": 8, "store_down": 8, "store_before": 8,
+    "store_after": 8,
+    "disk_full": 8, "freeze": 12, "jump": 6, "host": 8, "given_up": 6, "unrecorded": 6,
+}  # fmt: skip
+
+
+def _faults(chance: Random, *, is_fleet: bool) -> tuple[Fault, ...]:
+    many = chance.choices((0, 1, 2, 3, 5, 8), (12, 30, 24, 16, 12, 6))[0]
+    reach = chance.choice((60, 200, 500))
+    kinds = chance.choices([*_FAULTS], [*_FAULTS.values()], k=many)
+    # A server whose clock jumps calls every worker lost; that is a fault of its own.
+    kinds = [kind for kind in kinds if kind != "jump" or not is_fleet]
+    return tuple(sorted(Fault(_point(chance, kind, reach), kind, _lasts(chance, kind)) for kind in kinds))
+
+
+def _point(chance: Random, kind: str, reach: int) -> int:
+    return 1 + chance.randrange(60 if kind == "kill_between" else reach)
+
+
+def _lasts(chance: Random, kind: str) -> float:
+    long = {
+        "kill": 5.0,
+        "kill_between": 5.0,
+        "kill_long": 2_000.0,
+        "store_down": 60.0,
+        "disk_full": 60.0,
+        "freeze": 400.0,
+    }
+    return chance.expovariate(1 / long.get(kind, 20_000.0))
+
+
+_WORK: Final = {
+    "right": 74, "wrong": 8, "breaks": 4, "nothing": 2, "stalled": 3, "crashed": 4, "timed_out": 1,
+    "limited": 5, "large": 1, "meddles": 2,
+}  # fmt: skip
+_FIX: Final = {"right": 84, "wrong": 7, "crashed": 4, "limited": 5}
+_JUDGE: Final = {"pass": 84, "lie": 2, "fail": 5, "silent": 2, "crashed": 4, "limited": 4}
