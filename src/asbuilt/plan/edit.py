@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from asbuilt.plan.model import Phase, Plan
 
+AUDIT: Final = "<!-- Auto-corrected "
+"""How the note at a number begins that was put right."""
 _WAIVED: Final = "<!-- Waived "
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
 
@@ -180,8 +182,8 @@ def reopen(plan: Plan) -> Edit:
     return edit
 
 
-def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date) -> Edit:
-    """Put a measured number in the place of a stated one, with an audit note.
+def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date, *, measured: bool = False) -> Edit:
+    """Put another number in the place of a stated one, with an audit note that says how it was come by.
 
     `bullet` counts the acceptance criteria that hold a digit, from 1.
     """
@@ -197,7 +199,7 @@ def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date) -> Ed
     source = plan.source
     line = source.line_of(claim.stated.start)
     text = source.lines[line]
-    if "<!-- Auto-corrected " in text:
+    if AUDIT in text:
         raise EditRefused(
             f"bullet {bullet} of phase {phase.id} was corrected before",
             why="A number that has to be corrected twice is not understood yet.",
@@ -207,7 +209,8 @@ def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date) -> Ed
     end = source.starts[line] + len(text.rstrip())
     splicer = Splicer(source)
     splicer.replace(claim.stated, corrected(claim.form, actual))
-    audit = f" <!-- Auto-corrected {on.isoformat()}: was {stated}, arithmetic says {actual} -->"
+    says = "measured" if measured else "arithmetic says"
+    audit = f" {AUDIT}{on.isoformat()}: was {stated}, {says} {actual} -->"
     splicer.replace(Span(end, end), audit)
     edit = splicer.edit()
     _check(read(source.data), edit, only=phase.id, keeps_intent=False)
