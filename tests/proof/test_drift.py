@@ -12,16 +12,14 @@ from asbuilt.plan.reader import read
 from asbuilt.proof.drift import (
     Course,
     Number,
-    Shown,
-    Token,
     Weighed,
+    accepted,
+    against,
     corrections,
     decide,
-    notes_of,
-    numbers_in,
-    tokens_in,
     weigh,
 )
+from asbuilt.proof.measuring import Shown, Token, notes_of, numbers_in, tokens_in
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from asbuilt.proof.verdict import Held, Promise, Waiver
 
@@ -78,18 +76,10 @@ def said(criterion: str = "PASS") -> Opinion:
     return Opinion(INTENT, (Entry(1, "PASS", "yes", cited), Entry(2, criterion, "counted", cited)))
 
 
-def weighed(
-    number: Number, criterion: str = "PASS", *, agreed: bool = False, blamed: bool = False
-) -> Weighed:
-    return weigh(
-        PROMISES,
-        said(criterion),
-        HELD,
-        [number],
-        waivers={},
-        agreed={2: AGREED} if agreed else {},
-        blamed=frozenset({2} if blamed else ()),
-    )
+def weighed(number: Number, criterion: str = "PASS", *, agreed: bool = False) -> Weighed:
+    yes = {2: AGREED} if agreed else {}
+    held = HELD._replace(against=against([number], yes))
+    return weigh(PROMISES, said(criterion), held, [number], waivers=accepted([number], yes))
 
 
 def test_a_number_is_what_the_check_that_its_criterion_quotes_has_printed() -> None:
@@ -119,6 +109,13 @@ def test_a_number_of_tests_is_measured_only_where_an_agent_counts_as_we_do(
 def test_what_was_corrected_before_is_known_by_its_note() -> None:
     number, _ = measured("60-90 <!-- Auto-corrected 2026-11-15: was 10, measured 75 -->")
     assert (number.was_corrected, number.diff, decide(number)) == (True, "", Course.STOP)
+
+
+def test_what_the_verifier_points_at_is_told_apart() -> None:
+    plan, token = read(PLAN.format(stated="60-90").encode()), Token("1", 1, "lines", "60-90", "7")
+    number, other = numbers_in(plan, plan.phases[0], SHOWN, (token,), {token})
+    assert (number.is_flagged, number.is_blamed, number.actual) == (True, True, 93)
+    assert (other.is_flagged, other.is_blamed) == (False, False)
 
 
 def test_tokens_are_read_and_what_cannot_be_read_is_told() -> None:
@@ -169,17 +166,18 @@ def test_a_person_who_agrees_to_the_number_lets_it_pass() -> None:
 
 
 def test_a_verifier_that_fails_an_item_for_its_number_lets_a_person_decide() -> None:
-    assert weighed(a_number(), "FAIL", blamed=True).asks == (a_number(),)
-    assert weighed(a_number(), "FAIL", blamed=True, agreed=True).verdict.outcome == "PASS"
+    blamed = a_number(is_blamed=True)
+    assert weighed(blamed, "FAIL").asks == (blamed,)
+    assert weighed(blamed, "FAIL", agreed=True).verdict.outcome == "PASS"
     # It failed for something else: that is mended first.
     assert weighed(a_number(), "FAIL").asks == ()
     assert weighed(a_number(), "FAIL", agreed=True).verdict.outcome == "FAIL"
 
 
 def test_a_number_within_its_band_that_the_verifier_fails_is_a_persons_too() -> None:
-    rough = a_number("about", "90", 93, is_flagged=True)
+    rough = a_number("about", "90", 93, is_flagged=True, is_blamed=True)
     assert weighed(rough).verdict.outcome == "PASS"
-    found = weighed(rough, "FAIL", blamed=True)
+    found = weighed(rough, "FAIL")
     assert (found.verdict.outcome, found.asks) == ("FAIL", (rough,))
 
 
@@ -191,9 +189,9 @@ def test_a_number_that_was_corrected_before_stops_and_nobody_is_asked() -> None:
 
 def test_nothing_is_asked_while_something_else_is_unproven() -> None:
     broken = (Entry(1, "FAIL", "no"), Entry(2, "PASS", "counted", (Line("app.py", 1),)))
-    opinion = Opinion(INTENT, broken)
-    assert weigh(PROMISES, opinion, HELD, [a_number()], waivers={}, agreed={}).asks == ()
-    assert weigh(PROMISES, None, HELD, [a_number()], waivers={}, agreed={}).asks == ()
+    held = HELD._replace(against=against([a_number()], ()))
+    assert weigh(PROMISES, Opinion(INTENT, broken), held, [a_number()], waivers={}).asks == ()
+    assert weigh(PROMISES, None, held, [a_number()], waivers={}).asks == ()
 
 
 def test_what_nobody_has_measured_is_told_and_changes_nothing() -> None:
@@ -278,8 +276,8 @@ def test_no_order_of_corrections_turns_a_fail_into_a_pass_without_a_person(
 ) -> None:
     yes: set[int] = set()
     for turn in turns:
-        now = number._replace(actual=turn.actual, is_flagged=turn.is_flagged)
-        found = weighed(now, turn.criterion, agreed=now.actual in yes, blamed=turn.is_blamed)
+        now = number._replace(actual=turn.actual, is_flagged=turn.is_flagged, is_blamed=turn.is_blamed)
+        found = weighed(now, turn.criterion, agreed=now.actual in yes)
         if found.verdict.outcome == "PASS":
             assert (now.holds and turn.criterion == "PASS") or now.actual in yes
         written = [one for one in corrections([now], {2} if now.actual in yes else ()) if not one.holds]
