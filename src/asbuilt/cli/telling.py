@@ -63,6 +63,12 @@ def _verdict(data: Mapping[str, Any]) -> Words:
     return "VERDICT", f"verifier says {data['outcome']}" + (f": {failures}" if failures else ""), True
 
 
+def _drift(data: Mapping[str, Any]) -> Words:
+    asked = (str(one[-1]).partition("\n")[0] for one in data["asks"])
+    said = (*asked, *data["stops"], *data["notes"])
+    return "DRIFT", "; ".join(said) or "a number of the plan is not what was measured", bool(said)
+
+
 def _approval(data: Mapping[str, Any]) -> Words:
     return "ASKS", f"a{data['number']}: {data['question']}", True
 
@@ -118,6 +124,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "checks.done": _checks,
     "verifier.begun": lambda data: ("VERIFY", f"another agent judges attempt {data['number']}", True),
     "verifier.ended": lambda data: ("VERIFIER", ": ".join(filter(None, map(data.get, _ENDING))), True),
+    "drift.found": _drift,
     "verdict.given": _verdict,
     "phase.rechecked": _checks,
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),

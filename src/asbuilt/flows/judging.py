@@ -9,10 +9,12 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.drifting import Measured, agreed_to, kept_numbers, measure
 from asbuilt.flows.outcomes import attempt_of
 from asbuilt.flows.proving import tree_of
 from asbuilt.git.changes import base_of, touched
 from asbuilt.git.trees import lines_of
+from asbuilt.proof.drift import accepted, against
 from asbuilt.proof.evidence import TESTS, evidence_from
 from asbuilt.proof.opinion import Line
 from asbuilt.proof.verdict import Held, one_spelling
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import PhaseFacts
+    from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.verdict import Waiver
 
 _LOOKED_UP: Final = 500
 """Files whose lines are counted for one opinion."""
@@ -36,12 +40,15 @@ class Exhibits:
     def __init__(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
         self._record = record
         self._repository = repository
+        self._phase = phase.id
         self._attempt = attempt_of(phase, number)
         self._commit = self._attempt.commit or ""
         self.base = base_of(repository, self._commit)
         there = touched(repository, self.base, self._commit)
         self.changed = frozenset(path for path, is_there in there.items() if is_there)
         self.removed = frozenset(there) - self.changed
+        self.measured = Measured(kept_numbers(record, self._attempt.numbers))
+        """What the numbers are that the phase states; whoever judges it first has them measured."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -71,7 +78,21 @@ class Exhibits:
             passed=self._passed(shown),
             idle=self._idle(shown),
             says=self._attempt.says,
+            against=against(self.numbers, agreed_to(self._record, intent, self.numbers)),
         )
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """What was measured of the numbers that the phase states."""
+        return self.measured.numbers
+
+    def measure(self, said: Sequence[str]) -> None:
+        """Measure them, with what the verifier has said of them."""
+        self.measured = measure(self._record, self._phase, self._attempt, self.evidence, said)
+
+    def accepted(self, intent: str) -> dict[int, Waiver]:
+        """List the items that a verifier fails for a number to which a person has agreed."""
+        return accepted(self.numbers, agreed_to(self._record, intent, self.numbers))
 
     def _idle(self, shown: Sequence[Evidence]) -> frozenset[str]:
         """Name the tests that pass without this phase's work, as tried on its base now or before."""

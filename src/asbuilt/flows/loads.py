@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.drifting import corrected_in
 from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Refusal
 from asbuilt.flows.proving import failures_of, tree_of
@@ -52,7 +53,9 @@ class Picks:
             return found
         landed = {work.phase: stands for work, stands in self._stands(found)}
         waived = waived_in(self.record, self.facts.pending)
-        after = marked(before, landed, completed=completion(self.record, self.facts), waived=waived)
+        completed = completion(self.record, self.facts)
+        corrected = corrected_in(self.record, self.facts.pending)
+        after = marked(before, landed, completed=completed, waived=waived, corrected=corrected)
         edit = self.document.edit(after, f"Mark {self.record.run.plan}")
         return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
 

@@ -6,11 +6,12 @@ journal knows what is done, and a guess would not make the file truer.
 
 from __future__ import annotations
 
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import EditRefused, NotFound
-from asbuilt.plan.edit import complete, mark_phase, reopen, waive
+from asbuilt.plan.edit import complete, correct, mark_phase, reopen, waive
 from asbuilt.plan.model import Format, Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import read_status
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from asbuilt.flows.drifting import Correction
     from asbuilt.plan.model import Plan
     from asbuilt.plan.splice import Edit
     from asbuilt.proof.verdict import Waived
@@ -32,12 +34,16 @@ def marked(
     *,
     completed: datetime | None = None,
     waived: Mapping[str, Sequence[Waived]] | None = None,
+    corrected: Mapping[str, Sequence[Correction]] | None = None,
 ) -> bytes:
     """Mark phases done, their boxes too, each with the commit that landed it and what was waived in it.
 
-    With `completed`, a plan that states its own status is said to be complete since then.
+    Numbers of theirs that were measured are put right. With `completed`, a plan that states its own status
+    is said to be complete since then.
     """
     for phase, commit in landed.items():
+        for number in (corrected or {}).get(phase, ()):
+            data = _edited(data, partial(_corrected, phase=phase, number=number))
         for one in (waived or {}).get(phase, ()):
             data = _edited(data, partial(waive, phase_id=phase, item=one.item, reason=one.reason, on=one.on))
         data = _edited(data, partial(_done, phase=phase, commit=commit))
@@ -58,6 +64,11 @@ def reopened(data: bytes, phases: Iterable[str]) -> bytes:
 
 def _done(plan: Plan, phase: str, commit: str) -> Edit:
     return mark_phase(plan, phase, Status.DONE, commit=commit[:_HASH], items=True).edit
+
+
+def _corrected(plan: Plan, phase: str, number: Correction) -> Edit:
+    on = date.fromisoformat(number.on)
+    return correct(plan, phase, number.bullet, number.actual, on, measured=True)
 
 
 def _open(plan: Plan, phase: str) -> Edit:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
 from asbuilt.flows.document import Document
+from asbuilt.flows.drifting import corrected_in, keep_corrections
 from asbuilt.flows.loads import Picks, Reverts, completion, reopens
 from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Mover
@@ -66,6 +67,9 @@ class Outcomes:
         if not is_ahead(workspace, facts):
             workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
         told = {"waived": keep_waived(self._record, waived)} if waived else {}
+        corrected = keep_corrections(self._record, frozen, attempt)
+        if corrected is not None:
+            told["corrected"] = corrected
         self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit, **told)
 
     def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
@@ -109,7 +113,10 @@ class Outcomes:
             completed = completion(self._record, facts)
             if not facts.marks_landed:
                 waived = waived_in(self._record, facts.landed)
-                self._document.splice(lambda data: marked(data, landed, completed=completed, waived=waived))
+                corrected = corrected_in(self._record, facts.landed)
+                self._document.splice(
+                    lambda data: marked(data, landed, completed=completed, waived=waived, corrected=corrected)
+                )
             if completed is not None:
                 self._record.say("plan.completed", "completed", gaps=self._gaps(facts))
         self._record.say("plan.marked", f"marked/{(facts.tip or '')[:12]}")

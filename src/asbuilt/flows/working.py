@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.drifting import tell
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.outcomes import attempt_of, take
 from asbuilt.flows.waivers import promises_of, waivers_of
@@ -14,8 +15,8 @@ from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import GOES_ON
 from asbuilt.ports import Brief, Result
+from asbuilt.proof.drift import weigh
 from asbuilt.proof.opinion import plain_opinion
-from asbuilt.proof.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,7 @@ class Working:
             attempt=f"{move.phase}.{move.number}",
             cost_usd=ended.cost_usd,
             ring=ended.ring,
+            **({"drift": record.blobs.put(json.dumps(ended.drift).encode())} if ended.drift else {}),
         )
 
     def verify(
@@ -112,6 +114,7 @@ class Working:
                 starts=ended.starts, attempt=f"{phase.id}.{name}", cost_usd=ended.cost_usd,
             )  # fmt: skip
             return
+        exhibits.measure(ended.drift)
         self._judge(record, exhibits, phase.id, number, name=name, ended=ended)
 
     def _judge(
@@ -123,7 +126,10 @@ class Working:
         held = exhibits.held(frozen.intent, opinion)
         promises = promises_of(frozen)
         waivers = waivers_of(record, frozen.intent, range(1, len(promises) + 1))
-        verdict = judge(promises, opinion, held, waivers=waivers)
+        waivers = {**exhibits.accepted(frozen.intent), **waivers}
+        weighed = weigh(promises, opinion, held, exhibits.numbers, waivers=waivers)
+        tell(record, phase, number, weighed, exhibits.measured)
+        verdict = weighed.verdict
         kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
         record.say(
             "verdict.given", f"{phase}/{number}/verdict", phase=phase, number=number,

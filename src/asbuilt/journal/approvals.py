@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land"]
 Answer = Literal["yes", "no"]
-NEVER_BY_AUTO: Final = frozenset({"sign-off", "waiver"})
+NEVER_BY_AUTO: Final = frozenset({"sign-off", "waiver", "drift"})
 """What needs eyes or a decision: `--auto` answers none of these."""
 
 _TRIES: Final = 1_000

@@ -46,6 +46,16 @@ class Difference(NamedTuple):
         return f"differs/{self.commit}/{self.intent or 'gone'}"
 
 
+class Asked(NamedTuple):
+    """A number that is not what the plan says of it: the item, what it is, and the words for a person."""
+
+    item: int
+    actual: int
+    is_flagged: bool
+    """An agent has pointed at it; else it is first given back to be mended."""
+    words: str
+
+
 @dataclass(slots=True)
 class AttemptFacts:
     """One frozen brief and what became of it."""
@@ -86,6 +96,14 @@ class AttemptFacts:
     """Digest of the verdict on every item."""
     unproven: tuple[int, ...] = ()
     """Items that a person could accept as they are."""
+    drift: str | None = None
+    """Digest of what the agent said of numbers: a claim."""
+    numbers: str | None = None
+    """Digest of what was measured of the numbers that the phase states."""
+    asks: tuple[Asked, ...] = ()
+    """Numbers whose correction would turn the verdict into a PASS."""
+    stops: tuple[str, ...] = ()
+    """Numbers that were corrected before and do not hold again, in words."""
 
     @property
     def is_judgeable(self) -> bool:
@@ -111,6 +129,8 @@ class PhaseFacts:
     proven_at: str = ""
     waived: str | None = None
     """Digest of the items that a person has accepted unmet, with the reason."""
+    corrected: str | None = None
+    """Digest of its numbers that are put right when it lands."""
 
     @property
     def fixes(self) -> int:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.lifecycle.facts import GOES_ON, AttemptFacts, Difference, Landed, PhaseFacts, RunFacts, Work
+from asbuilt.lifecycle.facts import (
+    GOES_ON,
+    Asked,
+    AttemptFacts,
+    Difference,
+    Landed,
+    PhaseFacts,
+    RunFacts,
+    Work,
+)
 from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
@@ -155,7 +164,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         return
     if kind == "phase.proven":
         phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))
-        phase.waived = data.get("waived")
+        phase.waived, phase.corrected = data.get("waived"), data.get("corrected")
         facts.works.append(Work(phase.id, facts.run, data["commit"]))
         return
     number = int(data.get("number", 0))
@@ -171,6 +180,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
         attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
+        attempt.drift = data.get("drift")
     elif kind == "attempt.lost":
         attempt.ending, attempt.reason, attempt.is_lost = "abandoned", str(data["reason"]), True
     elif kind == "tree.refused":
@@ -182,6 +192,9 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.evidence = data.get("evidence")
     elif kind == "verifier.ended":
         _hear_verifier(attempt, data)
+    elif kind == "drift.found":
+        attempt.numbers, attempt.stops = data["numbers"], tuple(data["stops"])
+        attempt.asks = tuple(Asked(*one) for one in data["asks"])
     elif kind == "verdict.given":
         attempt.verdict, attempt.items = data["outcome"], data.get("items")
         attempt.failures = attempt.failures + tuple(data.get("failures", ()))

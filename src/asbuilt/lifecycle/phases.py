@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.lifecycle.correcting import correcting
 from asbuilt.lifecycle.facts import GOES_ON, PASS
 from asbuilt.lifecycle.moves import (
     Ask,
@@ -150,7 +151,8 @@ def _work(facts: RunFacts, now: str) -> Move:
         return _delivery(facts)
     phase = current(facts)
     if phase is not None:
-        asks = _between(facts, phase) or _too_large(facts, phase) or _waiver(facts, phase)
+        asks = _between(facts, phase) or _too_large(facts, phase)
+        asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
         return asks or _in_phase(phase, now)
     return _after_phases(facts, is_direct=is_direct)
 

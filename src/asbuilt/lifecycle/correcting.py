@@ -1,0 +1,57 @@
+"""What becomes of a phase whose plan is wrong about a number. Pure.
+
+The one rule: where a verdict turns on the number, a person changes what the plan says, and `auto` does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.lifecycle.facts import PASS
+from asbuilt.lifecycle.moves import Ask, Commit, End, Move, Wait
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
+
+
+def correcting(facts: RunFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | None:
+    """Ask a person to agree to what was measured; None where nothing turns on it, or somebody said no.
+
+    A number that an agent has pointed at is asked about at once. One that nobody spoke of is first given back
+    to be mended, and so is every number where nobody watches.
+    """
+    last = phase.attempts[-1] if phase.attempts else None
+    if last is None or last.checks != PASS or last.verdict in (None, PASS):
+        return None
+    if last.stops:
+        return _stopped(phase, f"{last.stops[0]}; it was corrected before")
+    if not last.asks or (may_fix and (facts.auto or not all(one.is_flagged for one in last.asks))):
+        return None
+    answers: dict[str, str | None] = {}
+    for one in last.asks:
+        under = f"drift/{phase.intent}/{one.item}/"
+        key = f"{under}{one.actual}/{facts.run}"
+        agreed = {
+            said for said, answer in facts.approvals.items() if said.startswith(under) and answer == "yes"
+        }
+        if agreed - {key}:
+            return _stopped(phase, f"{one.words.splitlines()[0]}; you have agreed to another number before")
+        if key not in facts.approvals:
+            return Ask(key, "drift", f"correct phase {phase.id} of the plan? {one.words}", phase.id)
+        answers[key] = facts.approvals[key]
+    if "no" in answers.values():
+        return None
+    waits = next((key for key, answer in answers.items() if answer is None), None)
+    if waits is None:
+        return Commit(phase.id, last.number)
+    if facts.auto:
+        told = last.asks[0].words.splitlines()[0]
+        return End("failed", f"phase {phase.id}: {told}. Next: asbuilt approve, then run it again")
+    return Wait(f"approval {waits}", None)
+
+
+def _stopped(phase: PhaseFacts, why: str) -> End:
+    """End a run that would correct one number again and again: it is not understood yet."""
+    return End(
+        "failed", f"phase {phase.id}: {why}. Next: look at what is measured, and edit the plan by hand"
+    )
