@@ -35,12 +35,14 @@ NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": 
 class Project:
     """One project and the proof of its base; `close` lets go of its journal."""
 
-    def __init__(self, shop: Shop, folder: Path, files: dict[str, str], tests: str) -> None:
+    def __init__(
+        self, shop: Shop, folder: Path, files: dict[str, str], tests: str, *, probe: bool = False
+    ) -> None:
         self.shop = shop
         self._store = SqliteStore(folder / "journal.db")
         self._store.migrate(STEPS)
         with self._store.write() as session:
-            options = {"checkout": str(shop.root), "branch": "main", "slug": "plan"}
+            options = {"checkout": str(shop.root), "branch": "main", "slug": "plan", "probe": probe}
             address = Address(LOCAL, "6f9c", "plan.md")
             run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))

@@ -227,6 +227,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "sign": settings.text("landing.sign"),
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
+        "probe": settings.flag("checks.probe"),
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
     }

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
@@ -132,6 +133,8 @@ class Proving:
             return shown
         compared = trials.compare(ran, counts)
         notes = (*shown.notes, compared.note) if compared.note else shown.notes
+        if self._record.run.options.get("probe"):
+            notes += probe(rig, trials, tree, ran)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _gone(self, before: Evidence | None, now: Counts | None, changed: Sequence[str]) -> str | None:

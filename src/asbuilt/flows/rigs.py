@@ -149,11 +149,12 @@ class Rig:
         *,
         over: Mapping[str, bytes | None] | None = None,
         call: Call | None = None,
+        limit_s: int | None = None,
     ) -> Ran:
         """Run a command on exactly a tree and what setup made; it is told of nothing that ran before it.
 
         `over` has files that differ from the tree, None for one that is not to be there; `call` is another
-        way to call the same command.
+        way to call the same command, `limit_s` a shorter time than it may take at most.
         """
         self._empty(tree)
         for path, content in (over or {}).items():
@@ -163,7 +164,7 @@ class Rig:
                 lay(kept, place)
         if call is None:
             call = Call(reporting(argv_of(command), self.report))
-        ended = self._run(call.argv, network=False, environment=call.environment)
+        ended = self._run(call.argv, network=False, environment=call.environment, limit_s=limit_s)
         return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)))
 
     def forget(self) -> None:
@@ -177,7 +178,12 @@ class Rig:
             folder.mkdir(mode=0o700)
 
     def _run(
-        self, argv: tuple[str, ...], *, network: bool, environment: Mapping[str, str] | None = None
+        self,
+        argv: tuple[str, ...],
+        *,
+        network: bool,
+        environment: Mapping[str, str] | None = None,
+        limit_s: int | None = None,
     ) -> Ended:
         return self._processes.run(
             Command(
@@ -187,7 +193,7 @@ class Rig:
                 home=self._home,
                 network=network,
                 environment={**self._terms.environment, **(environment or {})},
-                timeout_s=self._terms.limit_s,
+                timeout_s=min(self._terms.limit_s, limit_s or self._terms.limit_s),
             )
         )
 

@@ -20,13 +20,14 @@ from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from asbuilt.flows.rigs import Ran, Rig
     from asbuilt.git.repository import Repository
     from asbuilt.proof.canaries import Heard
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.infrastructure import PutBack
+    from asbuilt.proof.runners import Call
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _BLOB: Final = b"100"
@@ -130,6 +131,28 @@ class Trials:
         over = {path: self._content(files[path]) for path in tests if path in files}
         ran = self._rig.run(self._order.base, suite.command, over=over, call=call)
         return _compared(ran.counts, counts, tests)
+
+    def own_tests(self, suite: Ran) -> Call | None:
+        """Give the call that runs only the phase's new and changed tests; None where there are none."""
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        tests = [path for path in self.changed_tests(suite) if self._there[path]]
+        if runner is None or not tests:
+            return None
+        files = self._files(self._tree)
+        return only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+
+    def read(self, is_wanted: Callable[[str], bool]) -> dict[str, tuple[bytes, bytes]]:
+        """Read files that the phase has added or changed, as they were and as they are."""
+        wanted = [path for path, is_there in self._there.items() if is_there and is_wanted(path)]
+        if self._order is None or not wanted:
+            return {}
+        before, after = self._files(self._order.base), self._files(self._tree)
+        return {
+            path: (self._content(before[path]) if path in before else b"", self._content(after[path]))
+            for path in wanted
+            if path in after
+        }
 
     def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
         package = self.over_tests.get("package.json")

@@ -1,0 +1,60 @@
+"""Try whether tests notice small changes to the lines that a phase adds.
+
+The one rule: it takes no longer than the suite did, says what it found, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered, summary
+
+if TYPE_CHECKING:
+    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.flows.trials import Trials
+    from asbuilt.proof.mutants import Mutant
+
+
+class _Tried(NamedTuple):
+    noticed: list[Mutant]
+    unnoticed: list[Mutant]
+
+
+def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
+    """Change one new line after the other and run the phase's own tests, or the suite where it has none.
+
+    Returns what came of it, in words; nothing where the phase adds no lines that could be changed.
+    """
+    sources = trials.read(is_probed)
+    planned = [
+        mutant
+        for path, (before, after) in sources.items()
+        for mutant in mutants_of(path, after, added_lines(before, after))
+    ]
+    if not planned:
+        return ()
+    call, over = trials.own_tests(suite), trials.over_tests
+    box_s, began, last_s = suite.ended.duration_s, time.monotonic(), 0.0
+    tried = _Tried([], [])
+    for mutant in ordered(planned, tree):
+        # The run without any change comes last, and is part of the box.
+        left_s = box_s - (time.monotonic() - began) - (last_s if call else 0)
+        if left_s <= 0:
+            break
+        _, source = sources[mutant.path]
+        changed = {**over, mutant.path: mutant.applied(source)}
+        ran = rig.run(tree, suite.command, over=changed, call=call, limit_s=ceil(left_s))
+        if ran.ended.exit_code is None:
+            break
+        last_s = max(last_s, ran.ended.duration_s)
+        (tried.noticed if ran.ended.exit_code else tried.unnoticed).append(mutant)
+    if not any(tried):
+        return (f"no change to the new lines was tried: the box of {box_s:.0f} s was over",)
+    if call and tried.noticed and not tried.unnoticed:
+        alone = rig.run(tree, suite.command, over=over, call=call)
+        if alone.ended.exit_code != 0:
+            return ("no change to the new lines was tried: the phase's own tests do not pass alone",)
+    by = "the phase's own tests" if call else "the tests"
+    return summary(len(tried.noticed), tried.unnoticed, by)

@@ -1,0 +1,107 @@
+"""Small changes to new lines, with a real runner: what no test notices is told, and decides nothing."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.agents.processes import RingProcesses
+from asbuilt.flows.probing import probe
+from asbuilt.flows.rigs import Rigs
+from asbuilt.flows.trials import Order, Trials
+from asbuilt.proof.resolving import Setup
+from tests.flows.proofs import NO_PLUGINS, PYTEST, Project
+from tests.git.conftest import shop
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.git.shop import Shop
+
+__all__ = ["shop"]
+pytestmark = pytest.mark.crash
+
+BASE = {"old.py": "LONG = 'ab' > 'a'\n", "tests/test_old.py": "def test_old():\n    assert True\n"}
+PRODUCT = "LONG = 'ab' > 'a'\nLARGE = 'b' > 'a'\n"
+KNOWS = "from old import LARGE\n\n\ndef test_large():\n    assert LARGE\n"
+IGNORES = "import old\n\n\ndef test_large():\n    assert old\n"
+SLOW_S = 600.0
+
+
+def probed(
+    shop: Shop,
+    folder: Path,
+    files: dict[str, str],
+    *,
+    box_s: float = SLOW_S,
+    before: dict[str, str] = BASE,
+) -> tuple[str, ...]:
+    """Probe what a phase makes of the base, as if its suite had taken so long."""
+    trees = []
+    for one in (before, files):
+        for name, content in one.items():
+            shop.write(name, content)
+        shop.commit("files")
+        trees.append(shop.git("rev-parse", "main^{tree}"))
+    base, tree = trees
+    processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
+    rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
+    with rigs.take(Setup(None, "none")) as rig:
+        trials = Trials(rig, shop.repository, tree, Order(base, ""))
+        suite = rig.run(tree, PYTEST)
+        assert suite.ended.exit_code == 0
+        return probe(rig, trials, tree, suite._replace(ended=replace(suite.ended, duration_s=box_s)))
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            {"old.py": PRODUCT, "tests/test_new.py": KNOWS},
+            ("1 of 1 change to the new lines was noticed by the phase's own tests",),
+        ),
+        (
+            {"old.py": PRODUCT, "tests/test_new.py": IGNORES},
+            (
+                "0 of 1 change to the new lines was noticed by the phase's own tests",
+                "not noticed: old.py:2: `>` -> `<=`",
+            ),
+        ),
+        (
+            {"old.py": PRODUCT},
+            (
+                "0 of 1 change to the new lines was noticed by the tests",
+                "not noticed: old.py:2: `>` -> `<=`",
+            ),
+        ),
+        ({"notes.md": "1 < 2\n", "tests/test_new.py": IGNORES}, ()),
+    ],
+)
+def test_what_no_test_notices_is_told(
+    shop: Shop, tmp_path: Path, files: dict[str, str], told: tuple[str, ...]
+) -> None:
+    assert probed(shop, tmp_path, files) == told
+
+
+def test_tests_that_do_not_pass_alone_show_nothing(shop: Shop, tmp_path: Path) -> None:
+    helps = {**BASE, "tests/test_a.py": "import old\n\n\ndef test_a():\n    old.READY = True\n"}
+    needs = "import old\n\n\ndef test_new():\n    assert old.READY\n"
+    told = ("no change to the new lines was tried: the phase's own tests do not pass alone",)
+    assert probed(shop, tmp_path, {"old.py": PRODUCT, "tests/test_new.py": needs}, before=helps) == told
+
+
+def test_a_box_that_is_over_is_told(shop: Shop, tmp_path: Path) -> None:
+    files = {"old.py": PRODUCT, "tests/test_new.py": KNOWS}
+    told = ("no change to the new lines was tried: the box of 0 s was over",)
+    assert probed(shop, tmp_path, files, box_s=0.0) == told
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_run_probes_unless_it_is_switched_off(shop: Shop, tmp_path: Path, is_on: bool) -> None:  # noqa: FBT001
+    with closing(Project(shop, tmp_path, BASE, PYTEST, probe=is_on)) as project:
+        shown = project.after({"old.py": PRODUCT, "tests/test_new.py": KNOWS})
+    assert shown.outcome == "PASS"
+    assert any("to the new lines was" in note for note in shown.notes) is is_on
