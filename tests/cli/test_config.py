@@ -26,6 +26,7 @@ plans.folder       plans
 ui.patterns        []
 checks.tests       ""
 checks.setup       ""
+checks.probe       true
 landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
@@ -53,6 +54,7 @@ plans.folder       docs/plans     pyproject.toml:2
 ui.patterns        []             default
 checks.tests       ""             default
 checks.setup       ""             default
+checks.probe       true           default
 landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
@@ -129,6 +131,7 @@ plans.folder       plans        default
 ui.patterns        []           default
 checks.tests       ""           default
 checks.setup       ""           default
+checks.probe       true         default
 landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default

@@ -58,12 +58,15 @@ def test_what_has_landed_is_marked_once_however_often_and_opened_again_as_it_was
 
 def test_a_number_is_put_right_once_and_one_that_somebody_has_changed_is_left_alone() -> None:
     text = OPEN.replace("- [ ] one\n", "- [ ] one\n### Acceptance Criteria\n- [ ] at most 60 lines\n")
-    numbers = {"1": (Correction(1, 93, "60", "2026-11-15"),), "2": (Correction(1, 5, "4", "2026-11-15"),)}
+    numbers = {
+        "1": (Correction(1, 93, "at most 60 lines", "2026-11-15"),),
+        "2": (Correction(1, 5, "exactly 4", "2026-11-15"),),
+    }
     done = marked(text.encode(), {"1": LANDED["1"]}, corrected=numbers)
     assert "- [ ] at most 93 lines <!-- Auto-corrected 2026-11-15: was 60, measured 93 -->\n" in done.decode()
     assert marked(done, {"1": LANDED["1"]}, corrected=numbers) == done
-    gone = text.replace("at most 60 lines", "few lines")
-    assert "few lines\n" in marked(gone.encode(), LANDED, corrected=numbers).decode()
+    other = text.replace("at most 60 lines", "at most 60 calls")
+    assert "- [ ] at most 60 calls\n" in marked(other.encode(), LANDED, corrected=numbers).decode()
 
 
 def test_a_plan_that_states_no_status_of_its_own_gets_none() -> None:

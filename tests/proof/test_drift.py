@@ -68,7 +68,7 @@ def a_number(form: Form = "at_most", stated: str = "60", actual: int = 93, **res
     first, _, last = stated.partition("-")
     low = None if form == "at_most" else int(first)
     high = None if form == "at_least" else int(last or first)
-    return Number(2, 1, form, low, high, stated, actual, "wc", diff="- a\n+ b", **rest)
+    return Number(2, 1, form, low, high, stated, actual, "wc", diff="- a\n+ b")._replace(**rest)
 
 
 def said(criterion: str = "PASS") -> Opinion:
@@ -87,6 +87,7 @@ def test_a_number_is_what_the_check_that_its_criterion_quotes_has_printed() -> N
     assert number == Number(
         item=3, bullet=1, form="range", low=60, high=90, stated="60-90", actual=93, by="wc -l < app.py",
         diff="- - [ ] `wc -l < app.py` prints 60-90\n+ - [ ] `wc -l < app.py` prints 88-98",
+        text="`wc -l < app.py` prints 60-90",
     )  # fmt: skip
     assert (lines.bullet, lines.actual, lines.by) == (4, 3, "git ls-files")
 
@@ -182,9 +183,11 @@ def test_a_number_within_its_band_that_the_verifier_fails_is_a_persons_too() -> 
 
 
 def test_a_number_that_was_corrected_before_stops_and_nobody_is_asked() -> None:
-    again = a_number(was_corrected=True)
+    again = a_number(was_corrected=True, is_flagged=True)
     found = weighed(again, agreed=True)
     assert (found.verdict.outcome, found.asks, found.stops) == ("FAIL", (), (again,))
+    # Where no agent wants it corrected once more, the work is mended.
+    assert weighed(a_number(was_corrected=True)).stops == ()
 
 
 def test_nothing_is_asked_while_something_else_is_unproven() -> None:

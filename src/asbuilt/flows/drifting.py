@@ -35,13 +35,14 @@ _NOTES: Final = 3
 
 
 class Correction(NamedTuple):
-    """A number that is put right at landing: which bullet says what now, since when."""
+    """A number that is put right at landing: of which bullet, and to what."""
 
     bullet: int
     actual: int
-    stated: str
+    text: str
+    """The bullet, as it was when it was measured; one that a person has changed since is left alone."""
     on: str
-    """The day on which its phase was proven, UTC."""
+    """The day on which it was measured, UTC."""
 
 
 class Measured(NamedTuple):
@@ -127,7 +128,7 @@ def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str
     if not wanted:
         return None
     on = record.at(f"{phase.id}/{attempt.number}/drift")[:10]
-    found = [Correction(one.bullet, one.actual, one.stated, on) for one in wanted]
+    found = [Correction(one.bullet, one.actual, one.text, on) for one in wanted]
     return record.blobs.put(json.dumps(found).encode())
 
 

@@ -68,7 +68,7 @@ def _done(plan: Plan, phase: str, commit: str) -> Edit:
 
 def _corrected(plan: Plan, phase: str, number: Correction) -> Edit:
     on = date.fromisoformat(number.on)
-    return correct(plan, phase, number.bullet, number.actual, on, measured=True)
+    return correct(plan, phase, number.bullet, number.actual, on, measured_of=number.text)
 
 
 def _open(plan: Plan, phase: str) -> Edit:

@@ -182,14 +182,18 @@ def reopen(plan: Plan) -> Edit:
     return edit
 
 
-def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date, *, measured: bool = False) -> Edit:
+def correct(
+    plan: Plan, phase_id: str, bullet: int, actual: int, on: date, *, measured_of: str | None = None
+) -> Edit:
     """Put another number in the place of a stated one, with an audit note that says how it was come by.
 
-    `bullet` counts the acceptance criteria that hold a digit, from 1.
+    `bullet` counts the acceptance criteria that hold a digit, from 1; `measured_of` is the text of the one
+    whose number was measured, and no other is touched.
     """
     phase = the_phase(plan, phase_id)
     counted = [criterion for criterion in phase.criteria if any(char.isdigit() for char in criterion.text)]
-    claim = counted[bullet - 1].claim if 1 <= bullet <= len(counted) else None
+    meant = counted[bullet - 1] if 1 <= bullet <= len(counted) else None
+    claim = meant.claim if meant is not None and measured_of in (None, meant.text) else None
     if claim is None or actual < 0:
         raise EditRefused(
             f"phase {phase.id} states no number in bullet {bullet} that could be corrected",
@@ -209,7 +213,7 @@ def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date, *, me
     end = source.starts[line] + len(text.rstrip())
     splicer = Splicer(source)
     splicer.replace(claim.stated, corrected(claim.form, actual))
-    says = "measured" if measured else "arithmetic says"
+    says = "arithmetic says" if measured_of is None else "measured"
     audit = f" {AUDIT}{on.isoformat()}: was {stated}, {says} {actual} -->"
     splicer.replace(Span(end, end), audit)
     edit = splicer.edit()

@@ -61,6 +61,8 @@ class Number(NamedTuple):
     """The verifier has: a FAIL of its criterion is about the text."""
     diff: str = ""
     """Its line before and after a correction; empty where no splice could make it."""
+    text: str = ""
+    """The criterion."""
 
     @property
     def off_pct(self) -> int:
@@ -99,7 +101,7 @@ class Weighed(NamedTuple):
     asks: tuple[Number, ...] = ()
     """Those whose correction would turn it into a PASS: a person's to decide."""
     stops: tuple[Number, ...] = ()
-    """Those that were corrected before and do not hold again."""
+    """Those that were corrected before, do not hold again, and that an agent would correct once more."""
 
 
 def weigh(
@@ -123,7 +125,7 @@ def weigh(
         one for one in unmet_numbers if (one.item in passes or one.is_blamed) and is_correctable(one)
     )
     is_all = not verdict.faults and unmet == {one.item for one in asks}
-    stops = tuple(one for one in unmet_numbers if decide(one) is Course.STOP)
+    stops = tuple(one for one in unmet_numbers if decide(one) is Course.STOP and one.is_flagged)
     return Weighed(verdict, asks if is_all else (), stops)
 
 

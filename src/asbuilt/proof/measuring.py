@@ -110,6 +110,7 @@ def numbers_in(
                 is_flagged=token is not None,
                 is_blamed=any(one.bullet == bullet and one in blamed for one in mine),
                 diff=_diff(plan, phase.id, bullet, claim, actual),
+                text=criterion.text,
             )
         )
     return tuple(found)

@@ -91,7 +91,6 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="change new lines of Python one by one, for as long as the tests take, and tell which"
                 " change no test notices",
                 stakes="Nothing is decided by it; a guess would cost time, or keep what you want to know.",
-                repository_may_set=True,
                 read_by="run",
             ),
             Setting(
