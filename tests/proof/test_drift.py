@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -64,7 +64,7 @@ def measured(stated: str, *tokens: Token) -> list[Number]:
     return [*numbers_in(plan, plan.phases[0], SHOWN, tokens)]
 
 
-def a_number(form: Form = "at_most", stated: str = "60", actual: int = 93, **rest: bool) -> Number:
+def a_number(form: Form = "at_most", stated: str = "60", actual: int = 93, **rest: Any) -> Number:  # noqa: ANN401
     first, _, last = stated.partition("-")
     low = None if form == "at_most" else int(first)
     high = None if form == "at_least" else int(last or first)

@@ -43,7 +43,7 @@ def _list(door: Door) -> int:
     now = datetime.now(UTC)
     door.screen.answer(f"  {'ID':<5}{'KIND':<10}{'ABOUT':<42}{'FROM':<14}{'AGE':>7}")
     for one in asked:
-        text = printable(one.question)
+        text = printable(one.gist)
         about = text if len(text) <= 41 else text[:40] + door.screen.out.symbols.ellipsis
         row = f"  {one.name:<5}{one.kind:<10}{about:<42}{names[one.run]:<14}{ago(one.asked_at, now):>7}"
         door.screen.answer(printable(row))
@@ -139,7 +139,7 @@ def _say(door: Door, name: str, said: Literal["yes", "no"], note: str | None) ->
         )
         return code
     if counts:
-        door.screen.answer(printable(f"{asked.name}: {said}. {asked.question}"))
+        door.screen.answer(printable(f"{asked.name}: {said}. {asked.gist}"))
     else:
         door.screen.answer(
             printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")
@@ -184,8 +184,11 @@ def show(door: Door, question: str) -> int:
         door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found, {})})
         return DONE
     door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
-    for row in door.screen.out.hanging("  ", found.question):
+    gist, *below = found.question.split("\n")
+    for row in door.screen.out.hanging("  ", gist):
         door.screen.answer(row)
+    for line in below:
+        door.screen.answer(printable(f"    {line}"))
     state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
     door.screen.answer(printable(f"  asked {ago(found.asked_at, datetime.now(UTC))} ago; {state}"))
     return DONE

@@ -135,7 +135,7 @@ def for_person(run: RunView, now: datetime) -> Waiting:
         "person",
         "you",
         f"you ({asked.name}), {age}",
-        f'Waits for you: {asked.name} "{asked.question}", asked {age} ago by {run.name}. Nothing happens'
+        f'Waits for you: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
         " until someone answers; no agent runs.",
         f"asbuilt approve yes {asked.name}",
         since=asked.asked_at,

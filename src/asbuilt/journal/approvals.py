@@ -46,6 +46,11 @@ class Approval(NamedTuple):
         """Return what people type: a7."""
         return f"a{self.number}"
 
+    @property
+    def gist(self) -> str:
+        """Return the question without the lines that it may show below."""
+        return self.question.partition("\n")[0]
+
 
 class Wish(NamedTuple):
     """What is to be asked."""

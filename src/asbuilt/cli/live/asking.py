@@ -42,8 +42,10 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
 def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] | None:
     """Read a yes, or a no and its reason; None when neither was said."""
     pen = door.screen.err
-    for row in pen.hanging(f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.question}"):
+    for row in pen.hanging(f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.gist}"):
         pen.line(row)
+    for line in asked.question.split("\n")[1:]:
+        pen.line(printable(f"    {line}"))
     # What was typed while nobody asked anything answers nothing.
     with suppress(termios.error):
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
