@@ -92,6 +92,23 @@ def test_a_number_is_what_the_check_that_its_criterion_quotes_has_printed() -> N
     assert (lines.bullet, lines.actual, lines.by) == (4, 3, "git ls-files")
 
 
+@pytest.mark.parametrize(
+    "words", ["stays under 400", "is fewer than 400", "with python 3", "> 40", "< 9", "!= 0"]
+)
+def test_a_plain_number_counts_only_where_the_words_say_so(words: str) -> None:
+    plan = read(PLAN.replace("prints {stated}", words).encode())
+    assert [one.by for one in numbers_in(plan, plan.phases[0], SHOWN)] == ["git ls-files"]
+
+
+@pytest.mark.parametrize(
+    "words", ["prints 40", "is about 40", "gives ~40", "-> 40", "expected: 40", "reports 40"]
+)
+def test_a_plain_number_that_a_command_is_to_print_is_measured(words: str) -> None:
+    plan = read(PLAN.replace("prints {stated}", words).encode())
+    number, _ = numbers_in(plan, plan.phases[0], SHOWN)
+    assert (number.form, number.low, number.actual, number.holds) == ("about", 40, 93, False)
+
+
 def test_a_time_and_an_exit_code_are_no_counts() -> None:
     assert {number.by for number in measured("60-90", TESTS_TOKEN)} == {
         "wc -l < app.py", "git ls-files", "tests"

@@ -36,6 +36,12 @@ _UNIT: Final = re.compile(
     re.IGNORECASE,
 )
 _CODED: Final = re.compile(r"\b(?:exits?|exit code|status)\b[^`\d]{0,30}$", re.IGNORECASE)
+# A plain number is what a command prints only where the words say so: "stays under 400" is not about 400.
+_SAYS: Final = re.compile(
+    r"(?:~|:|→|->|(?<![!<>])=>?|\b(?:about|approximately|expected|prints?|outputs?|gives?|says?|reports?|counts?|finds?"
+    r"|returns?|shows?|lists?|is|are|has|have))\s*$",
+    re.IGNORECASE,
+)
 _ANY_DAY: Final = date(2026, 1, 1)
 _TESTS: Final = re.compile(r"\btests?\b", re.IGNORECASE)
 
@@ -137,7 +143,8 @@ def _around(plan: Plan, claim: Claim) -> tuple[str, str]:
 def _measured(plan: Plan, criterion: Criterion, claim: Claim, shown: Shown) -> tuple[int, str] | None:
     checks = [code for code in dict.fromkeys(CODE.findall(criterion.text)) if code in shown.outputs]
     before, after = _around(plan, claim)
-    if len(checks) != 1 or _UNIT.match(after) or _CODED.search(before):
+    is_a_count = not _UNIT.match(after) and not _CODED.search(before)
+    if len(checks) != 1 or not is_a_count or (claim.form == "about" and not _SAYS.search(before)):
         return None
     output = shown.outputs[checks[0]]
     alone = _NUMBER.fullmatch(output)
