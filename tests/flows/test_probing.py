@@ -52,7 +52,6 @@ def probed(
     with rigs.take(Setup(None, "none")) as rig:
         trials = Trials(rig, shop.repository, tree, Order(base, ""))
         suite = rig.run(tree, PYTEST)
-        assert suite.ended.exit_code == 0
         return probe(rig, trials, tree, suite._replace(ended=replace(suite.ended, duration_s=box_s)))
 
 
@@ -91,6 +90,11 @@ def test_tests_that_do_not_pass_alone_show_nothing(shop: Shop, tmp_path: Path) -
     needs = "import old\n\n\ndef test_new():\n    assert old.READY\n"
     told = ("no change to the new lines was tried: the phase's own tests do not pass alone",)
     assert probed(shop, tmp_path, {"old.py": PRODUCT, "tests/test_new.py": needs}, before=helps) == told
+
+
+def test_a_suite_that_was_red_before_shows_nothing_by_its_exit_code(shop: Shop, tmp_path: Path) -> None:
+    red = {**BASE, "tests/test_red.py": "def test_red():\n    assert False\n"}
+    assert probed(shop, tmp_path, {"old.py": PRODUCT}, before=red) == ()
 
 
 def test_a_box_that_is_over_is_told(shop: Shop, tmp_path: Path) -> None:

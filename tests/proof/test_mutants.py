@@ -95,6 +95,7 @@ def test_a_probe_is_told_with_what_was_not_noticed() -> None:
         "7 of 9 changes to the new lines were noticed by the phase's own tests",
         "not noticed: a.py:3: `<` -> `>=`",
     )
+    assert summary(0, [one] * 12, "the tests")[10:] == ("not noticed: a.py:3: `<` -> `>=`", "and 2 more")
     assert summary(1, [], "the tests") == ("1 of 1 change to the new lines was noticed by the tests",)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered, summary
 
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.rigs import Ran, Rig
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.mutants import Mutant
-
-
-class _Tried(NamedTuple):
-    noticed: list[Mutant]
-    unnoticed: list[Mutant]
 
 
 def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
@@ -33,11 +28,13 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
         for path, (before, after) in sources.items()
         for mutant in mutants_of(path, after, added_lines(before, after))
     ]
-    if not planned:
+    call, over = (trials.own_tests(suite), trials.over_tests) if planned else (None, {})
+    # Where old failures make the suite red, a change would not show by its exit code.
+    if not planned or (call is None and suite.ended.exit_code != 0):
         return ()
-    call, over = trials.own_tests(suite), trials.over_tests
     box_s, began, last_s = suite.ended.duration_s, time.monotonic(), 0.0
-    tried = _Tried([], [])
+    noticed: list[Mutant] = []
+    unnoticed: list[Mutant] = []
     for mutant in ordered(planned, tree):
         # The run without any change comes last, and is part of the box.
         left_s = box_s - (time.monotonic() - began) - (last_s if call else 0)
@@ -49,12 +46,12 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
         if ran.ended.exit_code is None:
             break
         last_s = max(last_s, ran.ended.duration_s)
-        (tried.noticed if ran.ended.exit_code else tried.unnoticed).append(mutant)
-    if not any(tried):
+        (noticed if ran.ended.exit_code else unnoticed).append(mutant)
+    if not noticed and not unnoticed:
         return (f"no change to the new lines was tried: the box of {box_s:.0f} s was over",)
-    if call and tried.noticed and not tried.unnoticed:
+    if call and not unnoticed:
         alone = rig.run(tree, suite.command, over=over, call=call)
         if alone.ended.exit_code != 0:
             return ("no change to the new lines was tried: the phase's own tests do not pass alone",)
     by = "the phase's own tests" if call else "the tests"
-    return summary(len(tried.noticed), tried.unnoticed, by)
+    return summary(len(noticed), unnoticed, by)

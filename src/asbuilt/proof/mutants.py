@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 200_000
 """Larger files are written by machines."""
 _WORDS: Final = 60
+_NAMED: Final = 10
 _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
     ast.Lt: ("<", ">="), ast.GtE: (">=", "<"), ast.Gt: (">", "<="), ast.LtE: ("<=", ">"),
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Is: ("is", "is not"), ast.IsNot: ("is not", "is"),
@@ -92,7 +93,8 @@ def summary(noticed: int, unnoticed: Sequence[Mutant], by: str) -> tuple[str, ..
     tried = noticed + len(unnoticed)
     changes = "change to the new lines was" if tried == 1 else "changes to the new lines were"
     told = f"{noticed} of {tried} {changes} noticed by {by}"
-    return (told, *(f"not noticed: {one.words}" for one in unnoticed))
+    more = (f"and {len(unnoticed) - _NAMED} more",) if len(unnoticed) > _NAMED else ()
+    return (told, *(f"not noticed: {one.words}" for one in unnoticed[:_NAMED]), *more)
 
 
 def _starts(source: bytes) -> list[int]:
