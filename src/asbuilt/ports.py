@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.attention import Notice
     from asbuilt.policy.ring import Level
+    from asbuilt.proof.opinion import Opinion
 
 Role = Literal["implement", "fix", "verify"]
 Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
@@ -45,6 +46,14 @@ class Brief:
     """The test command as a literal, or None when the project has no tests."""
     failures: tuple[str, ...] = ()
     """What a fix has to mend, in the words of whoever found it."""
+    base: str = ""
+    """For a verifier: the commit that the work began from; what differs is what is judged."""
+    changed: tuple[str, ...] = ()
+    """For a verifier: files that were added or changed since, which it can cite with a line."""
+    removed: tuple[str, ...] = ()
+    """For a verifier: files that are gone since, which it can cite as removed."""
+    shown: tuple[str, ...] = ()
+    """For a verifier: checks that asbuilt ran and that passed, by the text with which it cites them."""
     stall_s: int = STALL_S
     overall_s: int = OVERALL_S
     protected: tuple[Path, ...] = ()
@@ -65,8 +74,8 @@ class Result:
     reason: str
     says: str = ""
     """The agent's last words: a claim, never a proof."""
-    verdict: tuple[tuple[int, str, str], ...] = ()
-    """From a verifier: (item, PASS or FAIL, why)."""
+    verdict: Opinion | None = None
+    """From a verifier: its word on every item and what it cites; None: it left none."""
     drift: tuple[str, ...] = ()
     """Lines that began with `PLAN-TEXT-DRIFT:`, whenever they were said; not yet judged."""
     session: str | None = None

@@ -25,6 +25,7 @@ from asbuilt.agents.verdicts import verdict_in
 from asbuilt.agents.watch import Limits, Watch
 from asbuilt.errors import RingUnavailable
 from asbuilt.ports import Result
+from asbuilt.proof.opinion import Entry, Line, Opinion, RanCheck
 from tests.agents.conftest import Machine
 from tests.contracts.attempts import marked, until
 
@@ -89,31 +90,35 @@ def test_lines_come_whole_however_they_were_cut(pieces: list[bytes], cap: int) -
 @pytest.mark.parametrize(
     ("text", "verdict", "trouble"),
     [
-        ('[[1, "PASS", "a"], [2, "FAIL", "b"]]', ((1, "PASS", "a"), (2, "FAIL", "b")), ""),
-        ('[[1, "PASS", "a"], [1, "FAIL", "b"]]', (), "item 1 was judged twice"),
         (
-            '[[0, "PASS", ""], [4, "PASS", ""], [1, "pass", ""], [true, "PASS", ""], [1]]',
-            (),
-            "5 rows say nothing",
+            '{"intent": "i", "items": [{"item": 1, "outcome": "PASS"}]}',
+            Opinion("i", (Entry(1, "PASS", ""),)),
+            "",
         ),
-        ('{"1": "PASS"}', (), "The verdict is not a list."),
-        ("[[1, ", (), "The verdict cannot be read"),
-        ("[" * 100_000, (), "The verdict cannot be read"),
-        ("x" * 2_000_000, (), "The verdict cannot be read: verdict.json is larger than"),
+        ('{"1": "PASS"}', Opinion(None, ()), "the verdict has no list of items"),
+        ("[[1, ", Opinion(None, ()), "the verdict cannot be read"),
+        ("[" * 100_000, Opinion(None, ()), "the verdict cannot be read"),
+        ("x" * 2_000_000, Opinion(None, ()), "the verdict cannot be read: verdict.json is larger than"),
     ],
 )
-def test_a_verdict_is_read_with_suspicion(
-    tmp_path: Path, text: str, verdict: tuple[tuple[int, str, str], ...], trouble: str
-) -> None:
+def test_a_verdict_is_read_with_suspicion(tmp_path: Path, text: str, verdict: Opinion, trouble: str) -> None:
     (tmp_path / "verdict.json").write_text(text)
-    found, told = verdict_in(tmp_path, items=3)
-    assert found == verdict
-    assert told.startswith(trouble)
+    found = verdict_in(tmp_path)
+    assert found is not None
+    assert found._replace(troubles=()) == verdict
+    assert "".join(found.troubles).startswith(trouble)
+    assert bool(found.troubles) is bool(trouble)
+
+
+def test_where_no_verdict_was_left_there_is_none(tmp_path: Path) -> None:
+    assert verdict_in(tmp_path) is None
 
 
 def test_a_pipe_in_place_of_a_verdict_holds_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "verdict.json")
-    assert verdict_in(tmp_path, items=3)[0] == ()
+    assert verdict_in(tmp_path) == Opinion(
+        None, (), ("the verdict cannot be read: verdict.json is not a regular file",)
+    )
 
 
 def test_a_brief_comes_back_as_it_was_written(tmp_path: Path) -> None:
@@ -125,10 +130,11 @@ def test_a_brief_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert (tmp_path / "brief.json").stat().st_mode & 0o777 == 0o600
 
 
+OPINION = Opinion("i", (Entry(1, "PASS", "w", (Line("a.py", 1), RanCheck("make"))),), ("odd",), "words")
+
+
 def test_a_result_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    result = Result(
-        ending="done", reason="r", verdict=((1, "PASS", "w"),), drift=("d",), cost_usd=0.1, session="s"
-    )
+    result = Result(ending="done", reason="r", verdict=OPINION, drift=("d",), cost_usd=0.1, session="s")
     Folder(tmp_path).write_result(result)
     assert Folder(tmp_path).result() == result
 
@@ -136,6 +142,12 @@ def test_a_result_comes_back_as_it_was_written(tmp_path: Path) -> None:
 def test_what_another_version_wrote_more_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text('{"ending": "done", "reason": "r", "verdict": [], "mood": "good"}')
     assert Folder(tmp_path).result() == Result(ending="done", reason="r")
+
+
+def test_a_result_of_the_time_before_evidence_is_read(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"ending": "done", "reason": "r", "verdict": [[1, "PASS", "w"]]}')
+    opinion = Opinion(None, (Entry(1, "PASS", "w"),))
+    assert Folder(tmp_path).result() == Result(ending="done", reason="r", verdict=opinion)
 
 
 def test_the_ports_are_kept_by_what_stands_behind_them(tmp_path: Path) -> None:

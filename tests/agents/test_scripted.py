@@ -14,6 +14,7 @@ import pytest
 from asbuilt.agents.folder import Folder
 from asbuilt.agents.script import ACTS, parsed
 from asbuilt.errors import ScriptInvalid
+from asbuilt.proof.opinion import Entry, Line, Opinion
 from tests.agents.conftest import Machine
 from tests.contracts.attempts import ended, has_said, host_pid, marked, started_with, until
 
@@ -46,11 +47,15 @@ def test_the_documents_example_does_what_the_document_says(one: Machine) -> None
     implement = played(one, example, attempt="01J.1.1")
     assert (implement.ending, implement.says, implement.tool_calls) == ("done", "Added the greeting.", 2)
     assert (one.workspace / "greeting.py").read_text() == 'def greet(name):\n    return f"Hello {name}"\n'
-    verify = played(one, example, attempt="01J.1.1v", role="verify")
-    assert verify.verdict == (
-        (1, "PASS", "as the script says"),
-        (2, "FAIL", "The greeting lacks its comma."),
-        (3, "PASS", "as the script says"),
+    verify = played(one, example, attempt="01J.1.1v", role="verify", changed=("greeting.py",))
+    evidence = (Line("greeting.py", 1),)
+    assert verify.verdict == Opinion(
+        "sha256:0",
+        (
+            Entry(1, "PASS", "as the script says", evidence),
+            Entry(2, "FAIL", "The greeting lacks its comma.", evidence),
+            Entry(3, "PASS", "as the script says", evidence),
+        ),
     )
     fix = played(one, example, attempt="01J.1.2", role="fix")
     assert (one.workspace / "greeting.py").read_text() == 'def greet(name):\n    return f"Hello, {name}"\n'
@@ -59,7 +64,8 @@ def test_the_documents_example_does_what_the_document_says(one: Machine) -> None
         ("PLAN-TEXT-DRIFT: phase=1 bullet=2 field=lines plan=40 actual=44",),
     )
     again = played(one, example, attempt="01J.1.2v", role="verify")
-    assert [word for _, word, _ in again.verdict] == ["PASS", "PASS", "PASS"]
+    assert again.verdict is not None
+    assert [entry.outcome for entry in again.verdict.entries] == ["PASS", "PASS", "PASS"]
     other = played(one, example, attempt="01J.2.1", phase="2")
     assert (other.ending, other.says) == ("done", "The script has nothing for this; nothing was changed.")
 
@@ -213,10 +219,9 @@ def test_a_link_in_place_of_a_verdict_is_not_followed(one: Machine) -> None:
     (one.root / "foreign.json").write_text('[[1, "PASS", "read from outside"]]')
     brief = one.playing(f'[[turn]]\nacts = [{{ run = "ln -s {one.root}/foreign.json {OUT}/verdict.json" }}]')
     result = ended(one, started_with(one, brief))
-    assert (result.ending, result.verdict) == ("done", ())
-    assert texts(one, brief, "noted") == [
-        "The verdict cannot be read: verdict.json: Too many levels of symbolic links"
-    ]
+    trouble = "the verdict cannot be read: verdict.json: Too many levels of symbolic links"
+    assert (result.ending, result.verdict) == ("done", Opinion(None, (), (trouble,)))
+    assert texts(one, brief, "noted") == [trouble]
 
 
 def test_a_folder_that_is_taken_away_ends_its_host(one: Machine) -> None:

@@ -261,7 +261,9 @@ class AttemptsContract:
 
     def test_a_verdict_comes_item_by_item(self, stage: Stage) -> None:
         brief = started(stage, "fails item 2", role="verify", writable=False)
-        words = [(item, word) for item, word, _ in ended(stage, brief).verdict]
+        verdict = ended(stage, brief).verdict
+        assert verdict is not None
+        words = [(entry.item, entry.outcome) for entry in verdict.entries]
         assert words == [(1, "PASS"), (2, "FAIL"), (3, "PASS")]
 
     def test_events_are_read_on_from_where_one_stopped(self, stage: Stage) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from asbuilt.lifecycle.facts import Landed, Work
 from asbuilt.lifecycle.report import Account, AttemptAccount, PhaseAccount, render
 from asbuilt.proof.evidence import Evidence
-from asbuilt.proof.verdict import ItemVerdict
+from asbuilt.proof.verdict import ItemVerdict, Waived
 
 TESTS = Evidence("tests", ("pytest", "-q"), 1, "FAIL", "1 test fails", 12, 1, 1, "sha256:0", 1.0, "7" * 40)
 GREP = Evidence(
@@ -109,6 +109,25 @@ def test_a_landed_run_names_the_landed_hashes_and_those_that_were_proven() -> No
     assert render(landed) == (
         "# Run plan.2\n\n- Plan: `docs/plan.md`\n- State: landed\n\n"
         "## Landed on `main`\n\n- Phase 1: `bbbbbbbbbb` (proven as `aaaaaaaaaa`)\n"
+    )
+
+
+def test_a_waived_item_says_who_accepted_it_and_why_and_what_was_cited_is_named() -> None:
+    items = (
+        ItemVerdict(1, "it greets", "FAIL", "it does not"),
+        ItemVerdict(2, "it is quick", "PASS", "", ("a.py:1", "the check `time ./a`")),
+    )
+    attempt = AttemptAccount(1, "implement", "done", "", "", None, (GREP,), items)
+    waived = Waived(1, "it greets", "not\nthis year", "you", "2026-11-15")
+    phase = PhaseAccount("1", "Greet", ("it greets", "it is quick"), (attempt,), "a" * 40, None, (waived,))
+    text = render(FAILED._replace(state="held", reason="", phases=(phase,), pending=()))
+    assert text.partition("## Phase 1: Greet\n\n")[2].partition("\n### Checks")[0] == (
+        "Proven, with 1 item waived, commit `aaaaaaaaaa`.\n\n### Promised\n\n"
+        "- FAIL, WAIVED: it greets\n"
+        "  Accepted by you on 2026-11-15: not this year\n"
+        "  > The verifier: it does not\n"
+        "- PASS: it is quick\n"
+        "  Cited and found: `a.py:1`, `` the check `time ./a` ``\n"
     )
 
 

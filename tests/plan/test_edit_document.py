@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.errors import EditRefused
-from asbuilt.plan.edit import complete, correct, fill_in, reopen
+from asbuilt.errors import EditRefused, NotFound
+from asbuilt.plan.edit import complete, correct, fill_in, reopen, waive
 from asbuilt.plan.reader import read
 
 AT = datetime(2026, 1, 12, 9, 3, tzinfo=UTC)
@@ -216,6 +216,26 @@ def test_what_states_no_number_or_was_corrected_before_is_refused() -> None:
     with pytest.raises(EditRefused) as refused:
         corrected(corrected(CRITERIA, 2, 93), 2, 94)
     assert refused.value.what == "bullet 2 of phase 1 was corrected before"
+
+
+def waived(text: str, item: int, reason: str) -> str:
+    """Waive an item and return the whole file."""
+    data = text.encode()
+    return waive(read(data), phase_id="1", item=item, reason=reason, on="2026-01-12").apply(data)[0].decode()
+
+
+def test_a_waiver_is_noted_at_its_item_once_and_changes_no_intent() -> None:
+    once = waived(CRITERIA, 3, "it --> <feels>\nright  to -- me")
+    assert once == CRITERIA.replace(
+        "- [ ] feels right",
+        "- [ ] feels right <!-- Waived 2026-01-12: it -) (feels) right to - me -->",
+    )
+    assert waived(once, 3, "another word") == once
+    assert read(once.encode()).intent == read(CRITERIA.encode()).intent
+    assert [one.text for one in read(once.encode()).phases[0].criteria][2] == "feels right"
+    with pytest.raises(NotFound) as refused:
+        waived(CRITERIA, 5, "x")
+    assert refused.value.what == "phase 1 has no item 5; it has 4"
 
 
 def test_missing_metadata_is_filled_in_as_undecided() -> None:

@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.proof.counts import Counts, from_junit, from_output
-from asbuilt.proof.evidence import Evidence, Judged, Outcome, evidence_from, judge_check, judge_tests, overall
-from asbuilt.proof.verdict import ItemVerdict, Verdict, judge_items
+from asbuilt.proof.evidence import (
+    Evidence,
+    Judged,
+    Outcome,
+    disagreement,
+    evidence_from,
+    judge_check,
+    judge_tests,
+    left_out,
+    overall,
+)
 
 SUMMARIES = [
     ("..\n3 passed, 1 skipped in 0.12s\n", Counts(3, 0, 1)),
@@ -26,7 +35,7 @@ SUMMARIES = [
     ("# tests 4\n# pass 2\n# fail 1\n# skipped 1\n", Counts(3, 1, 1)),
     (
         "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- SKIP: TestB (0.00s)\nPASS\nok  \tx/a\t0.01s\n",
-        Counts(1, 0, 1),
+        Counts(1, 0, 1, (), ("TestA",), others=("TestB",)),
     ),
     (
         "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x (0.00s)\nFAIL\nFAIL\tx/a\t0.01s\nFAIL\n",
@@ -80,7 +89,7 @@ def test_a_junit_report_tells_names_and_an_expected_failure_did_run() -> None:
         <testcase classname="t" name="b"><failure message="x">y</failure></testcase>
         <testcase classname="t" name="c"><skipped type="pytest.skip"/></testcase>
         <testcase classname="t" name="d"><skipped type="pytest.xfail"/></testcase></testsuite></testsuites>"""
-    assert from_junit(report) == Counts(3, 1, 1, ("t::b",))
+    assert from_junit(report) == Counts(3, 1, 1, ("t::b",), ("t::a", "t::d"), others=("t::c",))
 
 
 @pytest.mark.parametrize(
@@ -110,12 +119,91 @@ BASE = Counts(10, 1, 2, ("t::old",))
         (2, None, Judged("FAIL", "exit 2, and no summary of the tests")),
         (None, Counts(12, 0, 2), Judged("INDETERMINATE", "the tests were ended by their time limit")),
         (3, Counts(12, 0, 2), Judged("FAIL", "exit 3, though no test failed")),
+        (
+            0,
+            Counts(12, 0, 2, hidden=1),
+            Judged("FAIL", "exit 0, and an earlier summary of its output has failures"),
+        ),
     ],
 )
 def test_a_test_run_is_judged_against_its_baseline(
     exit_code: int | None, counts: Counts | None, judged: Judged
 ) -> None:
     assert judge_tests(exit_code, counts, truncated=False, baseline=BASE) == judged
+
+
+def test_what_a_runner_hid_on_the_base_already_is_not_held_against_it() -> None:
+    hiding = Counts(12, 0, 2, hidden=1)
+    assert judge_tests(0, hiding, truncated=False, baseline=hiding).outcome == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "printed", "reported", "words"),
+    [
+        (0, Counts(3, 0, 1), Counts(3, 0, 1), None),
+        (1, Counts(4, 1, 0), Counts(3, 1, 0), None),
+        (0, None, Counts(3, 0, 0), None),
+        (None, Counts(3, 0, 0), None, None),
+        (1, Counts(3, 1, 0), Counts(3, 0, 0), "its report says 0 failed, its output 1"),
+        (0, Counts(3, 0, 0), Counts(3, 1, 0), "its report says 1 failed, its output 0"),
+        (0, Counts(9, 0, 0), Counts(3, 0, 1), "its report says 3 ran and 1 skipped, its output 9 and 0"),
+        (0, Counts(3, 0, 0), None, "the runner wrote no report, as it did on the base"),
+    ],
+)
+def test_output_report_and_exit_code_tell_of_one_run(
+    exit_code: int | None, printed: Counts | None, reported: Counts | None, words: str | None
+) -> None:
+    assert disagreement(exit_code, printed, reported, wants_report=True) == words
+
+
+def test_a_test_is_left_out_only_when_no_file_that_could_hold_it_changed() -> None:
+    before = {"tests.test_a::one", "tests.test_b::two", "bare name"}
+    assert left_out(before, {"tests.test_b::two"}, []) == ("bare name", "tests.test_a::one")
+    assert left_out(before, set(), ["tests/test_b.py"]) == ("tests.test_a::one",)
+    assert left_out(before, before, ["tests/test_b.py"]) == ()
+
+
+VERBOSE = """\
+test_a (tests.t.T.test_a) ... ok
+test_b (tests.t.T)
+It has a docstring ... a line of the product
+and moreok
+test_c (tests.t.T.test_c) ... FAIL
+test_d (tests.t.T.test_d) ... skipped 'no'
+test_e (tests.t.T.test_e) ...\x20
+======================================================================
+FAIL: test_c (tests.t.T.test_c)
+ok
+----------------------------------------------------------------------
+Ran 5 tests in 0.001s
+
+FAILED (failures=1, skipped=1)
+"""
+
+
+def test_unittest_names_its_tests_whatever_they_print_and_one_without_an_end_did_not_end() -> None:
+    assert from_output(VERBOSE) == Counts(
+        4,
+        1,
+        1,
+        ("tests.t.T.test_c",),
+        ("tests.t.T.test_a", "tests.t.T.test_b"),
+        others=("tests.t.T.test_d",),
+    )
+
+
+def test_a_later_summary_hides_no_earlier_one() -> None:
+    failed = "Ran 2 tests in 0.001s\n\nFAILED (failures=1)\n"
+    fake = "Ran 2 tests in 0.001s\n\nOK\n"
+    assert from_output(failed + fake) == Counts(2, 0, 0, hidden=1)
+
+
+def test_node_names_its_tests_in_both_of_its_forms() -> None:
+    sums = "# tests 3\n# pass 1\n# fail 1\n# skipped 1\n"
+    tap = f"ok 1 - one\n    not ok 2 - two\nok 3 - three # SKIP\n{sums}"
+    spec = f"✔ one (1.2ms)\n  ✖ two (0.3ms)\n﹣ three (0.1ms) # SKIP\n{sums.replace('#', 'ℹ')}"
+    wanted = Counts(2, 1, 1, ("two",), ("one",), others=("three",))
+    assert (from_output(tap), from_output(spec)) == (wanted, wanted)
 
 
 def test_without_a_baseline_every_failure_is_new() -> None:
@@ -156,40 +244,3 @@ def test_evidence_stands_for_its_tree_only_when_it_ran_and_was_counted(
     )  # fmt: skip
     assert shown.is_conclusive is (outcome in {"PASS", "FAIL"} and ran is not None)
     assert evidence_from(json.loads(json.dumps(shown._asdict()))) == shown
-
-
-def test_an_item_that_the_verifier_did_not_speak_of_is_not_run() -> None:
-    verdict = judge_items(("a", "b", "c"), [(1, "PASS", "seen"), (2, "FAIL", "missing")])
-    assert verdict == Verdict(
-        "FAIL",
-        (
-            ItemVerdict(1, "a", "PASS", "seen"),
-            ItemVerdict(2, "b", "FAIL", "missing"),
-            ItemVerdict(3, "c", "NOT_RUN", "the verifier said nothing of it"),
-        ),
-    )
-    assert verdict.failures == (
-        "item 2, b: FAIL, missing",
-        "item 3, c: NOT_RUN, the verifier said nothing of it",
-    )
-
-
-@pytest.mark.parametrize(
-    "why", ["noted as gap", "not a blocker", "deferred to a later phase", "left a TODO", "a stub"]
-)
-def test_a_pass_that_notes_a_gap_is_a_failure(why: str) -> None:
-    assert judge_items(("a",), [(1, "PASS", why)]).outcome == "FAIL"
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(1, 3), st.sampled_from(["PASS", "FAIL", "pass", "", "maybe"]), st.just("x"))
-    )
-)
-def test_a_verdict_passes_only_when_every_item_was_passed_and_none_was_failed(
-    said: list[tuple[int, str, str]],
-) -> None:
-    words = {item: {word.upper() for number, word, _ in said if number == item} for item in (1, 2, 3)}
-    assert (judge_items(("a", "b", "c"), said).outcome == "PASS") is all(
-        heard == {"PASS"} for heard in words.values()
-    )

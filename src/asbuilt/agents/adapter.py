@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.ring import Level
     from asbuilt.policy.roles import Kind
     from asbuilt.ports import Brief
+    from asbuilt.proof.opinion import Opinion
 
 TurnEnding = Literal["done", "failed", "crashed", "limited"]
 """How an agent can end by itself; the other endings are the host's to give."""
@@ -103,7 +104,7 @@ class Turn:
     ending: TurnEnding
     reason: str
     says: str = ""
-    verdict: tuple[tuple[int, str, str], ...] = ()
+    verdict: Opinion | None = None
     resets_at: str | None = None
 
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.signs import starts_of
 from asbuilt.ports import Brief, Result
+from asbuilt.proof.opinion import opinion_from, plain_opinion
 
 if TYPE_CHECKING:
     from asbuilt.policy.ring import Level
@@ -68,7 +69,7 @@ class Folder:
         data = _object(_bytes(self.path / "brief.json"))
         try:
             told = _known(Brief, data["brief"])
-            for name in ("items", "failures"):
+            for name in ("items", "failures", "changed", "removed", "shown"):
                 told[name] = tuple(told.get(name, ()))
             told["protected"] = tuple(map(Path, told.get("protected", ())))
             told["workspace"] = Path(told["workspace"])
@@ -97,7 +98,9 @@ class Folder:
         data = _object(_bytes(self.path / "result.json"))
         try:
             told = _known(Result, data)
-            told["verdict"] = tuple((int(item), str(word), str(why)) for item, word, why in told["verdict"])
+            # A verifier that left none wrote an empty list, before opinions had their form.
+            left = told.get("verdict")
+            told["verdict"] = opinion_from(left) if left else None
             told["drift"] = tuple(told.get("drift", ()))
             return Result(**told)
         except (KeyError, TypeError, ValueError) as error:
@@ -105,7 +108,9 @@ class Folder:
 
     def write_result(self, result: Result) -> None:
         """Say how it ended."""
-        write_whole(self.path / "result.json", _json(asdict(result)))
+        told = {field.name: getattr(result, field.name) for field in fields(result)}
+        told["verdict"] = None if result.verdict is None else plain_opinion(result.verdict)
+        write_whole(self.path / "result.json", _json(told))
 
     def set_result_aside(self, start: int) -> None:
         """Keep how a start ended under another name, so that the next start can end too."""

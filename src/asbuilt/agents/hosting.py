@@ -31,7 +31,7 @@ def described(
         ending=ending,
         reason=reason,
         says=turn.says if turn else record.last_said,
-        verdict=turn.verdict if turn else (),
+        verdict=turn.verdict if turn else None,
         resets_at=turn.resets_at if turn else None,
         drift=tuple(record.drift),
         session=record.session,

@@ -49,17 +49,21 @@ ACTS: Final[dict[str, tuple[tuple[type, ...], dict[str, tuple[type, ...]]]]] = {
     "ask": (_TEXT, {"path": _TEXT, "command": _TEXT}),
     "usage": (_WHOLE, {"output": _WHOLE, "cost_usd": _NUMBER}),
     "limit": (_TIME, {}),
-    "verdict": (_TEXT, {"items": (list,), "why": _TEXT}),
+    "verdict": (
+        _TEXT,
+        {"items": (list,), "why": _TEXT, "evidence": (list,), "intent": _TEXT, "entries": (list,)},
+    ),
     "drift": (_TEXT, {"*bullet": _WHOLE, "*plan": _TEXT, "*actual": _TEXT}),
 }
 _WORDS: Final = {
     "role": ("implement", "fix", "verify"),
     "when": ("allowed", "denied"),
     "ask": ("read", "edit", "run", "fetch", "other"),
-    "verdict": ("pass", "fail"),
+    "verdict": ("pass", "fail", "each"),
     "stream": ("stdout", "stderr"),
     "signal": ("KILL", "TERM", "SEGV", "ABRT", "HUP", "INT"),
 }
+_LISTS: Final = {"items": (int, "item numbers"), "evidence": (dict, "tables"), "entries": (dict, "tables")}
 _MATCHES: Final = {"phase": (str, int), "role": _TEXT, "attempt": _WHOLE, "start": _WHOLE}
 _TURN_LINE: Final = re.compile(r"\s*\[\[\s*turn\s*\]\]")
 
@@ -182,8 +186,9 @@ def _fitting(table: dict[str, Any], key: str, types: tuple[type, ...], place: tu
             datetime: "a time",
         }
         raise _wrong(*place, f'"{key}" takes {" or ".join(names[one] for one in types)}')
-    if isinstance(value, list) and not all(isinstance(one, int if key == "items" else str) for one in value):
-        raise _wrong(*place, f'"{key}" takes a list of {"item numbers" if key == "items" else "texts"}')
+    of, called = _LISTS.get(key, (str, "texts"))
+    if isinstance(value, list) and not all(isinstance(one, of) for one in value):
+        raise _wrong(*place, f'"{key}" takes a list of {called}')
     if key in _WORDS and value not in _WORDS[key]:
         raise _wrong(*place, f'"{key}" is one of {", ".join(_WORDS[key])}')
 

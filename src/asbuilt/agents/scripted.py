@@ -33,6 +33,8 @@ _PLAY: Final = Path(__file__).resolve().with_name("scripted_play.py")
 _LINE_CAP: Final = 1 << 20
 _PIECE: Final = 1 << 18
 _SIGNALLED: Final = range(129, 193)
+_TOLD: Final = ("phase", "items", "intent", "changed", "removed", "shown")
+"""What of its brief the player needs to give a verdict."""
 NOTHING: Final = "The script has nothing for this; nothing was changed."
 
 
@@ -62,9 +64,9 @@ class Scripted:
             return Turn(ending="failed", reason=f"{error.what} {error.why}")
         process = await self._seat.spawn((sys.executable, "-I", "-S", str(_PLAY), str(self._seat.out)))
         heard = _Heard()
-        await _tell(process, {"acts": acts, "phase": brief.phase, "items": len(brief.items)})
+        await _tell(process, {"acts": acts, **{name: getattr(brief, name) for name in _TOLD}})
         await self._listen(process, heard, gate, emit)
-        return self._turn(await process.wait(), heard, brief, emit)
+        return self._turn(await process.wait(), heard, emit)
 
     def _acts(self, brief: Brief, number: int) -> tuple[Act, ...]:
         if brief.script is None:
@@ -97,7 +99,7 @@ class Scripted:
                     _take(message, heard, emit)
         heard.noise += lines.dropped
 
-    def _turn(self, code: int, heard: _Heard, brief: Brief, emit: Emit) -> Turn:
+    def _turn(self, code: int, heard: _Heard, emit: Emit) -> Turn:
         if heard.noise:
             emit(Noted(text=f"{heard.noise} lines were not understood."))
         if heard.limit is not None:
@@ -108,8 +110,8 @@ class Scripted:
             return Turn(ending="crashed", reason=f"The agent {_how(code)}.", says=heard.says)
         if heard.failed is not None:
             return Turn(ending="failed", reason=heard.failed, says=heard.says)
-        verdict, trouble = verdict_in(self._seat.out, items=len(brief.items))
-        if trouble:
+        verdict = verdict_in(self._seat.out)
+        for trouble in verdict.troubles if verdict else ():
             emit(Noted(text=trouble))
         return Turn(ending="done", reason="The agent says that it is done.", says=heard.says, verdict=verdict)
 

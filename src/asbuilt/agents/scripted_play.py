@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 _OUTPUT_CAP: Final = 4_000
 _PIECE: Final = 1 << 16
+_WHY: Final = "as the script says"
 _FILE_ACTS: Final = ("write", "append", "replace", "delete", "move", "read", "run", "spawn")
 
 
 class Player:
     """Does acts; the last answer of the gate decides those that carry `when`."""
 
-    def __init__(self, out: Path, phase: str, items: int) -> None:
+    def __init__(self, out: Path, part: dict[str, Any]) -> None:
         self._out = out
-        self._phase = phase
-        self._items = items
+        self._part = part
         self._answer = ""
 
     def play(self, act: dict[str, Any]) -> None:
@@ -153,21 +153,45 @@ class Player:
         sys.exit(0)
 
     def _do_verdict(self, act: dict[str, Any]) -> None:
-        named = act.get("items", list(range(1, self._items + 1)))
-        word, other = ("PASS", "FAIL") if act["verdict"] == "pass" else ("FAIL", "PASS")
-        judged = [word, act.get("why", "as the script says")]
-        rest = [other, "as the script says"]
-        rows = [[item, *(judged if item in named else rest)] for item in range(1, self._items + 1)]
-        if act["verdict"] == "pass":
-            # A pass that names its items judges no others: what is not judged does not pass.
-            rows = [row for row in rows if row[0] in named]
+        rows = act.get("entries", []) if act["verdict"] == "each" else self._entries(act)
+        told = {"intent": act.get("intent", self._part["intent"]), "items": rows}
         temporary = self._out / ".verdict"
-        temporary.write_text(json.dumps(rows), encoding="utf-8")
+        temporary.write_text(json.dumps(told), encoding="utf-8")
         temporary.replace(self._out / "verdict.json")
+
+    def _entries(self, act: dict[str, Any]) -> list[dict[str, Any]]:
+        items = self._part["items"]
+        named = act.get("items", list(range(1, len(items) + 1)))
+        word, other = ("PASS", "FAIL") if act["verdict"] == "pass" else ("FAIL", "PASS")
+        rows = []
+        for item, text in enumerate(items, 1):
+            is_named = item in named
+            # A pass that names its items judges no others: what is not judged does not pass.
+            if not is_named and act["verdict"] == "pass":
+                continue
+            why = act.get("why", _WHY) if is_named else _WHY
+            evidence = act.get("evidence", self._evidence(text))
+            rows.append(
+                {"item": item, "outcome": word if is_named else other, "why": why, "evidence": evidence}
+            )
+        return rows
+
+    def _evidence(self, text: str) -> list[dict[str, Any]]:
+        """Cite what is there: the changed file that the item names, or the first; else what else was done."""
+        changed, removed, shown = (self._part[name] for name in ("changed", "removed", "shown"))
+        for path in sorted(changed, key=lambda path: path not in text):
+            try:
+                content = Path(path).read_bytes()
+            except OSError:
+                continue
+            return [{"file": path, "line": 1} if content and b"\0" not in content else {"file": path}]
+        if removed:
+            return [{"removed": removed[0]}]
+        return [{"check": check} for check in shown[-1:]]
 
     def _do_drift(self, act: dict[str, Any]) -> None:
         _tell(
-            say=f"PLAN-TEXT-DRIFT: phase={self._phase} bullet={act['bullet']} field={act['drift']} "
+            say=f"PLAN-TEXT-DRIFT: phase={self._part['phase']} bullet={act['bullet']} field={act['drift']} "
             f"plan={act['plan']} actual={act['actual']}"
         )
 
@@ -184,7 +208,7 @@ def _tell(**message: object) -> None:
 def main() -> int:
     """Read the part, play it."""
     part = json.loads(sys.stdin.readline())
-    player = Player(Path(sys.argv[1]), part["phase"], part["items"])
+    player = Player(Path(sys.argv[1]), part)
     for act in part["acts"]:
         player.play(act)
     return 0

@@ -1,6 +1,6 @@
 """Read the verdict that an agent left in `out/`, as one reads a stranger's letter.
 
-The one rule: an item that is not clearly passed or failed is not in the verdict.
+The one rule: what cannot be understood is told, and stays in the opinion as a trouble that voids it.
 """
 
 from __future__ import annotations
@@ -9,40 +9,20 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.folder import Unreadable, read_shared
+from asbuilt.proof.opinion import Opinion, opinion_from
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FILE: Final = "verdict.json"
 _CAP: Final = 1 << 20
-_WHY_CAP: Final = 4_000
 
 
-def verdict_in(out: Path, *, items: int) -> tuple[tuple[tuple[int, str, str], ...], str]:
-    """Give the verdict, and what is wrong with what was left there (empty: nothing)."""
+def verdict_in(out: Path) -> Opinion | None:
+    """Give the opinion that was left there; None when there is none."""
     if not (out / FILE).exists() and not (out / FILE).is_symlink():
-        return (), ""
+        return None
     try:
-        rows = json.loads(read_shared(out / FILE, cap=_CAP))
+        return opinion_from(json.loads(read_shared(out / FILE, cap=_CAP)))
     except (Unreadable, ValueError, RecursionError) as error:
-        return (), f"The verdict cannot be read: {error}"
-    if not isinstance(rows, list):
-        return (), "The verdict is not a list."
-    found: dict[int, tuple[str, str]] = {}
-    twice: set[int] = set()
-    wrong = 0
-    for row in rows:
-        match row:
-            case [int(item), "PASS" | "FAIL" as word, str(why)] if 1 <= item <= items and not isinstance(
-                item, bool
-            ):
-                if item in found:
-                    twice.add(item)
-                found[item] = (word, why[:_WHY_CAP])
-            case _:
-                wrong += 1
-    for item in twice:
-        del found[item]
-    troubles = [f"{wrong} rows say nothing about an item"] if wrong else []
-    troubles += [f"item {item} was judged twice" for item in sorted(twice)]
-    return tuple((item, *found[item]) for item in sorted(found)), "; ".join(troubles)
+        return Opinion(None, (), (f"the verdict cannot be read: {error}",))

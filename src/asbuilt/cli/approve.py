@@ -110,9 +110,23 @@ def _site(door: Door, name: str) -> Site:
     return site
 
 
+def _need_no_reason(site: Site, number: int) -> None:
+    """Refuse to waive without a reason: whoever reads the report, the commit or the plan is owed one."""
+    with site.journal.store.read() as session:
+        asked = approvals.named(session, LOCAL, site.repo, number)
+    if asked is not None and asked.kind == "waiver" and asked.answer is None:
+        raise UsageWrong(
+            f"{asked.name} asks for a waiver, and a waiver has a reason",
+            why="It is shown in the report, in the commit and in the plan.",
+            next_step=f'Say why: asbuilt approve yes {asked.name} -m "why"',
+        )
+
+
 def _say(door: Door, name: str, said: Literal["yes", "no"], note: str | None) -> int:
     number = _number(name)
     site = _site(door, name)
+    if said == "yes" and not (note or "").strip():
+        _need_no_reason(site, number)
     counts, asked = answer(
         site.journal.store, LOCAL, site.repo, number, said=said, note=note, asker=asker(door)
     )

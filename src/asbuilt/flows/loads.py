@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Refusal
 from asbuilt.flows.proving import failures_of, tree_of
+from asbuilt.flows.waivers import waived_in
 from asbuilt.git import candidates, commits
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Picks:
         if before is None:
             return found
         landed = {work.phase: stands for work, stands in self._stands(found)}
-        after = marked(before, landed, completed=completion(self.record, self.facts))
+        waived = waived_in(self.record, self.facts.pending)
+        after = marked(before, landed, completed=completion(self.record, self.facts), waived=waived)
         edit = self.document.edit(after, f"Mark {self.record.run.plan}")
         return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
 

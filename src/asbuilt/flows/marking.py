@@ -10,27 +10,36 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import EditRefused, NotFound
-from asbuilt.plan.edit import complete, mark_phase, reopen
+from asbuilt.plan.edit import complete, mark_phase, reopen, waive
 from asbuilt.plan.model import Format, Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import read_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from asbuilt.plan.model import Plan
     from asbuilt.plan.splice import Edit
+    from asbuilt.proof.verdict import Waived
 
 _HASH = 10
 
 
-def marked(data: bytes, landed: Mapping[str, str], *, completed: datetime | None = None) -> bytes:
-    """Mark phases done, their boxes too, each with the commit that landed it.
+def marked(
+    data: bytes,
+    landed: Mapping[str, str],
+    *,
+    completed: datetime | None = None,
+    waived: Mapping[str, Sequence[Waived]] | None = None,
+) -> bytes:
+    """Mark phases done, their boxes too, each with the commit that landed it and what was waived in it.
 
     With `completed`, a plan that states its own status is said to be complete since then.
     """
     for phase, commit in landed.items():
+        for one in (waived or {}).get(phase, ()):
+            data = _edited(data, partial(waive, phase_id=phase, item=one.item, reason=one.reason, on=one.on))
         data = _edited(data, partial(_done, phase=phase, commit=commit))
     if completed is not None and _states_status(read(data)):
         data = _edited(data, partial(complete, at=completed))

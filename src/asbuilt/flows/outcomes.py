@@ -11,6 +11,7 @@ from asbuilt.flows.loads import Picks, Reverts, completion, reopens
 from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Mover
 from asbuilt.flows.proving import tree_of
+from asbuilt.flows.waivers import keep_waived, waived_in, waived_items
 from asbuilt.git import commits, locks, snapshots, workspaces
 from asbuilt.git.repository import tip
 from asbuilt.ports import Kept
@@ -45,7 +46,13 @@ class Outcomes:
         """Make the outcome commit and advance the plan's branch; the workspace goes on from there."""
         attempt = attempt_of(facts.phases[phase_id], number)
         frozen, _ = self._record.frozen(phase_id)
-        message = commits.message_for(frozen.title, Asbuilt_Run=self._run.run, Asbuilt_Phase=phase_id)
+        waived = waived_items(self._record, frozen, attempt)
+        message = commits.message_for(
+            frozen.title,
+            Asbuilt_Run=self._run.run,
+            Asbuilt_Phase=phase_id,
+            Asbuilt_Waived=[f"{one.text}: {one.reason}" for one in waived],
+        )
         commit = commits.commit_tree(
             self._repository,
             attempt.tree or "",
@@ -58,7 +65,8 @@ class Outcomes:
         commits.advance(self._repository, branch_of(self._record), new=commit, old=old)
         if not is_ahead(workspace, facts):
             workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
-        self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit)
+        told = {"waived": keep_waived(self._record, waived)} if waived else {}
+        self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit, **told)
 
     def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
         """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
@@ -100,7 +108,8 @@ class Outcomes:
             landed = {one.phase: one.stands for one in facts.landed}
             completed = completion(self._record, facts)
             if not facts.marks_landed:
-                self._document.splice(lambda data: marked(data, landed, completed=completed))
+                waived = waived_in(self._record, facts.landed)
+                self._document.splice(lambda data: marked(data, landed, completed=completed, waived=waived))
             if completed is not None:
                 self._record.say("plan.completed", "completed", gaps=self._gaps(facts))
         self._record.say("plan.marked", f"marked/{(facts.tip or '')[:12]}")

@@ -19,8 +19,10 @@ from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.starting import start
 from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
+from asbuilt.flows.trials import Order
 from asbuilt.flows.working import Working
 from asbuilt.git import snapshots, workspaces
+from asbuilt.git.changes import base_of
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
@@ -75,7 +77,7 @@ class Performer:
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         base = tree_of(repository, facts.base) if facts.base else ""
-        proving = Proving(record, self._rigs(run, repository), base)
+        proving = Proving(record, repository, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
@@ -97,7 +99,7 @@ class Performer:
             case phases.Keep(phase=phase, number=number):
                 self._keep(record, repository, facts, phase, number)
             case phases.Check(phase=phase, number=number):
-                self._check(record, proving, facts.phases[phase], number)
+                self._check(record, repository, proving, facts.phases[phase], number)
             case phases.Verify(phase=phase, number=number):
                 self._verify(record, repository, facts.phases[phase], number)
             case phases.Commit(phase=phase, number=number):
@@ -192,10 +194,14 @@ class Performer:
             changed=kept.tree != tree_of(repository, base),
         )
 
-    def _check(self, record: Record, proving: Proving, phase: PhaseFacts, number: int) -> None:
-        frozen, _ = record.frozen(phase.id)
+    def _check(
+        self, record: Record, repository: Repository, proving: Proving, phase: PhaseFacts, number: int
+    ) -> None:
+        frozen, text = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        shown = proving.prove(attempt.tree or "", [check.command for check in frozen.checks])
+        order = Order(tree_of(repository, base_of(repository, attempt.commit or "")), text)
+        checks = [check.command for check in frozen.checks]
+        shown = proving.prove(attempt.tree or "", checks, order=order)
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks",
@@ -210,7 +216,7 @@ class Performer:
     def _verify(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
         commit = attempt_of(phase, number).commit or ""
         workspace = self._workspace(record.run, repository, commit, f"verify-{phase.id}-{number}")
-        self._working.verify(record, workspace, phase, number)
+        self._working.verify(record, repository, workspace, phase, number)
 
     def _recheck(self, record: Record, repository: Repository, proving: Proving, phase_id: str) -> None:
         """Prove a phase again, as the plan words it now, on what the run began with."""

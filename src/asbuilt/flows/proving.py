@@ -7,24 +7,36 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.counts import from_junit, from_output
-from asbuilt.proof.evidence import Evidence, judge_check, judge_setup, judge_tests, overall
+from asbuilt.proof.evidence import (
+    TESTS,
+    Evidence,
+    disagreement,
+    judge_check,
+    judge_setup,
+    judge_tests,
+    left_out,
+    overall,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.record import Record
     from asbuilt.flows.rigs import Ran, Rig, Rigs
+    from asbuilt.flows.trials import Order, Sung
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.resolving import Setup
 
-TESTS: Final = "tests"
 SETUP: Final = "setup"
 _SHOWN: Final = 220
+_NAMES: Final = 500
+"""Tests of a phase that are told by name."""
 
 
 @lru_cache(maxsize=256)
@@ -36,8 +48,9 @@ def tree_of(repository: Repository, commit: str) -> str:
 class Proving:
     """The checks of one run, each in a rig that was made ready on the run's base."""
 
-    def __init__(self, record: Record, rigs: Rigs, base: str) -> None:
+    def __init__(self, record: Record, repository: Repository, rigs: Rigs, base: str) -> None:
         self._record = record
+        self._repository = repository
         self._rigs = rigs
         self.base = base
 
@@ -47,21 +60,32 @@ class Proving:
             return self._made(rig)
 
     def baseline(self, tests: str) -> tuple[Evidence, Counts | None]:
-        """Run the tests on the base; failures there are noted, no test at all is a stop."""
+        """Run the tests on the base; failures there are noted, no test at all is a stop.
+
+        The canaries run here too: only what a runner reports rightly before any work can be held against it.
+        """
         with self._rigs.take(self._record.setup()) as rig:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return made, None
             ran = rig.run(self.base, tests)
-            counts = _counts(ran)
-            shown = self._tests(ran, counts, counts)
+            shown = self._tests(ran, ran.counts)
             if not shown.is_conclusive:
                 # What was set up long ago may have died since: the next run makes it anew.
                 rig.forget()
-        return shown, counts
+            elif shown.ran:
+                sung = Trials(rig, self._repository, self.base, None).sing(ran)
+                shown = shown._replace(
+                    canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
+                )
+        return shown, ran.counts
 
-    def prove(self, tree: str, checks: Sequence[str] = ()) -> list[Evidence]:
-        """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands."""
+    def prove(self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None) -> list[Evidence]:
+        """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands.
+
+        With an order, the files that tell a runner how to test are those of its base, unless its text names
+        them, and the phase's own tests are tried on that base too.
+        """
         setup, tests = self._record.setup(), self._record.tests()
         shown = [] if tests is None else self._known(tree, tests, setup)
         to_run = tests if not shown else None
@@ -71,10 +95,12 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
+            trials = Trials(rig, self._repository, tree, order)
             if to_run is not None:
-                ran = rig.run(tree, to_run)
-                shown.append(self._tests(ran, _counts(ran), self._record.baseline()))
-            return [*shown, *self._checked(rig, tree, checks)]
+                shown.append(self._suite(rig, trials, tree, to_run))
+            # Where no suite proves anything, what a runner is told cannot make one green.
+            over = {} if tests is None else trials.over_checks
+            return [*shown, *self._checked(rig, tree, checks, over)]
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -84,15 +110,51 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
-            return self._checked(rig, tree, checks)
+            return self._checked(rig, tree, checks, {})
 
-    def _checked(self, rig: Rig, tree: str, checks: Sequence[str]) -> list[Evidence]:
+    def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> Evidence:
+        """Run the suite, then try the run itself: a PASS stands only when every trial agrees."""
+        known = {one.tree: one for one in self._record.shown() if one.name == TESTS}
+        before = known.get(self.base)
+        ran = rig.run(tree, tests, over=trials.over_tests)
+        counts, put_back = ran.counts, tuple(trials.over_tests)
+        shown = self._tests(ran, self._record.baseline(), before)
+        shown = shown._replace(put_back=put_back, notes=tuple(f"{path} is the base's" for path in put_back))
+        gone = self._gone(known.get(trials.base), counts, trials.changed_around(ran))
+        if gone is not None and shown.outcome == "PASS":
+            shown = shown._replace(outcome="FAIL", why=gone)
+        if shown.outcome != "PASS" or counts is None:
+            return shown._replace(why=f"{shown.why}{_put_back_words(put_back)}")
+        shown = _tried(
+            shown, before, trials.sing(ran) if before is None or before.canaries != "absent" else None
+        )
+        if shown.outcome != "PASS":
+            return shown
+        compared = trials.compare(ran, counts)
+        notes = (*shown.notes, compared.note) if compared.note else shown.notes
+        return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
+
+    def _gone(self, before: Evidence | None, now: Counts | None, changed: Sequence[str]) -> str | None:
+        """Say which tests of the phase's base did not run, though nothing was done to their files."""
+        then = self._record.counts_of(before) if before else None
+        gone = left_out(then.names, now.names, changed) if then and now else ()
+        if not gone:
+            return None
+        told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
+        return f"{told}: {', '.join(gone[:3])}"
+
+    def _checked(
+        self, rig: Rig, tree: str, checks: Sequence[str], over: Mapping[str, bytes | None]
+    ) -> list[Evidence]:
         # Each check starts from the tree, not from what the one before left behind.
-        return [
-            self._evidence(check, ran, judge_check(ran.ended.exit_code))
-            for check in checks
-            for ran in [rig.run(tree, check)]
-        ]
+        shown = []
+        for check in checks:
+            ran = rig.run(tree, check, over=over)
+            judged = judge_check(ran.ended.exit_code)
+            if judged.outcome != "PASS":
+                judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
+            shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
+        return shown
 
     def keep(self, shown: Sequence[Evidence]) -> str:
         """Keep evidence as a blob and return its digest."""
@@ -111,10 +173,22 @@ class Proving:
         ran = rig.set_up(self.base)
         return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
 
-    def _tests(self, ran: Ran, counts: Counts | None, baseline: Counts | None) -> Evidence:
-        ended = ran.ended
+    def _tests(self, ran: Ran, baseline: Counts | None, before: Evidence | None = None) -> Evidence:
+        """Judge a run of the suite; what its runner did on the base already is not held against it."""
+        ended, counts = ran.ended, ran.counts
         judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=baseline)
+        expected = bool(before and before.report)
+        contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
+        if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
+            judged = judged._replace(outcome="FAIL", why=contradicts)
         return self._evidence(TESTS, ran, judged, counts)
+
+    def _contradicts(self, before: Evidence | None) -> bool:
+        if before is None or not before.report:
+            return False
+        printed = from_output(self._record.blobs.get(before.output).decode("utf-8", "replace"))
+        reported = from_junit(self._record.blobs.get(before.report))
+        return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
 
     def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
         return Evidence(
@@ -133,14 +207,29 @@ class Proving:
             old_failures=judged.old,
             setup=ran.setup,
             ring=ran.ended.ring,
+            report="" if ran.report is None else self._record.blobs.put(ran.report),
         )
 
 
-def _counts(ran: Ran) -> Counts | None:
-    """Count by the runner's report where it wrote one, else by what it printed."""
-    reported = None if ran.report is None else from_junit(ran.report)
-    output = ran.ended.output.decode("utf-8", "replace")
-    return reported or from_output(output, cut=ran.ended.truncated)
+def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:
+    """Add what the canaries say; one that did not sing counts where it did on the base."""
+    if sung is None:
+        return shown._replace(notes=(*shown.notes, "no canary: none ran on the base either"))
+    shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))
+    if sung.heard is None:
+        return shown
+    shown = shown._replace(canaries=sung.heard.state)
+    sang = before is not None and before.canaries == "right"
+    was_wrong = before is not None and before.canaries == "wrong"
+    if (sung.heard.state == "wrong" and not was_wrong) or (sung.heard.state == "absent" and sang):
+        return shown._replace(outcome="FAIL", why=sung.heard.why)
+    return shown
+
+
+def _put_back_words(paths: Sequence[str]) -> str:
+    if not paths:
+        return ""
+    return f" (with {', '.join(paths)} as on the base: a phase that has to change one names it in its text)"
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

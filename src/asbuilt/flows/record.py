@@ -12,7 +12,7 @@ from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened
 from asbuilt.lifecycle.timers import reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.counts import Counts
+from asbuilt.proof.counts import Counts, from_junit, from_output
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.resolving import Setup, command_of, read_back
 
@@ -110,13 +110,19 @@ class Record:
             ]
         return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]
 
+    def counts_of(self, tests: Evidence) -> Counts | None:
+        """Count the tests of a suite again, from what its runner wrote then."""
+        reported = from_junit(self.blobs.get(tests.report)) if tests.report else None
+        return reported or from_output(self.blobs.get(tests.output).decode("utf-8", "replace"))
+
     def baseline(self) -> Counts | None:
         """Return what the tests showed on the base, if there are tests."""
         kept = self.told("baseline").get("counts")
         if kept is None:
             return None
-        ran, failed, skipped, names = json.loads(self.blobs.get(kept))
-        return Counts(ran, failed, skipped, tuple(names))
+        counts = Counts(*json.loads(self.blobs.get(kept)))
+        failures, passed, others = map(tuple, (counts.failures, counts.passed, counts.others))
+        return counts._replace(failures=failures, passed=passed, others=others)
 
     def _event(self, key: str, run: str) -> Event:
         with self.store.read() as session:

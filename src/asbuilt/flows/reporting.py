@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.flows.outcomes import branch_of
+from asbuilt.flows.waivers import kept_waived
 from asbuilt.flows.working import items_of
 from asbuilt.git import snapshots
 from asbuilt.lifecycle.report import Account, AttemptAccount, PhaseAccount
-from asbuilt.proof.evidence import Evidence
-from asbuilt.proof.verdict import ItemVerdict
+from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.verdict import item_from
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +54,7 @@ def _phase(record: Record, facts: RunFacts, phase: PhaseFacts) -> PhaseAccount:
         attempts=tuple(_attempt(record, phase.id, attempt) for attempt in phase.attempts),
         proven=phase.proven,
         landed=stands.get(phase.proven or ""),
+        waived=kept_waived(record, phase.waived),
     )
 
 
@@ -65,8 +67,8 @@ def _attempt(record: Record, phase: str, attempt: AttemptFacts) -> AttemptAccoun
         reason=attempt.reason,
         says=attempt.says,
         kept=f"{snapshots.ATTEMPTS}{name}" if attempt.commit else None,
-        evidence=tuple(Evidence(**one) for one in _kept(record, attempt.evidence)),
-        items=tuple(ItemVerdict(*one) for one in _kept(record, attempt.items)),
+        evidence=tuple(evidence_from(one) for one in _kept(record, attempt.evidence)),
+        items=tuple(item_from(one) for one in _kept(record, attempt.items)),
     )
 
 

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
-from asbuilt.proof.counts import MAX_XML
-from asbuilt.proof.runners import reporting
+from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof.runners import Call, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from asbuilt.git.repository import Repository
     from asbuilt.ports import Ended, Processes
+    from asbuilt.proof.counts import Counts
     from asbuilt.proof.resolving import Setup
 
 LIMIT_S: Final = 45 * 60
@@ -42,6 +43,21 @@ class Ran(NamedTuple):
     ended: Ended
     report: bytes | None = None
     """What its runner wrote beside its output, if it wrote anything."""
+
+    @property
+    def reported(self) -> Counts | None:
+        """Count by the runner's report."""
+        return None if self.report is None else from_junit(self.report)
+
+    @property
+    def printed(self) -> Counts | None:
+        """Count by what the runner printed."""
+        return from_output(self.ended.output.decode("utf-8", "replace"), cut=self.ended.truncated)
+
+    @property
+    def counts(self) -> Counts | None:
+        """Count by the runner's report where it wrote one, else by what it printed."""
+        return self.reported or self.printed
 
 
 class Terms(NamedTuple):
@@ -121,15 +137,34 @@ class Rig:
             self._making.rename(self._kept)
         return Ran(self._setup.command, tree, self._setup.digest, ended)
 
-    def run(self, tree: str, command: str) -> Ran:
-        """Run a command on exactly a tree and what setup made; it is told of nothing that ran before it."""
+    @property
+    def report(self) -> str:
+        """Where a runner is to write its report."""
+        return str(self._out / "report.xml")
+
+    def run(
+        self,
+        tree: str,
+        command: str,
+        *,
+        over: Mapping[str, bytes | None] | None = None,
+        call: Call | None = None,
+    ) -> Ran:
+        """Run a command on exactly a tree and what setup made; it is told of nothing that ran before it.
+
+        `over` has files that differ from the tree, None for one that is not to be there; `call` is another
+        way to call the same command.
+        """
         self._empty(tree)
+        for path, content in (over or {}).items():
+            put(self._checkout, path, content)
         for kept, place in ((self._kept / "checkout", self._checkout), (self._kept / "home", self._home)):
             if kept.exists():
                 lay(kept, place)
-        report = self._out / "report.xml"
-        ended = self._run(reporting(argv_of(command), str(report)), network=False)
-        return Ran(command, tree, self._setup.digest, ended, _content(report))
+        if call is None:
+            call = Call(reporting(argv_of(command), self.report))
+        ended = self._run(call.argv, network=False, environment=call.environment)
+        return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)))
 
     def forget(self) -> None:
         """Let the next one set up anew: something that was made does not work any more."""
@@ -141,7 +176,9 @@ class Rig:
             delete(folder)
             folder.mkdir(mode=0o700)
 
-    def _run(self, argv: tuple[str, ...], *, network: bool) -> Ended:
+    def _run(
+        self, argv: tuple[str, ...], *, network: bool, environment: Mapping[str, str] | None = None
+    ) -> Ended:
         return self._processes.run(
             Command(
                 argv=argv,
@@ -149,10 +186,25 @@ class Rig:
                 writable=(self._checkout, self._out),
                 home=self._home,
                 network=network,
-                environment=self._terms.environment,
+                environment={**self._terms.environment, **(environment or {})},
                 timeout_s=self._terms.limit_s,
             )
         )
+
+
+def put(place: Path, path: str, content: bytes | None) -> None:
+    """Put a file into a folder, or take it away. No link is followed: the tree may be hostile."""
+    *folders, name = path.split("/")
+    for folder in folders:
+        place = place / folder
+        if place.is_symlink() or not place.is_dir():
+            if content is None:
+                return
+            delete(place)
+            place.mkdir(mode=stat.S_IRWXU)
+    delete(place / name)
+    if content is not None:
+        (place / name).write_bytes(content)
 
 
 def lay(kept: Path, place: Path) -> None:

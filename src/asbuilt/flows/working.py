@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.outcomes import attempt_of, take
+from asbuilt.flows.waivers import promises_of, waivers_of
 from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import GOES_ON
 from asbuilt.ports import Brief, Result
-from asbuilt.proof.verdict import judge_items
+from asbuilt.proof.opinion import plain_opinion
+from asbuilt.proof.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.lease import Lease
     from asbuilt.flows.record import Record
     from asbuilt.flows.tidings import Tidings
+    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Attempts, Workspace
@@ -27,6 +32,10 @@ if TYPE_CHECKING:
 _LOOK_S: Final = 0.05
 _LOOK_AT_MOST_S: Final = 1.0
 """Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
+_TOLD: Final = 500
+"""Files that a verifier is told by name; the difference itself is in its workspace."""
+_WAIVABLE: Final = 10
+"""Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -76,13 +85,23 @@ class Working:
             ring=ended.ring,
         )
 
-    def verify(self, record: Record, workspace: Workspace, phase: PhaseFacts, number: int) -> None:
+    def verify(
+        self, record: Record, repository: Repository, workspace: Workspace, phase: PhaseFacts, number: int
+    ) -> None:
         """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
+        exhibits = Exhibits(record, repository, phase, number)
         judged = attempt_of(phase, number)
         name = f"{number}v{judged.lost_verifiers + 1 if judged.lost_verifiers else ''}"
         move = phases.Attempt(phase.id, number, "verify")
         brief = self._brief(
             record, move, workspace, attempt=f"{record.run.run}.{phase.id}.{name}", role="verify"
+        )
+        brief = replace(
+            brief,
+            base=exhibits.base,
+            changed=tuple(sorted(exhibits.changed)[:_TOLD]),
+            removed=tuple(sorted(exhibits.removed)[:_TOLD]),
+            shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
         )
         record.say("verifier.begun", f"{phase.id}/{name}/begun", phase=phase.id, number=number)
         ended = self._await(record, brief, after=judged.verifier_ended_start)
@@ -93,14 +112,24 @@ class Working:
                 starts=ended.starts, attempt=f"{phase.id}.{name}", cost_usd=ended.cost_usd,
             )  # fmt: skip
             return
-        key = f"{phase.id}/{number}"
-        frozen, _ = record.frozen(phase.id)
-        verdict = judge_items(items_of(frozen), ended.verdict)
-        failures = [failure[:300] for failure in verdict.failures][:4]
+        self._judge(record, exhibits, phase.id, number, name=name, ended=ended)
+
+    def _judge(
+        self, record: Record, exhibits: Exhibits, phase: str, number: int, *, name: str, ended: Result
+    ) -> None:
+        """Look up what a verifier says in what we hold, and write down what is left of it."""
+        frozen, _ = record.frozen(phase)
+        opinion = ended.verdict and ended.verdict._replace(says=ended.says)
+        held = exhibits.held(frozen.intent, opinion)
+        promises = promises_of(frozen)
+        waivers = waivers_of(record, frozen.intent, range(1, len(promises) + 1))
+        verdict = judge(promises, opinion, held, waivers=waivers)
+        kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
         record.say(
-            "verdict.given", f"{key}/verdict", phase=phase.id, number=number,
-            outcome=verdict.outcome, failures=failures, says=ended.says[:200],
-            attempt=f"{phase.id}.{name}", cost_usd=ended.cost_usd,
+            "verdict.given", f"{phase}/{number}/verdict", phase=phase, number=number,
+            outcome=verdict.outcome, failures=[failure[:300] for failure in verdict.failures][:4],
+            says=ended.says[:200], attempt=f"{phase}.{name}", cost_usd=ended.cost_usd,
+            unproven=verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), opinion=kept,
             items=record.blobs.put(json.dumps(verdict.items).encode()),
         )  # fmt: skip
 
@@ -188,5 +217,5 @@ def _is_stopped(record: Record) -> bool:
 
 
 def items_of(phase: Phase) -> tuple[str, ...]:
-    """List what a phase promises: its work items, then its criteria; a verdict counts them from 1."""
-    return (*(item.text for item in phase.work_items), *(criterion.text for criterion in phase.criteria))
+    """List what a phase promises, as a verdict counts it: from 1."""
+    return tuple(promise.text for promise in promises_of(phase))

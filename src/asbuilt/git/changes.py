@@ -41,6 +41,14 @@ def changes(repository: Repository, commit: str) -> list[Change]:
     return found
 
 
+def touched(repository: Repository, before: str, after: str) -> dict[str, bool]:
+    """Tell which files differ between two trees or commits, and whether each is there after."""
+    fields = repository.git.said(
+        "diff-tree", *_PLAIN, "-z", "--name-status", check_oid(before), check_oid(after)
+    ).fields
+    return {os.fsdecode(path): status != b"D" for status, path in zip(fields[::2], fields[1::2], strict=True)}
+
+
 def patch(repository: Repository, commit: str) -> bytes:
     """Return the whole difference of a kept commit to its base."""
     return repository.git.said(

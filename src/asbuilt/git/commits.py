@@ -14,6 +14,8 @@ from asbuilt.git.locks import set_ref
 from asbuilt.git.repository import checkouts_of, tip
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.git.repository import Repository
 
 RUN: Final = "Asbuilt-Run"
@@ -87,10 +89,14 @@ def signs(repository: Repository) -> bool:
     return said.line == "true"
 
 
-def message_for(subject: str, body: str = "", **trailers: str) -> bytes:
-    """Compose a message; `Asbuilt_Run="x"` becomes a trailer, which no text above it can forge."""
+def message_for(subject: str, body: str = "", **trailers: str | Sequence[str]) -> bytes:
+    """Compose a message; `Asbuilt_Run="x"` becomes a trailer, which no text above it can forge.
+
+    A trailer with several values is repeated.
+    """
     lines = []
-    for key, value in trailers.items():
+    each = ((key, [told] if isinstance(told, str) else told) for key, told in trailers.items())
+    for key, value in ((key, value) for key, values in each for value in values):
         if not value or any(char in value for char in "\n\r\0"):
             raise UsageWrong(
                 f"{value!r} cannot stand in a commit's trailer",

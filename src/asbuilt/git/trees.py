@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
 
 _TEXT_CAP: Final = 1_000_000
+_LINES_CAP: Final = 20_000_000
 
 
 def names_in(repository: Repository, tree: str, *, below: Collection[str] = ()) -> dict[str, str]:
@@ -35,3 +36,17 @@ def text_of(repository: Repository, file: str) -> str:
     if size > _TEXT_CAP:
         return ""
     return repository.git.said("cat-file", "blob", file).out.decode("utf-8", "replace")
+
+
+def lines_of(repository: Repository, tree: str, path: str) -> int | None:
+    """Count the lines of a file in a tree: none in one that is not text; None where no such file is."""
+    if "\0" in path:
+        return None
+    place = f"{check_oid(tree)}:{path}"
+    size = repository.git.said("cat-file", "-s", place, allowed=(0, 128))
+    if size.code or int(size.line) > _LINES_CAP:
+        return None
+    found = repository.git.said("cat-file", "blob", place, allowed=(0, 128))
+    if found.code:
+        return None
+    return 0 if b"\0" in found.out else len(found.out.splitlines())

@@ -84,6 +84,8 @@ class AttemptFacts:
     """Digest of what the checks have shown."""
     items: str | None = None
     """Digest of the verdict on every item."""
+    unproven: tuple[int, ...] = ()
+    """Items that a person could accept as they are."""
 
     @property
     def is_judgeable(self) -> bool:
@@ -107,6 +109,8 @@ class PhaseFacts:
     proven: str | None = None
     """The commit that holds it, once it is proven."""
     proven_at: str = ""
+    waived: str | None = None
+    """Digest of the items that a person has accepted unmet, with the reason."""
 
     @property
     def fixes(self) -> int:

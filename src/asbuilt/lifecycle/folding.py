@@ -155,6 +155,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         return
     if kind == "phase.proven":
         phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))
+        phase.waived = data.get("waived")
         facts.works.append(Work(phase.id, facts.run, data["commit"]))
         return
     number = int(data.get("number", 0))
@@ -184,6 +185,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     elif kind == "verdict.given":
         attempt.verdict, attempt.items = data["outcome"], data.get("items")
         attempt.failures = attempt.failures + tuple(data.get("failures", ()))
+        attempt.unproven = tuple(data.get("unproven", ()))
 
 
 def _hear_verifier(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:

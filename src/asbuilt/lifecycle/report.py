@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.facts import Landed, Work
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.verdict import ItemVerdict
+    from asbuilt.proof.verdict import ItemVerdict, Waived
 
 _HASH = 10
 
@@ -38,6 +38,7 @@ class PhaseAccount(NamedTuple):
     attempts: tuple[AttemptAccount, ...]
     proven: str | None
     landed: str | None
+    waived: tuple[Waived, ...] = ()
 
 
 class Account(NamedTuple):
@@ -125,10 +126,11 @@ def _commits(account: Account) -> Iterator[str]:
 def _phase(phase: PhaseAccount) -> Iterator[str]:
     commit = phase.landed or phase.proven
     yield from (f"## Phase {phase.id}: {_one_line(phase.title)}", "")
-    yield f"Proven, commit {_code(commit[:_HASH])}." if commit else "Not proven."
+    but = f", with {_count(len(phase.waived), 'item')} waived" if phase.waived else ""
+    yield f"Proven{but}, commit {_code(commit[:_HASH])}." if commit else "Not proven."
     yield ""
     judged = next((attempt for attempt in reversed(phase.attempts) if attempt.evidence), None)
-    yield from _promises(phase.promised, judged.items if judged else ())
+    yield from _promises(phase, judged.items if judged else ())
     yield from _checks(judged.evidence if judged else ())
     yield from ("### Attempts", "")
     for attempt in phase.attempts:
@@ -136,14 +138,21 @@ def _phase(phase: PhaseAccount) -> Iterator[str]:
     yield ""
 
 
-def _promises(promised: tuple[str, ...], items: tuple[ItemVerdict, ...]) -> Iterator[str]:
-    if not promised:
+def _promises(phase: PhaseAccount, items: tuple[ItemVerdict, ...]) -> Iterator[str]:
+    if not phase.promised:
         return
     found = {item.item: item for item in items}
+    waived = {one.item: one for one in phase.waived}
     yield from ("### Promised", "")
-    for number, text in enumerate(promised, 1):
+    for number, text in enumerate(phase.promised, 1):
         item = found.get(number)
-        yield f"- {item.outcome if item else 'NOT_RUN'}: {_one_line(text)}"
+        outcome = item.outcome if item else "NOT_RUN"
+        yield f"- {f'{outcome}, WAIVED' if number in waived else outcome}: {_one_line(text)}"
+        if number in waived:
+            one = waived[number]
+            yield f"  Accepted by {_one_line(one.by)} on {one.on}: {_one_line(one.reason)}"
+        if item and item.evidence:
+            yield f"  Cited and found: {', '.join(_code(words) for words in item.evidence)}"
         if item and item.why:
             yield f"  > The verifier: {_one_line(item.why)}"
     yield ""

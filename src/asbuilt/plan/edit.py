@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from asbuilt.plan.model import Phase, Plan
 
+_WAIVED: Final = "<!-- Waived "
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
 
 
@@ -211,6 +212,35 @@ def correct(plan: Plan, phase_id: str, bullet: int, actual: int, on: date) -> Ed
     edit = splicer.edit()
     _check(read(source.data), edit, only=phase.id, keeps_intent=False)
     return edit
+
+
+def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit:
+    """Note at an item that a person has accepted it unmet; `item` counts work items, then criteria, from 1.
+
+    One that has such a note is left as it is.
+    """
+    phase = the_phase(plan, phase_id)
+    lines = [*(one.line for one in phase.work_items), *(one.line for one in phase.criteria)]
+    if not 1 <= item <= len(lines):
+        raise NotFound(
+            f"phase {phase.id} has no item {item}; it has {len(lines)}",
+            why="Work items and criteria are counted from 1 within their phase.",
+            next_step="Name one of those.",
+        )
+    source, line = plan.source, lines[item - 1] - 1
+    text = source.lines[line]
+    splicer = Splicer(source)
+    if _WAIVED not in text:
+        end = source.starts[line] + len(text.rstrip())
+        splicer.replace(Span(end, end), f" {_WAIVED}{on}: {_commentable(reason)} -->")
+    edit = splicer.edit()
+    _check(read(source.data), edit)
+    return edit
+
+
+def _commentable(text: str) -> str:
+    """Make a text fit for the inside of an HTML comment, on one line."""
+    return re.sub(r"-{2,}", "-", " ".join(text.translate(str.maketrans("<>", "()")).split()))
 
 
 def fill_in(plan: Plan) -> Edit:

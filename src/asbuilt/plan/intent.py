@@ -23,7 +23,7 @@ UNDECIDED: Final = "TBD"
 """A value that says nothing yet is no intent; `plan check --fix` writes it."""
 
 _MARK_KEYS: Final = frozenset({"status", "completed"})
-_AUDIT: Final = re.compile(r"<!-- Auto-corrected [^\r\n<>]*-->")
+_AUDIT: Final = re.compile(r"<!-- (?:Auto-corrected|Waived) [^\r\n<>]*-->")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
 
 
@@ -85,7 +85,7 @@ def blanks_of(
     blanks += (Blank(spot.span.start, spot.span.end, "") for spot in spots)
     blanks += _head_lines(source, found)
     blanks += _metadata(source, found.metadata)
-    if "Auto-corrected" in source.text:
+    if "<!-- Auto-corrected " in source.text or "<!-- Waived " in source.text:
         blanks += _after_space(source.text, _AUDIT)
     if "CURRENT" in source.text:
         blanks += _after_space(source.text, CURRENT)

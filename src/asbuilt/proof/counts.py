@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import zip_longest
 from typing import Final, NamedTuple
 from xml.parsers import expat
 
@@ -14,6 +15,12 @@ _PYTEST_NONE: Final = re.compile(r"^=*\s*no tests ran in [\d.]+s\s*=*$", re.MULT
 _UNITTEST: Final = re.compile(
     r"^Ran (\d+) tests? in [\d.]+s\s*\n+(OK|FAILED|NO TESTS RAN)(?: \(([^)]*)\))?\s*$", re.MULTILINE
 )
+_UNITTEST_BEGUN: Final = re.compile(r"(?<!\w)(\w+) \(([\w.]+)\)(?:\n[^\n]*)? \.\.\. ")
+_UNITTEST_ENDED: Final = re.compile(
+    r"(ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$", re.MULTILINE
+)
+_NODE_NAMED: Final = re.compile(r"^\s*(ok|not ok) \d+ - (.+?)( # (?:SKIP|TODO).*)?$", re.MULTILINE)
+_NODE_SPEC: Final = re.compile(r"^\s*(✔|✖|﹣) (.+?) \([\d.]+ms\)( # (?:SKIP|TODO).*)?$", re.MULTILINE)
 _JEST: Final = re.compile(
     r"^\s*Tests:?\s+((?:\d+ [a-z]+(?:,| \|)? ?)+)(?:\((\d+)\)|,? ?(\d+) total)?\s*$", re.MULTILINE
 )
@@ -21,6 +28,7 @@ _CARGO: Final = re.compile(
     r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.MULTILINE
 )
 _NODE: Final = re.compile(r"^(?:#|ℹ) (tests|pass|fail|skipped|cancelled|todo) (\d+)$", re.MULTILINE)
+_AS_TAP: Final = {"✔": "ok", "✖": "not ok"}
 _GO: Final = re.compile(r"^--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
 _GO_END: Final = re.compile(r"^(?:ok  |FAIL|---|\?   )\t\S+", re.MULTILINE)
 _RSPEC: Final = re.compile(
@@ -44,6 +52,18 @@ class Counts(NamedTuple):
     skipped: int
     failures: tuple[str, ...] = ()
     """Names of those that failed, where the runner tells them."""
+    passed: tuple[str, ...] = ()
+    """Names of those that passed, where it tells them."""
+    hidden: int = 0
+    """Failures that an earlier summary in the same output tells of, and the last one does not."""
+    others: tuple[str, ...] = ()
+    """Names of those that were skipped, or failed as they were expected to."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return every name that was told, of one with parameters without them."""
+        every = (*self.failures, *self.passed, *self.others)
+        return frozenset(name.partition("[")[0] for name in every)
 
     @property
     def collected(self) -> int:
@@ -83,8 +103,33 @@ def _from_unittest(text: str) -> Counts | None:
         return None
     total, _, details = found[-1]
     words = {word: int(number) for word, number in re.findall(r"(\w+)=(\d+)", details)}
-    skipped = words.get("skipped", 0)
-    return Counts(int(total) - skipped, words.get("failures", 0) + words.get("errors", 0), skipped)
+    skipped, failed = words.get("skipped", 0), words.get("failures", 0) + words.get("errors", 0)
+    hidden = 0 if failed else sum(word == "FAILED" for _, word, _ in found)
+    counts = Counts(int(total) - skipped, failed, skipped, hidden=hidden)
+    return _named(counts, _told_by_unittest(text), "ok", ("FAIL", "ERROR"))
+
+
+def _told_by_unittest(text: str) -> dict[str, str]:
+    """Read what `-v` tells of each test, whatever it printed meanwhile; one without an end did not end."""
+    begun = list(_UNITTEST_BEGUN.finditer(text))
+    told = {}
+    for one, later in zip_longest(begun, begun[1:]):
+        meanwhile = text[one.end() : later.start() if later else len(text)]
+        ended = _UNITTEST_ENDED.search(meanwhile.partition("\n-----")[0].partition("\n=====")[0])
+        if ended is not None:
+            # Before 3.11 its place lacks its own name.
+            name, place = one.groups()
+            told[place if place.rpartition(".")[2] == name else f"{place}.{name}"] = ended[1]
+    return told
+
+
+def _named(counts: Counts, told: Mapping[str, str], passed: str, failed: tuple[str, ...]) -> Counts:
+    """Add the names of tests, by the word with which their runner ends each."""
+    return counts._replace(
+        failures=tuple(name for name, word in told.items() if word in failed),
+        passed=tuple(name for name, word in told.items() if word == passed),
+        others=tuple(name for name, word in told.items() if word != passed and word not in failed),
+    )
 
 
 def _from_cargo(text: str) -> Counts | None:
@@ -109,7 +154,12 @@ def _from_node(text: str) -> Counts | None:
     if "tests" not in words or "fail" not in words:
         return None
     skipped = words.get("skipped", 0) + words.get("todo", 0)
-    return Counts(words["tests"] - skipped, words["fail"] + words.get("cancelled", 0), skipped)
+    counts = Counts(words["tests"] - skipped, words["fail"] + words.get("cancelled", 0), skipped)
+    told = {
+        name: "" if left_out else _AS_TAP.get(word, word)
+        for word, name, left_out in (*_NODE_NAMED.findall(text), *_NODE_SPEC.findall(text))
+    }
+    return _named(counts, told, "ok", ("not ok",))
 
 
 def _from_go(text: str) -> Counts | None:
@@ -119,7 +169,8 @@ def _from_go(text: str) -> Counts | None:
         return None
     failures = tuple(name for word, name in found if word == "FAIL")
     skipped = sum(word == "SKIP" for word, _ in found)
-    return Counts(len(found) - skipped, len(failures), skipped, failures)
+    told = {name: word for word, name in found}
+    return _named(Counts(len(found) - skipped, len(failures), skipped), told, "PASS", ("FAIL",))
 
 
 def _from_rspec(text: str) -> Counts | None:
@@ -159,16 +210,24 @@ def from_junit(data: bytes) -> Counts | None:
         parser.Parse(data, True)
     except (expat.ExpatError, ValueError):
         return None
-    return Counts(reading.ran, len(reading.failures), reading.skipped, tuple(reading.failures))
+    ran = len(reading.passed) + len(reading.failures)
+    return Counts(
+        ran,
+        len(reading.failures),
+        len(reading.skipped),
+        tuple(reading.failures),
+        tuple(reading.passed),
+        others=tuple(reading.skipped),
+    )
 
 
 class _Junit:
     """What is told of test cases, element by element."""
 
     def __init__(self) -> None:
-        self.ran = 0
-        self.skipped = 0
+        self.skipped: list[str] = []
         self.failures: list[str] = []
+        self.passed: list[str] = []
         self._name = ""
         self._state = "passed"
 
@@ -187,11 +246,11 @@ class _Junit:
         if name != "testcase":
             return
         if self._state == "skipped":
-            self.skipped += 1
-            return
-        self.ran += 1
-        if self._state == "failed":
+            self.skipped.append(self._name)
+        elif self._state == "failed":
             self.failures.append(self._name)
+        else:
+            self.passed.append(self._name)
 
     def refuse(self, *_: object) -> None:
         """Refuse entities: a few lines of them expand to gigabytes."""

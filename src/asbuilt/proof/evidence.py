@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from asbuilt.proof.counts import Counts
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
+TESTS: Final = "tests"
+"""The name of the whole test suite among checks."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
@@ -37,6 +39,20 @@ class Evidence(NamedTuple):
     """What held it: without a ring, a network and other people's files were in its reach."""
     reused: bool = False
     """True: it was shown of this very tree before, and not run again."""
+    report: str = ""
+    """Digest of the report that the runner wrote beside its output."""
+    canary: str = ""
+    """The random names of the canaries that the same runner was tried with; empty: none."""
+    canaries: str = ""
+    """How it reported them: right, wrong or absent; empty where there were none."""
+    put_back: tuple[str, ...] = ()
+    """Files that tell the runner how to test and were taken from the base."""
+    proves: tuple[str, ...] = ()
+    """New or changed tests that pass with this phase's work and not without it."""
+    idle: tuple[str, ...] = ()
+    """New or changed tests that pass without this phase's work too: they prove nothing about it."""
+    notes: tuple[str, ...] = ()
+    """What else is to be known of it, in words."""
 
     @property
     def is_conclusive(self) -> bool:
@@ -59,6 +75,24 @@ class Judged(NamedTuple):
     why: str
     new: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
+
+
+def disagreement(
+    exit_code: int | None, printed: Counts | None, reported: Counts | None, *, wants_report: bool
+) -> str | None:
+    """Say how a runner contradicts itself: its output, its report and its exit code tell of one run."""
+    if exit_code is None:
+        return None
+    if wants_report and reported is None and printed is not None:
+        return "the runner wrote no report, as it did on the base"
+    if printed is None or reported is None:
+        return None
+    if bool(printed.failed) != bool(reported.failed):
+        return f"its report says {reported.failed} failed, its output {printed.failed}"
+    if not printed.failed and (printed.ran, printed.skipped) != (reported.ran, reported.skipped):
+        told = f"{reported.ran} ran and {reported.skipped} skipped"
+        return f"its report says {told}, its output {printed.ran} and {printed.skipped}"
+    return None
 
 
 def judge_tests(
@@ -87,7 +121,27 @@ def judge_tests(
         return Judged("FAIL", f"{len(new) or nameless} tests fail that did not before", new, old)
     if exit_code != 0 and not counts.failed:
         return Judged("FAIL", f"exit {exit_code}, though no test failed")
+    if exit_code == 0 and counts.hidden and not (baseline and baseline.hidden):
+        return Judged("FAIL", "exit 0, and an earlier summary of its output has failures")
     return Judged("PASS", f"{counts.ran} ran, {counts.skipped} skipped", (), old)
+
+
+def left_out(before: Iterable[str], now: Collection[str], changed: Iterable[str]) -> tuple[str, ...]:
+    """Name the tests that ran before and not now, though no file that could hold them has changed.
+
+    `changed` has the test files that differ. Where a name tells no file, any of these could hold it.
+    """
+    places = {spelling for path in changed for spelling in (path, path.rpartition(".")[0].replace("/", "."))}
+    gone = sorted(name for name in before if name not in now)
+    if not places:
+        return tuple(gone)
+    return tuple(
+        name for name in gone if _tells_its_file(name) and not any(place in name for place in places)
+    )
+
+
+def _tells_its_file(name: str) -> bool:
+    return "::" in name or "/" in name or name.count(".") > 1
 
 
 def judge_setup(exit_code: int | None) -> Judged:

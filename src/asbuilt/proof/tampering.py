@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 from asbuilt.proof.suites.model import Change, Citation, Finding, Kind, Order, Severity
 from asbuilt.proof.suites.orders import settled
-from asbuilt.proof.suites.places import language_of
-from asbuilt.proof.suites.python_marks import Collecting
+from asbuilt.proof.suites.places import Role, language_of, parents, role_of
+from asbuilt.proof.suites.placing import by_place
+from asbuilt.proof.suites.pytest_settings import collecting_by
 from asbuilt.proof.suites.python_suite import compare_python
+from asbuilt.proof.suites.runner_settings import compare_pytest, compare_settings
+from asbuilt.proof.suites.text_suite import compare_braces, compare_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,17 +26,35 @@ __all__ = ["Change", "Citation", "Finding", "Kind", "Order", "Severity", "tamper
 def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
     """Compare the suite of two trees: pass every file that differs, product and data too.
 
-    A renamed file is two changes, one without `after` and one without `before`. `order.text` is the phase as
-    it was frozen, never a later reading. `order.unchanged` has the runner settings that did not change: they
-    say what is collected. `fails` is tampering, `sign_off` is for a person, `note` for the evidence, and what
-    the plan orders is `allowed`, with the line that orders it.
+    A renamed file is two changes, one without `after`, one without `before`. `order.text` is the phase as it
+    was frozen, never a later reading. `order.unchanged` has the runner settings that did not change: they say
+    what is collected. `fails` is tampering, `sign_off` is for a person, `note` for the evidence, and what the
+    plan orders is `allowed`, with the line that orders it.
     """
     every = [change for change in changes if change.before != change.after]
-    findings = compare_python(
-        [change for change in every if language_of(change.path) == "python"], Collecting(), Collecting()
+    findings = [*_python(every, order), *compare_scripts(every, order.command), *compare_braces(every)]
+    moved = {change.after for change in every if change.before is None and change.after is not None}
+    folders = tuple(
+        sorted({top for change in every if change.after is not None for top in parents(change.path)})
     )
+    findings += compare_pytest(
+        [change for change in every if role_of(change.path) is Role.SETTINGS], order, folders
+    )
+    for change in every:
+        role = role_of(change.path)
+        if role is Role.SETTINGS:
+            findings += compare_settings(change, order)
+        elif not (change.after is None and change.before in moved):
+            findings += by_place(change, role, order.command)
     told = dict.fromkeys(settled(finding, order) for finding in findings)
     return tuple(sorted(told, key=_order))
+
+
+def _python(every: list[Change], order: Order) -> list[Finding]:
+    before = {**order.unchanged, **{change.path: change.before for change in every}}
+    after = {**order.unchanged, **{change.path: change.after for change in every}}
+    files = [change for change in every if language_of(change.path) == "python"]
+    return compare_python(files, collecting_by(before, order.command), collecting_by(after, order.command))
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

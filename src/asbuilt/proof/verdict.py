@@ -1,13 +1,73 @@
-"""A verdict on every item of a phase. A verifier's word fails an item; it never overrules a failed check."""
+"""A verdict on every item of a phase: a verifier's opinion, looked up piece by piece in what we hold.
+
+The one rule: an opinion can fail an item by its word alone; it passes one only by evidence that is there.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+
+from asbuilt.proof.evidence import TESTS
+from asbuilt.proof.gaps import excuse_in
+from asbuilt.proof.opinion import Line, PassedTest, RanCheck, Removal, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.proof.evidence import Outcome
+    from asbuilt.proof.opinion import Citation, Entry, Opinion
+
+_KEPT: Final = 280
+_COPIED: Final = 16
+"""Shorter words than these are said by anybody."""
+_NAMED: Final = 3
+
+
+class Promise(NamedTuple):
+    """One work item or criterion of the frozen phase."""
+
+    text: str
+    is_criterion: bool = False
+
+
+class Waiver(NamedTuple):
+    """A person's word that an item of an intent need not be met, and why."""
+
+    reason: str
+    by: str
+    on: str
+    """The day of it, UTC."""
+
+
+class Waived(NamedTuple):
+    """One item that was accepted unmet: by whom, on which day, and why."""
+
+    item: int
+    text: str
+    reason: str
+    by: str
+    on: str
+
+
+class Held(NamedTuple):
+    """What we hold of a tree and how it was proven: every citation is looked up here."""
+
+    intent: str
+    changed: frozenset[str] = frozenset()
+    """Files that the phase has added or changed."""
+    removed: frozenset[str] = frozenset()
+    """Files that the phase has taken away."""
+    lines: Mapping[str, int] = {}
+    """How many lines each cited file of the tree has; a file that is not here is not in the tree."""
+    checks: Mapping[str, Outcome] = {}
+    """What each check has shown that we ran on this tree, by its text."""
+    passed: frozenset[str] = frozenset()
+    """The tests that ran and passed, in one spelling: `one_spelling`."""
+    idle: frozenset[str] = frozenset()
+    """Those of them that pass without this phase's work too."""
+    says: str = ""
+    """The implementer's last words."""
 
 
 class ItemVerdict(NamedTuple):
@@ -17,6 +77,16 @@ class ItemVerdict(NamedTuple):
     text: str
     outcome: Outcome
     why: str
+    evidence: tuple[str, ...] = ()
+    """What was cited and found, in words."""
+    waived: str = ""
+    """Why a person accepts it as it is."""
+
+
+def item_from(plain: Sequence[Any]) -> ItemVerdict:
+    """Read what was found about an item back from JSON, which has no tuples; old journals cite nothing."""
+    found: ItemVerdict = ItemVerdict(*plain)
+    return found._replace(evidence=tuple(found.evidence))
 
 
 class Verdict(NamedTuple):
@@ -24,56 +94,165 @@ class Verdict(NamedTuple):
 
     outcome: Outcome
     items: tuple[ItemVerdict, ...]
+    faults: tuple[str, ...] = ()
+    """What is wrong with the opinion as a whole; no waiver reaches that."""
 
     @property
     def failures(self) -> tuple[str, ...]:
         """Word what is not proven, for whoever has to mend it."""
-        return tuple(
-            f"item {item.item}, {item.text}: {item.outcome}, {item.why}"
-            for item in self.items
-            if item.outcome != "PASS"
+        unproven = (item for item in self.items if item.outcome != "PASS" and not item.waived)
+        return (
+            *(f"the verdict: {fault}" for fault in self.faults),
+            *(f"item {item.item}, {item.text}: {item.outcome}, {item.why}" for item in unproven),
         )
 
-
-def judge_items(items: Sequence[str], said: Sequence[tuple[int, str, str]]) -> Verdict:
-    """Judge every item by what a verifier said of it. What nobody spoke of is NOT_RUN and does not pass."""
-    if not items:
-        return Verdict("PASS" if _all_pass(said) else "NOT_RUN", ())
-    told: dict[int, tuple[str, str]] = {}
-    for number, word, why in said:
-        # Of two words on one item the harder one holds.
-        if number not in told or word.upper() != "PASS":
-            told[number] = (word.upper(), why)
-    judged = tuple(_judge(number, text, told.get(number)) for number, text in enumerate(items, 1))
-    passed = all(item.outcome == "PASS" for item in judged)
-    return Verdict("PASS" if passed else "FAIL", judged)
+    @property
+    def unproven(self) -> tuple[int, ...]:
+        """List the items that a person could accept as they are: none where the opinion itself is void."""
+        return () if self.faults else tuple(item.item for item in self.items if item.outcome != "PASS")
 
 
-def _judge(number: int, text: str, told: tuple[str, str] | None) -> ItemVerdict:
-    if told is None:
-        return ItemVerdict(number, text, "NOT_RUN", "the verifier said nothing of it")
-    word, why = told
-    if word == "PASS" and not _is_gap(why):
-        return ItemVerdict(number, text, "PASS", why)
-    return ItemVerdict(number, text, "FAIL", why or "the verifier gave no reason")
-
-
-def _is_gap(why: str) -> bool:
-    """Tell whether a PASS is taken back by its own words: a noted gap is a gap."""
-    said = why.casefold()
-    return any(
-        words in said
-        for words in (
-            "noted as gap",
-            "noted as a gap",
-            "not a blocker",
-            "deferred",
-            "todo",
-            "future work",
-            "stub",
-        )
+def judge(
+    promises: Sequence[Promise],
+    opinion: Opinion | None,
+    held: Held,
+    *,
+    waivers: Mapping[int, Waiver] | None = None,
+) -> Verdict:
+    """Judge every item by what was said of it and by what is there. Pure; the same facts judge the same."""
+    faults = tuple(_faults(len(promises), opinion, held))
+    said: dict[int, list[Entry]] = {}
+    for entry in opinion.entries if opinion else ():
+        said.setdefault(entry.item, []).append(entry)
+    items = tuple(
+        _waived(_judge(number, promise, said.get(number, []), held), (waivers or {}).get(number))
+        for number, promise in enumerate(promises, 1)
     )
+    passed = bool(items) and all(item.outcome == "PASS" or item.waived for item in items)
+    return Verdict("PASS" if passed and not faults else "FAIL", items, faults)
 
 
-def _all_pass(said: Sequence[tuple[int, str, str]]) -> bool:
-    return bool(said) and all(word.upper() == "PASS" and not _is_gap(why) for _, word, why in said)
+def one_spelling(name: str) -> str:
+    """Spell a test's name in one way: `tests/test_a.py::T::b` and `tests.test_a.T::b` are the same."""
+    head, *rest = name.strip().split("::")
+    return ".".join((head.removesuffix(".py").replace("/", "."), *rest))
+
+
+def _faults(items: int, opinion: Opinion | None, held: Held) -> Iterator[str]:
+    if opinion is None:
+        yield "there is none, only words: every item needs an entry with an outcome and evidence"
+        return
+    if opinion.intent != held.intent:
+        told = f"for another intent, {opinion.intent}" if opinion.intent else "for no intent"
+        yield f"it is {told}; this phase's is {held.intent}"
+    yield from opinion.troubles[:_NAMED]
+    extra = sorted({entry.item for entry in opinion.entries if not 1 <= entry.item <= items})
+    if extra:
+        yield f"it judges item {', '.join(map(str, extra[:_NAMED]))}, and the phase has {items}"
+    if _is_copied(opinion, held.says):
+        yield "it is the implementer's own message: nobody has judged"
+
+
+def _is_copied(opinion: Opinion, message: str) -> bool:
+    told = _one_line(message)
+    if len(told) < _COPIED:
+        return False
+    words = (opinion.says, *(entry.why for entry in opinion.entries if entry.outcome.upper() == "PASS"))
+    # What is kept of a long message is its beginning.
+    return any(_one_line(one)[: max(len(told), _KEPT)] == told for one in words)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _judge(number: int, promise: Promise, said: Sequence[Entry], held: Held) -> ItemVerdict:
+    if not said:
+        return ItemVerdict(number, promise.text, "NOT_RUN", "the verifier said nothing of it")
+    entry, evidence = said[0], tuple(dict.fromkeys(words_of(one) for one in said[0].evidence))
+    why = _against(promise, said, held)
+    if why is None:
+        return ItemVerdict(number, promise.text, "PASS", entry.why, evidence)
+    return ItemVerdict(number, promise.text, "FAIL", why, evidence)
+
+
+def _against(promise: Promise, said: Sequence[Entry], held: Held) -> str | None:
+    """Say what keeps an item from being proven; None when nothing does."""
+    if len(said) > 1:
+        return f"it was judged {len(said)} times: {', '.join(entry.outcome for entry in said[:_NAMED])}"
+    (entry,) = said
+    word = entry.outcome.upper()
+    if word == "FAIL":
+        return entry.why or "the verifier gave no reason"
+    if word != "PASS":
+        return f"the verifier calls it “{entry.outcome}”, which is neither PASS nor FAIL"
+    excuse = excuse_in(entry.why, about=promise.text)
+    if excuse is not None:
+        return f"it is called PASS and taken back by “{excuse}”: {entry.why}"
+    if not entry.evidence:
+        return "it is called PASS without evidence: cite a check, a line of the diff, or a test"
+    wrong = [why for citation in entry.evidence if (why := _missing(citation, held)) is not None]
+    return wrong[0] if wrong else _beside_the_point(promise, entry.evidence, held)
+
+
+def _missing(citation: Citation, held: Held) -> str | None:
+    """Say why a citation cannot be found; None when it is there."""
+    named = words_of(citation)
+    match citation:
+        case RanCheck(check=check):
+            outcome = held.checks.get(check)
+            if outcome is None:
+                return f"it cites {named}, which asbuilt did not run"
+            return None if outcome == "PASS" else f"it cites {named}, which is {outcome}"
+        case Line(path=path, line=line):
+            if path not in held.lines:
+                return f"it cites {named}, and the tree has no such file"
+            has = held.lines[path]
+            if line is None:
+                return None if has == 0 else f"it cites {named} without a line"
+            return None if 1 <= line <= has else f"it cites {named}, and the file has {has} lines"
+        case Removal(path=path):
+            return None if path in held.removed else f"it cites {named}, which this phase did not remove"
+        case PassedTest(test=test):
+            found = _tests_of(test, held.passed)
+            return None if found else f"it cites {named}, which did not run and pass"
+        case _:
+            assert_never(citation)
+
+
+def _beside_the_point(promise: Promise, evidence: Iterable[Citation], held: Held) -> str | None:
+    """Say why evidence that is there shows nothing about this phase; None when some of it does."""
+    kinds: Counter[str] = Counter()
+    for citation in evidence:
+        match citation:
+            case RanCheck(check=check):
+                if check != TESTS or promise.is_criterion:
+                    return None
+                kinds["the whole test suite, which shows no single item"] += 1
+            case Line(path=path):
+                if path in held.changed:
+                    return None
+                kinds["files that this phase did not change"] += 1
+            case Removal():
+                return None
+            case PassedTest(test=test):
+                if not _tests_of(test, held.passed) <= held.idle:
+                    return None
+                kinds["tests that pass without this phase's work too"] += 1
+            case _:
+                assert_never(citation)
+    return f"it cites only {', and '.join(kinds)}"
+
+
+def _tests_of(cited: str, known: frozenset[str]) -> frozenset[str]:
+    """Find the tests that a name means: the one, or all cases of one that has parameters."""
+    wanted = one_spelling(cited)
+    if wanted in known:
+        return frozenset({wanted})
+    return frozenset(name for name in known if name.startswith(f"{wanted}["))
+
+
+def _waived(item: ItemVerdict, waiver: Waiver | None) -> ItemVerdict:
+    if waiver is None or item.outcome == "PASS":
+        return item
+    return item._replace(waived=f"{waiver.reason} ({waiver.by})")

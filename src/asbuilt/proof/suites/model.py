@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_BYTES: Final = 1_000_000
+MAX_BYTES: Final = 500_000
 """A test file over this is not compared, and says so: no hand writes one."""
 
 
@@ -170,6 +170,9 @@ class Test(NamedTuple):
     is_aid: bool = False
     """True: it runs only when a test calls it, so when it is gone nothing is silently lost."""
 
+    is_open: bool = False
+    """True: its cases are computed, so nobody can count them."""
+
     @property
     def is_live(self) -> bool:
         """Tell whether its failure would be seen."""
@@ -184,8 +187,7 @@ class Trace(NamedTuple):
     line: int
     text: str
     key: str
-    test: str = ""
-    words: frozenset[str] = frozenset()
+    """What it is known by: the same one in another place is not new."""
 
 
 class Reading(NamedTuple):

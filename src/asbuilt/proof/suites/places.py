@@ -182,3 +182,9 @@ def is_named_test(path: str, language: str) -> bool:
             return False
         case _:
             return is_foreign(path) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))
+
+
+def parents(path: str) -> list[str]:
+    """Give the folders that a file lies in, the outermost first."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: at + 1]) for at in range(len(parts))]

@@ -10,14 +10,25 @@ from typing import Final, NamedTuple
 
 from asbuilt.proof.suites.model import Assertion, Idle, Kind, Rank, shortened
 from asbuilt.proof.suites.python_demands import demands, from_call, raising
-from asbuilt.proof.suites.python_failing import Function, fails, hides_failures, is_wide, only_fails, swallows
+from asbuilt.proof.suites.python_failing import (
+    Function,
+    detached_in,
+    exposed_in,
+    fails,
+    hides_failures,
+    is_wide,
+    only_fails,
+    swallows,
+)
 from asbuilt.proof.suites.python_values import Scope, Value, dotted, kept, truth, value_of
 from asbuilt.proof.suites.python_vocabulary import RAISING
 
 _DEEPEST: Final = 4
-_MOST: Final = 4_000
+_AIDED: Final = 500
+_MOST: Final = 2_000
 _SKIPS: Final = ("skip", "skipTest", "SkipTest", "importorskip", "exit")
 SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
+_DETACHED: Final = (Kind.FAILURE_SWALLOWED, "it fails where nobody sees it, in another thread")
 _DEAD: Final = (Kind.ALWAYS_TRUE, "it is never reached")
 
 
@@ -39,7 +50,7 @@ def read_body(
     function: Function, imports: dict[str, str], aids: dict[str, Aid], names: dict[str, Value]
 ) -> Body:
     """Read one function, with some of its names given."""
-    walk = _Walk(Scope(dict(names), imports), aids, _exposed(function))
+    walk = _Walk(Scope(dict(names), imports), aids, exposed_in(function), detached_in(function))
     walk.settle(names)
     walk.visit(function.body)
     if not walk.found:
@@ -51,19 +62,6 @@ def read_body(
             for act in walk.acts
         ]  # fmt: skip
     return Body(tuple(walk.found[:_MOST]), tuple(walk.idle))
-
-
-def _exposed(function: Function) -> frozenset[str]:
-    """Give the names that are used outside of assertions: what they hold may be changed there."""
-    inside: set[int] = set()
-    for node in ast.walk(function):
-        is_assert = isinstance(node, ast.Assert) or (
-            isinstance(node, ast.Call) and dotted(node.func, {}).rpartition(".")[2].startswith("assert")
-        )
-        if is_assert:
-            inside.update(id(one) for one in ast.walk(node))
-    names = [node for node in ast.walk(function) if isinstance(node, ast.Name) and id(node) not in inside]
-    return frozenset(node.id for node in names if isinstance(node.ctx, ast.Load))
 
 
 class _Act(NamedTuple):
@@ -79,10 +77,17 @@ class _Act(NamedTuple):
 class _Walk:
     """One way through a function."""
 
-    def __init__(self, scope: Scope, aids: dict[str, Aid], exposed: frozenset[str]) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        aids: dict[str, Aid],
+        exposed: frozenset[str],
+        detached: frozenset[str] = frozenset(),
+    ) -> None:
         self.scope = scope
         self.aids = aids
         self.exposed = exposed
+        self.detached = detached
         self.found: list[Assertion] = []
         self.acts: list[_Act] = []
         self.idle: list[Idle] = []
@@ -91,6 +96,8 @@ class _Walk:
         self.loose = 0
         """How deep in code that may run never, or more than once."""
         self.depth = 0
+        self.aided = [0]
+        """How many calls were read in place, by all walks through one test."""
         self.line: int | None = None
         """The line of the call, in code of an aid."""
 
@@ -111,6 +118,9 @@ class _Walk:
     def _statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Assert(test=test):
+                for one in ast.walk(test):
+                    if isinstance(one, ast.NamedExpr):
+                        self._bind(one.target, value_of(one.value, self.scope), one.value)
                 self._demand(demands(test, self.scope, self._at(node)))
             case ast.Expr(value=value):
                 self._expression(value)
@@ -138,7 +148,10 @@ class _Walk:
             case ast.Try():
                 self._try(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() if node.name in self.exposed:
+                void = self.void
+                self.void = void or (_DETACHED if node.name in self.detached else None)
                 self._apart(node.body)
+                self.void = void
             case ast.Match(cases=cases):
                 for case in cases:
                     self._guarded(f"case {ast.unparse(case.pattern)}", case.body)
@@ -179,6 +192,8 @@ class _Walk:
         if last in _SKIPS and name in _idling(last):
             # `pytest.exit` ends the whole session.
             self._skip(value, Kind.TEST_SKIPPED)
+        elif last == "assume" and value.args:
+            self.guards = (*self.guards, value_of(value.args[0], self.scope).text)
         elif last == "xfail":
             self._skip(value, Kind.TEST_EXPECTED_TO_FAIL)
         elif last in RAISING and len(value.args) > 1 and not last.endswith("Regex"):
@@ -206,12 +221,13 @@ class _Walk:
 
     def _aided(self, aid: Aid, call: ast.Call) -> bool:
         """Read the function that is called in place of the call; False when it asserts nothing."""
-        if self.depth >= _DEEPEST:
+        if self.depth >= _DEEPEST or self.aided[0] >= _AIDED:
             return False
+        self.aided[0] += 1
         inner = _Walk(
-            Scope(_arguments(aid, call, self.scope), aid.imports), self.aids, _exposed(aid.function)
+            Scope(_arguments(aid, call, self.scope), aid.imports), self.aids, exposed_in(aid.function)
         )
-        inner.depth, inner.line = self.depth + 1, self._at(call)
+        inner.depth, inner.line, inner.aided = self.depth + 1, self._at(call), self.aided
         inner.guards, inner.void, inner.loose = self.guards, self.void, self.loose
         inner.settle(dict(inner.scope.names))
         inner.visit(aid.function.body)
@@ -336,7 +352,7 @@ class _Walk:
     def _try(self, node: ast.Try) -> None:
         void, guards = self.void, self.guards
         expects = only_fails(node.body) or only_fails(node.orelse)
-        if swallows(node):
+        if swallows(node) or any(isinstance(one, ast.Return | ast.Break) for one in node.finalbody):
             self.void = void or SWALLOWED
         elif node.handlers and not expects and not all(fails(handler.body) for handler in node.handlers):
             kinds = ", ".join(ast.unparse(one.type) for one in node.handlers if one.type is not None)

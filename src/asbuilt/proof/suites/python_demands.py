@@ -160,7 +160,7 @@ def _made(rank: Rank, form: str, one: Value, other: Value, line: int, whole: ast
         given=one.literals,
         literals=other.literals,
         calls=one.calls,
-        circular=bool(one.calls & other.calls),
+        circular=bool(one.calls & other.calls) or (one.reaches and one.text in other.text),
         void=None if one.reaches or other.reaches else (Kind.ALWAYS_TRUE, "nothing of the product is in it"),
     )
 

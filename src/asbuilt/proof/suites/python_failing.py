@@ -1,4 +1,4 @@
-"""Whether Python code fails, or hides that something failed: what is caught must be looked at."""
+"""Whether Python code fails, or hides that something failed, or hands on what it checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from asbuilt.proof.suites.python_values import dotted, truth
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_THREADS: Final = frozenset(("Thread", "Timer", "Process", "start_new_thread"))
 _WIDE: Final = frozenset(("Exception", "BaseException", "AssertionError", "pytest.fail.Exception"))
 
 
@@ -65,3 +66,27 @@ def only_fails(body: list[ast.stmt]) -> bool:
             return truth(test) is False
         case _:
             return False
+
+
+def detached_in(function: Function) -> frozenset[str]:
+    """Give the functions that are handed to a thread: what they raise ends there."""
+    return frozenset(
+        name.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and dotted(node.func, {}).rpartition(".")[2] in _THREADS
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name)
+    )
+
+
+def exposed_in(function: Function) -> frozenset[str]:
+    """Give the names that are used outside of assertions: what they hold may be changed there."""
+    inside: set[int] = set()
+    for node in ast.walk(function):
+        is_assert = isinstance(node, ast.Assert) or (
+            isinstance(node, ast.Call) and dotted(node.func, {}).rpartition(".")[2].startswith("assert")
+        )
+        if is_assert:
+            inside.update(id(one) for one in ast.walk(node))
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name) and id(node) not in inside]
+    return frozenset(node.id for node in names if isinstance(node.ctx, ast.Load))

@@ -77,6 +77,11 @@ class Marks:
             joined.append((names, marks))
         return joined if sets else [({}, ())]
 
+    def are_open(self, decorators: tuple[ast.expr, ...]) -> bool:
+        """Tell whether cases are computed, and so cannot be told from here."""
+        made = [one for one in decorators if dotted(called(one), {}).rpartition(".")[2] == "parametrize"]
+        return any(self._parameters(one) is None for one in made)
+
     def _parameters(self, node: ast.expr) -> Cases | None:
         if not isinstance(node, ast.Call) or dotted(node.func, {}).rpartition(".")[2] not in (
             "parametrize",

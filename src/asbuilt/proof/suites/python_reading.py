@@ -6,6 +6,7 @@ The one rule: a test is what a runner would find, not what is named like one.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _CASES: Final = 400
+_ENCODING: Final = re.compile(rb"coding[=:]")
 _AROUND: Final = frozenset(
     [
         "setUp",
@@ -45,6 +47,8 @@ _HIDING: Final = frozenset(("fixture", "property", "cached_property", "contextma
 
 def parsed(data: bytes) -> ast.Module | str:
     """Parse a file; a text says why that cannot be done."""
+    if not _ENCODING.search(data[:400]) and not _is_utf8(data):
+        return "it is not UTF-8"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -55,6 +59,15 @@ def parsed(data: bytes) -> ast.Module | str:
             return str(error)
         except (RecursionError, MemoryError):
             return "it is nested too deeply"
+
+
+def depth_of(tree: ast.Module) -> int:
+    """Give how many levels a tree has."""
+    depth, level = 0, list[ast.AST]((tree,))
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
 
 
 def aids_in(tree: ast.Module) -> dict[str, Aid]:
@@ -265,6 +278,7 @@ class _File:
             tuple(assertions),
             tuple(idle),
             _words(found.function),
+            is_open=self.marks.are_open(found.cases),
         )
 
     def _hidden_by(self, function: Function) -> tuple[Kind, str] | None:
@@ -325,3 +339,11 @@ def _words(node: Function) -> frozenset[str]:
         elif isinstance(one, ast.Constant) and one.value is not None:
             found.add(repr(one.value)[:80])
     return frozenset(found)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.matching import compared
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Severity, Test, Trace
 from asbuilt.proof.suites.places import Role, is_in_tests, role_of
-from asbuilt.proof.suites.python_reading import aids_in, parsed, tests_in
+from asbuilt.proof.suites.python_reading import aids_in, depth_of, parsed, tests_in
 from asbuilt.proof.suites.python_traces import traces_in
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Sequence
 
     from asbuilt.proof.suites.python_bodies import Aid
     from asbuilt.proof.suites.python_marks import Collecting
+
+
+_DEEPEST: Final = 80
+"""Levels of a syntax tree: what goes deeper is made by machines, and could exhaust whoever walks it."""
 
 
 class _Side(NamedTuple):
@@ -52,19 +56,7 @@ def new_traces(before: Sequence[tuple[str, Trace]], after: Sequence[tuple[str, T
         if known[trace.key]:
             known[trace.key] -= 1
         else:
-            found.append(
-                Finding(
-                    trace.kind,
-                    trace.severity,
-                    path,
-                    trace.test,
-                    None,
-                    trace.line,
-                    "",
-                    trace.text,
-                    words=trace.words,
-                )
-            )
+            found.append(Finding(trace.kind, trace.severity, path, "", None, trace.line, "", trace.text))
     return found
 
 
@@ -80,10 +72,7 @@ def _side(files: Iterable[tuple[str, bytes | None]]) -> _Side:
         if isinstance(read, str):
             problems[path] = read
             continue
-        try:
-            # Whatever walks the tree later walks no deeper than this.
-            ast.unparse(read)
-        except RecursionError:
+        if depth_of(read) > _DEEPEST:
             problems[path] = "it is nested too deeply"
         else:
             trees[path] = read
@@ -126,10 +115,22 @@ def _is_of_tests(path: str, collecting: Collecting) -> bool:
     )
 
 
+def _is_loaded(path: str, collecting: Collecting) -> bool:
+    """Tell whether a runner loads a file by itself."""
+    name = path.rpartition("/")[2]
+    loaded = ("conftest.py", "__init__.py", *collecting.files)
+    return any(fnmatchcase(name, pattern) for pattern in loaded)
+
+
 def _traces(side: _Side, collecting: Collecting, asserted: frozenset[str]) -> list[tuple[str, Trace]]:
     return [
         (path, trace)
         for path, tree in side.trees.items()
         if role_of(path) not in (Role.SHADOW, Role.SETTINGS)
-        for trace in traces_in(tree, is_product=not _is_of_tests(path, collecting), asserted=asserted)
+        for trace in traces_in(
+            tree,
+            is_product=not _is_of_tests(path, collecting),
+            is_loaded=_is_loaded(path, collecting),
+            asserted=asserted,
+        )
     ]

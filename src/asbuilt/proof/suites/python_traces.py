@@ -9,8 +9,9 @@ import ast
 import re
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.suites.model import Kind, Severity, Trace, shortened
+from asbuilt.proof.suites.model import Kind, Severity, Trace
 from asbuilt.proof.suites.python_failing import Function
+from asbuilt.proof.suites.python_replacing import replacements, trace
 from asbuilt.proof.suites.python_values import constant, dotted, imports_of, truth
 
 if TYPE_CHECKING:
@@ -22,25 +23,11 @@ _OUTCOME_HOOKS: Final = re.compile(
     r"itemcollected|deselected|exception_interact|cmdline_main|load_initial_conftests|unconfigure|terminal_summary|"
     r"fixture_setup|generate_tests|assertrepr_compare|assertion_pass|cmdline_parse|cmdline_preparse)"
 )
-_OUTCOME_FIELDS: Final = frozenset(
-    [
-        "outcome",
-        "exitstatus",
-        "excinfo",
-        "longrepr",
-        "wasxfail",
-        "testsfailed",
-        "shouldfail",
-        "shouldstop",
-        "failed",
-        "passed",
-        "failures",
-        "errors",
-        "failureException",
-        "result",
-        "_result",
-    ]
-)
+_OUTCOME_FIELDS: Final = frozenset((
+    "outcome", "exitstatus", "excinfo", "longrepr", "wasxfail", "testsfailed", "shouldfail", "shouldstop",
+    "failed", "passed", "failures", "errors", "failureException", "result", "_result", "obj", "items",
+    "runtest", "function",
+))  # fmt: skip
 _OUTCOME_CALLS: Final = frozenset(
     ["force_result", "force_exception", "deselected", "pytest_deselected", "addSuccess"]
 )
@@ -50,23 +37,28 @@ _RUNNERS: Final = re.compile(
 )
 _SUMMARY: Final = re.compile(r"\b\d+ (?:passed|tests? passed)\b|^Ran \d+ tests?\b|^OK$")
 _TEST_ENVIRONMENT: Final = re.compile(r"^(PYTEST_\w+|pytest|_pytest|unittest)$")
+_PRINTS: Final = re.compile(r"^print$|\bstd(out|err)\w*\.write|\b(s?echo|write_line|write_sep)$|reporter\.")
 _RETRIES: Final = frozenset(["flaky", "retry", "rerun_if_fails", "repeat_on_failure"])
 _ASSERT_METHOD: Final = re.compile(r"^(assert[A-Z_]\w*|fail)$")
 
 
-def traces_in(tree: ast.Module, *, is_product: bool, asserted: frozenset[str]) -> tuple[Trace, ...]:
+def traces_in(
+    tree: ast.Module, *, is_product: bool, is_loaded: bool, asserted: frozenset[str]
+) -> tuple[Trace, ...]:
     """Read every trace of a file. `asserted` are the functions whose answers the suite judges."""
-    reading = _Reading(tree, asserted)
+    reading = _Reading(tree, asserted, is_loaded=is_loaded)
     return tuple(reading.product() if is_product else reading.tests())
 
 
 class _Reading:
     """One file, with its imports."""
 
-    def __init__(self, tree: ast.Module, asserted: frozenset[str]) -> None:
+    def __init__(self, tree: ast.Module, asserted: frozenset[str], *, is_loaded: bool) -> None:
         self.tree = tree
         self.imports = imports_of(tree)
         self.asserted = asserted
+        self.is_loaded = is_loaded
+        """True: a runner loads it by itself."""
 
     def product(self) -> Iterator[Trace]:
         """Read code that is to be proven: it must not know whether somebody looks."""
@@ -74,15 +66,17 @@ class _Reading:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in quoted:
                 if _TEST_ENVIRONMENT.match(node.value):
-                    yield _trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, f"the product looks for {node.value}")
+                    yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, f"the product looks for {node.value}")
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 for name in _imported(node):
                     if name.partition(".")[0] in ("pytest", "_pytest"):
-                        yield _trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, f"the product imports {name}")
+                        yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, f"the product imports {name}")
             elif isinstance(node, ast.Call) and dotted(node.func, self.imports) == "os._exit":
-                yield _trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
+                yield trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
             elif isinstance(node, ast.Assign | ast.Call):
                 yield from self._runner_patched(node)
+            elif isinstance(node, Function) and node.name.startswith("pytest_"):
+                yield from self._hook(node)
         yield from self._equal_to_all()
 
     def tests(self) -> Iterator[Trace]:
@@ -98,32 +92,33 @@ class _Reading:
             elif isinstance(node, ast.Raise) and node.exc is not None:
                 yield from self._raised_exit(node)
             elif isinstance(node, ast.Constant) and node.value in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
-                yield _trace(Kind.RUNNER_CHANGED, _FAILS, node, f"{node.value} is set by the tests")
+                yield trace(Kind.RUNNER_CHANGED, _FAILS, node, f"{node.value} is set by the tests")
             if isinstance(node, ast.Assign | ast.Call | ast.AugAssign):
                 yield from self._runner_patched(node)
         yield from self._module()
-        yield from self._replacements()
+        yield from replacements(self.tree, self.imports, self.asserted)
         yield from self._equal_to_all()
 
     def _exits(self, node: ast.Call) -> Iterator[Trace]:
         name = dotted(node.func, self.imports)
         first = constant(node.args[0]) if node.args else None
         options = {word.arg: constant(word.value) for word in node.keywords}
-        if name in ("os._exit", "posix._exit", "os.abort") or name.startswith("os.exec"):
-            yield _trace(Kind.EXIT_FORCED, _FAILS, node)
+        if name in ("os._exit", "posix._exit") and first != 0 and isinstance(first, int):
+            return
+        if name in ("os._exit", "posix._exit") or name.startswith("os.exec"):
+            # A program of its own may end as it likes; what a runner loads may not.
+            yield trace(Kind.EXIT_FORCED, _FAILS if self.is_loaded else _SIGN_OFF, node)
         elif name in ("sys.exit", "exit", "quit", "builtins.exit") and (
             not node.args or first in (0, None, False)
         ):
             if not node.args or isinstance(node.args[0], ast.Constant):
-                yield _trace(Kind.EXIT_FORCED, _FAILS, node)
+                yield trace(Kind.EXIT_FORCED, _FAILS, node)
         elif name == "pytest.exit":
-            yield _trace(Kind.EXIT_FORCED, _FAILS if options.get("returncode") == 0 else _SIGN_OFF, node)
-        elif (name == "unittest.main" and options.get("exit") is False) or (
-            name == "os.kill" and node.args and "getpid" in ast.unparse(node.args[0])
-        ):
-            yield _trace(Kind.EXIT_FORCED, _FAILS, node)
+            yield trace(Kind.EXIT_FORCED, _FAILS if options.get("returncode") == 0 else _SIGN_OFF, node)
+        elif name == "unittest.main" and options.get("exit") is False:
+            yield trace(Kind.EXIT_FORCED, _FAILS, node)
         elif name == "atexit.register":
-            yield _trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
+            yield trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
 
     def _raised_exit(self, node: ast.Raise) -> Iterator[Trace]:
         exc = node.exc
@@ -132,44 +127,50 @@ class _Reading:
             and dotted(exc.func, self.imports) == "SystemExit"
             and (not exc.args or constant(exc.args[0]) == 0)
         ):
-            yield _trace(Kind.EXIT_FORCED, _FAILS, node)
+            yield trace(Kind.EXIT_FORCED, _FAILS, node)
 
     def _calls(self, node: ast.Call) -> Iterator[Trace]:
         name = dotted(node.func, self.imports)
         last = name.rpartition(".")[2]
         if name in ("exec", "eval", "compile"):
-            yield _trace(Kind.NOT_COMPARED, _SIGN_OFF, node, f"text is run as code: {ast.unparse(node)}")
-        elif last == "register" and "plugin" in name:
-            yield _trace(Kind.RUNNER_CHANGED, _SIGN_OFF, node)
+            yield trace(Kind.NOT_COMPARED, _SIGN_OFF, node, f"text is run as code: {ast.unparse(node)}")
+        elif self._is_steering(name):
+            yield trace(Kind.RUNNER_CHANGED, _SIGN_OFF, node)
         elif (
             name == "getattr" and len(node.args) > 1 and constant(node.args[1]) in ("_exit", "exit", "execv")
         ):
-            yield _trace(Kind.EXIT_FORCED, _FAILS, node)
+            yield trace(Kind.EXIT_FORCED, _FAILS, node)
         elif name == "__import__" and node.args and constant(node.args[0]) in ("os", "sys", "posix"):
-            yield _trace(Kind.NOT_COMPARED, _SIGN_OFF, node)
-        elif last in ("print", "write", "echo", "write_line", "line", "secho"):
+            yield trace(Kind.NOT_COMPARED, _SIGN_OFF, node)
+        elif _PRINTS.search(name):
             said = [str(constant(one)) for one in node.args if isinstance(one, ast.Constant)]
             if any(_SUMMARY.search(text.strip()) for text in said):
-                yield _trace(Kind.OUTCOME_REWRITTEN, _FAILS, node)
+                yield trace(Kind.OUTCOME_REWRITTEN, _FAILS, node)
         elif last == "settings" and any(word.arg == "max_examples" for word in node.keywords):
             few = next(constant(word.value) for word in node.keywords if word.arg == "max_examples")
             if isinstance(few, int) and few < 10:
-                yield _trace(Kind.TOLERANCE_LOOSENED, _SIGN_OFF, node)
+                yield trace(Kind.TOLERANCE_LOOSENED, _SIGN_OFF, node)
+
+    def _is_steering(self, name: str) -> bool:
+        """Tell whether a call decides which code is loaded."""
+        if name in ("sys.path.insert", "sys.path.append", "site.addsitedir"):
+            return self.is_loaded
+        return name.endswith("register") and "plugin" in name
 
     def _hook(self, node: Function) -> Iterator[Trace]:
         for one in node.decorator_list:
             last = dotted(one.func if isinstance(one, ast.Call) else one, self.imports).rpartition(".")[2]
             if last in _RETRIES:
-                yield _trace(Kind.FAILURE_SWALLOWED, _SIGN_OFF, one, f"a failure is tried again: {last}")
+                yield trace(Kind.FAILURE_SWALLOWED, _SIGN_OFF, one, f"a failure is tried again: {last}")
         if _OUTCOME_HOOKS.fullmatch(node.name):
             kind, severity = Kind.OUTCOME_REWRITTEN, _FAILS if self._changes_outcomes(node) else _SIGN_OFF
             if node.name == "pytest_terminal_summary" and severity is _SIGN_OFF:
                 severity = _NOTE
-            yield _trace(kind, severity, node, f"def {node.name}")
+            yield trace(kind, severity, node, f"def {node.name}")
         elif node.name == "load_tests":
-            yield _trace(Kind.NOT_COLLECTED, _SIGN_OFF, node, "load_tests chooses what is collected")
+            yield trace(Kind.NOT_COLLECTED, _SIGN_OFF, node, "load_tests chooses what is collected")
         elif node.name.startswith("pytest_") and self._changes_outcomes(node):
-            yield _trace(Kind.OUTCOME_REWRITTEN, _FAILS, node, f"def {node.name}")
+            yield trace(Kind.OUTCOME_REWRITTEN, _FAILS, node, f"def {node.name}")
         elif self._is_fixture(node):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Call) and dotted(inner.func, self.imports) in (
@@ -179,7 +180,7 @@ class _Reading:
                     severity = (
                         _FAILS if "autouse" in "".join(map(ast.unparse, node.decorator_list)) else _SIGN_OFF
                     )
-                    yield _trace(
+                    yield trace(
                         Kind.TEST_SKIPPED, severity, inner, f"fixture {node.name}: {ast.unparse(inner)}"
                     )
 
@@ -238,7 +239,7 @@ class _Reading:
                 continue
             checks = any(isinstance(inner, ast.Raise | ast.Assert | ast.Call) for inner in ast.walk(one))
             if _ASSERT_METHOD.match(one.name) and is_case and not checks:
-                yield _trace(Kind.FAILURE_SWALLOWED, _FAILS, one, f"{one.name} is replaced and cannot fail")
+                yield trace(Kind.FAILURE_SWALLOWED, _FAILS, one, f"{one.name} is replaced and cannot fail")
             elif is_case and one.name in (
                 "run",
                 "__call__",
@@ -246,19 +247,19 @@ class _Reading:
                 "_feedErrorsToResult",
                 "debug",
             ):
-                yield _trace(Kind.OUTCOME_REWRITTEN, _FAILS, one, f"{node.name}.{one.name} is replaced")
+                yield trace(Kind.OUTCOME_REWRITTEN, _FAILS, one, f"{node.name}.{one.name} is replaced")
             elif one.name in ("__exit__", "__aexit__") and any(
                 isinstance(inner, ast.Return) and inner.value is not None and truth(inner.value) is True
                 for inner in ast.walk(one)
             ):
-                yield _trace(Kind.FAILURE_SWALLOWED, _FAILS, one, f"{node.name}.{one.name} returns True")
+                yield trace(Kind.FAILURE_SWALLOWED, _FAILS, one, f"{node.name}.{one.name} returns True")
 
     def _equal_to_all(self) -> Iterator[Trace]:
         for node in ast.walk(self.tree):
             if isinstance(node, Function) and node.name == "__eq__":
                 returns = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
                 if returns and all(value is not None and truth(value) is True for value in returns):
-                    yield _trace(
+                    yield trace(
                         Kind.EQUALS_ANYTHING, _FAILS, node, "__eq__ returns True whatever it is given"
                     )
 
@@ -276,91 +277,30 @@ class _Reading:
             ]
             for one in listed:
                 if isinstance(one, ast.Attribute) and one.attr in ("failureException", "excepthook"):
-                    yield _trace(Kind.OUTCOME_REWRITTEN, _FAILS, node)
+                    yield trace(Kind.OUTCOME_REWRITTEN, _FAILS, node)
                     return
                 if isinstance(one, ast.Attribute) and _ASSERT_METHOD.match(one.attr):
-                    yield _trace(Kind.FAILURE_SWALLOWED, _FAILS, node)
+                    yield trace(Kind.FAILURE_SWALLOWED, _FAILS, node)
                     return
+        is_module = "sys.modules" in targets and not re.search(
+            r"modules\[.(_?pytest|unittest)", ast.unparse(node)
+        )
         if any(_RUNNERS.match(target) for target in targets):
-            yield _trace(Kind.RUNNER_REPLACED, _FAILS, node)
+            kind = Kind.PRODUCT_REPLACED if is_module else Kind.RUNNER_REPLACED
+            yield trace(kind, _SIGN_OFF if is_module else _FAILS, node)
 
     def _module(self) -> Iterator[Trace]:
         """Read what a module says to the runner by names at its top."""
         for node in self.tree.body:
             for one in node.targets if isinstance(node, ast.Assign) else ():
                 if isinstance(one, ast.Name) and one.id in ("collect_ignore", "collect_ignore_glob"):
-                    yield _trace(Kind.NOT_COLLECTED, _FAILS, node)
+                    yield trace(Kind.NOT_COLLECTED, _FAILS, node)
                 elif isinstance(one, ast.Name) and one.id == "pytest_plugins":
-                    yield _trace(Kind.RUNNER_CHANGED, _SIGN_OFF, node)
+                    yield trace(Kind.RUNNER_CHANGED, _SIGN_OFF, node)
             if isinstance(node, ast.For | ast.Delete | ast.Expr | ast.If) and re.search(
                 r"\b(globals|vars|locals)\(\)", ast.unparse(node)
             ):
-                yield _trace(Kind.NOT_COLLECTED, _SIGN_OFF, node)
-
-    def _replacements(self) -> Iterator[Trace]:
-        """Find where the tests put something in place of what they judge."""
-        for function, node in self._placed():
-            target = self._target(node)
-            if target is None:
-                continue
-            name = target.rpartition(".")[2]
-            is_test = function is not None and function.name.startswith("test")
-            if name in self.asserted and (not is_test or self._judges(function, name)):
-                yield _trace(
-                    Kind.PRODUCT_REPLACED,
-                    _FAILS,
-                    node,
-                    f"{name} is replaced, and judged: {ast.unparse(node)}",
-                )
-            elif (
-                not is_test
-                and function is not None
-                and "autouse" in "".join(map(ast.unparse, function.decorator_list))
-            ):
-                yield _trace(Kind.PRODUCT_REPLACED, _SIGN_OFF, node)
-
-    def _judges(self, function: Function | None, name: str) -> bool:
-        if function is None:
-            return True
-        for node in ast.walk(function):
-            if isinstance(node, ast.Assert):
-                called = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-                if any(dotted(one.func, {}).rpartition(".")[2] == name for one in called):
-                    return True
-        return False
-
-    def _placed(self) -> Iterator[tuple[Function | None, ast.AST]]:
-        """Give every call and assignment with the function that it stands in."""
-        waiting: list[tuple[Function | None, ast.AST]] = [(None, self.tree)]
-        while waiting:
-            owner, node = waiting.pop()
-            if isinstance(node, ast.Call | ast.Assign):
-                yield owner, node
-            inner = node if isinstance(node, Function) else owner
-            waiting.extend((inner, child) for child in ast.iter_child_nodes(node))
-
-    def _target(self, node: ast.AST) -> str | None:
-        if isinstance(node, ast.Assign):
-            roots = {name.partition(".")[0] for name in self.imports.values()}
-            for one in node.targets:
-                if isinstance(one, ast.Attribute):
-                    name = dotted(one, self.imports)
-                    if name.lstrip(".").partition(".")[0] in roots and not name.startswith("?"):
-                        return name
-            return None
-        if not isinstance(node, ast.Call):
-            return None
-        name = dotted(node.func, self.imports)
-        last = name.rpartition(".")[2]
-        words = [constant(one) for one in node.args if isinstance(constant(one), str)]
-        if (
-            last in ("setattr", "patch", "object", "replace")
-            and ("patch" in name or last == "setattr")
-            and words
-        ):
-            first = str(words[0])
-            return first if "." in first else f"{dotted(node.args[0], self.imports)}.{first}"
-        return None
+                yield trace(Kind.NOT_COLLECTED, _SIGN_OFF, node)
 
 
 def _is_outcome(target: ast.expr) -> bool:
@@ -373,9 +313,3 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         return [node.module or ""] if not node.level else []
     return [alias.name for alias in node.names]
-
-
-def _trace(kind: Kind, severity: Severity, node: ast.AST, text: str = "") -> Trace:
-    line = getattr(node, "lineno", 1)
-    key = f"{kind}|{text}|{ast.unparse(node)}"
-    return Trace(kind, severity, line, shortened(text or ast.unparse(node)), key)

@@ -13,6 +13,8 @@ Weighed = tuple[Kind, Severity, str]
 _UPPER: Final = frozenset(("<", "<="))
 _LOWER: Final = frozenset((">", ">="))
 _WIDEST: Final = ("BaseException", "Exception", "Throwable", "Error", "RuntimeException")
+OTHER_INPUT: Final = ": with other input"
+"""Said once a test: what a test is given is often given to all that it checks."""
 _NEAR: Final = 1e-6
 """Up to here, nearness instead of equality is how floats are compared; still, somebody should know."""
 
@@ -53,6 +55,31 @@ def implied(lost: Assertion, new: Sequence[Assertion], whole: Sequence[Assertion
     )
 
 
+def nearness(one: Assertion, other: Assertion) -> tuple[int, ...]:
+    """Say how near a demand is to another, the most telling first."""
+    return (
+        one.subject == other.subject,
+        one.form == other.form and one.expected == other.expected,
+        one.subject in other.subject or other.subject in one.subject,
+        len(one.calls & other.calls),
+        one.form == other.form,
+        other.void is None,
+        -abs(one.rank - other.rank),
+        len(one.given & other.given),
+    )
+
+
+def may_be_a_case(lost: Assertion, other: Assertion) -> bool:
+    """Tell whether a demand may be one case of another whose cases are computed."""
+    return other.void is None and other.rank >= lost.rank and lost.calls <= other.calls
+
+
+def tabled(lost: Assertion, row: Assertion) -> bool:
+    """Tell whether a row of a table of cases says the same as a demand that was spelled out."""
+    said = lost.given | lost.literals
+    return bool(said) and said <= row.literals
+
+
 def _is_part(part: str, whole: str) -> bool:
     return part != whole and whole in part
 
@@ -67,13 +94,8 @@ def weighed(one: Assertion, other: Assertion) -> Weighed | None:
         return Kind.NOT_ALWAYS_CHECKED, Severity.FAILS, f"{other.text}, only if {other.guard}"
     if one.form == other.form and one.form in ("raises", "warns"):
         return _raised(one, other)
-    if other.circular and not one.circular and one.subject != other.subject:
-        return (
-            Kind.COMPARED_WITH_ITSELF,
-            Severity.FAILS,
-            f"{other.text}: the product says what is expected of it",
-        )
-    if other.circular and not one.circular:
+    asked = other.circular and (not one.literals <= other.literals or other.subject in other.expected)
+    if asked and not one.circular:
         return (
             Kind.COMPARED_WITH_ITSELF,
             Severity.FAILS,
@@ -95,6 +117,8 @@ def weighed(one: Assertion, other: Assertion) -> Weighed | None:
 def _raised(one: Assertion, other: Assertion) -> Weighed | None:
     kinds, _, pattern = one.expected.partition("|")
     now, _, now_pattern = other.expected.partition("|")
+    if kinds and not now:
+        return Kind.ASSERTION_WEAKENED, Severity.FAILS, f"{other.text}: what is thrown is not looked at"
     if kinds != now:
         wider = now.rpartition(".")[2] in _WIDEST or (kinds in now and "," in now)
         if wider:
@@ -135,5 +159,5 @@ def _changed(one: Assertion, other: Assertion) -> Weighed | None:
     if one.literals != other.literals or (one.subject == other.subject and one.expected != other.expected):
         return Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, other.text
     if one.given != other.given:
-        return Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, f"{other.text}: with other input"
+        return Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, f"{other.text}{OTHER_INPUT}"
     return None

@@ -1,0 +1,187 @@
+"""Try the test run itself: canaries beside the tests, the phase's tests on its base, runner files put back.
+
+The one rule: a trial can only take a PASS away; the suite's own outcome is never made better by one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.git.changes import touched
+from asbuilt.git.files import entries
+from asbuilt.git.trees import text_of
+from asbuilt.policy.shell import argv_of
+from asbuilt.proof.canaries import Canary, canaries, heard, is_test_file
+from asbuilt.proof.infrastructure import is_infrastructure, put_back
+from asbuilt.proof.runners import narrowed, only, real_argv, runner_of
+from asbuilt.proof.suites.model import Change
+from asbuilt.proof.suites.places import Role, role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.git.repository import Repository
+    from asbuilt.proof.canaries import Heard
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.infrastructure import PutBack
+
+_AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
+_BLOB: Final = b"100"
+"""How the mode of a regular file begins; a link is not followed and not put back."""
+
+
+class Order(NamedTuple):
+    """What a tree is proven against: the tree it began from, and the phase's frozen text."""
+
+    base: str
+    text: str
+
+
+class Sung(NamedTuple):
+    """What became of the canaries."""
+
+    canary: str
+    heard: Heard | None
+    note: str
+
+
+class Compared(NamedTuple):
+    """What the phase's own tests do without its work."""
+
+    proves: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    note: str = ""
+
+
+class Trials:
+    """The trials of one tree in one rig."""
+
+    def __init__(self, rig: Rig, repository: Repository, tree: str, order: Order | None) -> None:
+        self._rig = rig
+        self._repository = repository
+        self._tree = tree
+        self._order = order
+        self._listed: dict[str, dict[str, str]] = {}
+        self._there = touched(repository, order.base, tree) if order else {}
+        self.put_back = self._restored()
+
+    @property
+    def over_tests(self) -> dict[str, bytes | None]:
+        """What lies over the tree when the tests run."""
+        return {one.path: one.content for one in self.put_back}
+
+    @property
+    def over_checks(self) -> dict[str, bytes | None]:
+        """What lies over the tree when a phase's own check runs: it may be about a new recipe."""
+        return {one.path: one.content for one in self.put_back if not one.is_recipe}
+
+    @property
+    def base(self) -> str:
+        """The tree that the phase began from; empty where there is no phase."""
+        return self._order.base if self._order else ""
+
+    def changed_tests(self, suite: Ran) -> list[str]:
+        """List the test files that the phase has added, changed or removed."""
+        runner = runner_of(*self._argv(suite))
+        return sorted(path for path in self._there if runner is not None and is_test_file(runner, path))
+
+    def changed_around(self, suite: Ran) -> list[str]:
+        """List these, and what else lies among tests: tests may be made from data that lies there."""
+        among = {path for path in self._there if role_of(path) in _AMONG_TESTS}
+        return sorted({*self.changed_tests(suite), *among})
+
+    def sing(self, suite: Ran, *, name: str = "") -> Sung:
+        """Run the canaries alone, with everything that the suite loads and nothing else that it runs."""
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        if runner is None:
+            return Sung("", None, "no canary: the runner is not known")
+        files = self._files(self._tree)
+        changed = [path for path in self.changed_tests(suite) if self._there[path]]
+        canary = Canary(*name.split("-")) if name else _new()
+        made = canaries(runner, files, lambda path: text_of(self._repository, files[path]), canary, changed)
+        also = [path.rpartition("/")[2].removesuffix(".py") for path in changed]
+        call = narrowed(runner, argv, canary.word, self._rig.report, also)
+        if call is None or not made:
+            why = (
+                "its tests lie nowhere that is known" if call else "it cannot be told to run only some tests"
+            )
+            return Sung("", None, f"no canary: the runner is {runner}, and {why}")
+        ran = self._rig.run(self._tree, suite.command, over={**self.over_tests, **made}, call=call)
+        found = heard(canary, len(made), ran.ended.exit_code, ran.counts)
+        return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
+
+    def compare(self, suite: Ran, counts: Counts) -> Compared:
+        """Run the phase's new and changed tests on its base, with only those files laid over it."""
+        if self._order is None:
+            return Compared()
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        tests = [path for path in self.changed_tests(suite) if self._there[path]]
+        if runner is None or not tests:
+            return Compared(note="" if runner else "not tried on the base: the runner is not known")
+        files = self._files(self._tree)
+        call = only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+        if call is None:
+            return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
+        over = {path: self._content(files[path]) for path in tests if path in files}
+        ran = self._rig.run(self._order.base, suite.command, over=over, call=call)
+        return _compared(ran.counts, counts, tests)
+
+    def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
+        package = self.over_tests.get("package.json")
+        if package is None:
+            file = self._files(self._tree).get("package.json")
+            package = b"" if file is None else self._content(file)
+        argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
+        return argv, suite.ended.output.decode("utf-8", "replace")
+
+    def _restored(self) -> tuple[PutBack, ...]:
+        if self._order is None:
+            return ()
+        wanted = [path for path in self._there if is_infrastructure(path)]
+        if not wanted:
+            return ()
+        before, after = self._files(self._order.base), self._files(self._tree)
+        changes = (Change(path, self._read(before, path), self._read(after, path)) for path in wanted)
+        return put_back(changes, self._order.text)
+
+    def _read(self, files: Mapping[str, str], path: str) -> bytes | None:
+        return self._content(files[path]) if path in files else None
+
+    def _content(self, file: str) -> bytes:
+        return self._repository.git.said("cat-file", "blob", file).out
+
+    def _files(self, tree: str) -> dict[str, str]:
+        """List the regular files of a tree: path to object."""
+        if tree not in self._listed:
+            self._listed[tree] = {
+                os.fsdecode(path): file
+                for path, (mode, file) in entries(self._repository.git, tree).items()
+                if mode.startswith(_BLOB)
+            }
+        return self._listed[tree]
+
+
+def _new() -> Canary:
+    passes, fails = secrets.token_hex(3), secrets.token_hex(3)
+    return Canary(f"z{secrets.token_hex(4)}", passes, fails) if passes != fails else _new()
+
+
+def _folders(files: Mapping[str, str]) -> set[str]:
+    return {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
+
+
+def _compared(base: Counts | None, counts: Counts, tests: list[str]) -> Compared:
+    told = f"the {len(tests)} new or changed test files" if len(tests) > 1 else tests[0]
+    if base is None or not base.ran:
+        # What cannot even be loaded there needs the phase's work.
+        return Compared(note=f"without this phase's work no test of {told} runs")
+    idle = tuple(name for name in base.passed if name in counts.passed)
+    proves = tuple(name for name in base.failures if name in counts.passed)
+    passed = base.ran - base.failed
+    note = f"without this phase's work {passed} of {base.ran} tests in {told} pass too"
+    return Compared(proves, idle, f"{note} and prove nothing about it" if passed else note)

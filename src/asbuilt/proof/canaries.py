@@ -1,0 +1,162 @@
+"""Tests of our own beside the project's: one that must fail and one that must pass.
+
+The one rule: a runner that reports either wrongly has shown nothing, whatever it says of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.runners import Runner
+
+_FOLDERS: Final = 12
+"""Folders that get a pair; those of changed tests come first."""
+_FILES: Final[dict[Runner, re.Pattern[str]]] = {
+    "pytest": re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$"),
+    "unittest": re.compile(r"(^|/)test[^/]*\.py$"),
+    "node": re.compile(r"(^|/)([^/]+[._-]test|test-[^/]+|test)\.[cm]?js$|(^|/)test/[^/]+\.[cm]?js$"),
+    "vitest": re.compile(r"\.(test|spec)\.[cm]?[jt]sx?$"),
+    "jest": re.compile(r"\.(test|spec)\.[jt]sx?$|(^|/)__tests__/[^/]+\.[jt]sx?$"),
+    "go": re.compile(r"_test\.go$"),
+    "cargo": re.compile(r"^tests/[^/]+\.rs$"),
+}
+_STEM: Final = re.compile(r"^(.*?)((?:[._-](?:test|spec))?(?:\.\w+))$")
+_IS_MODULE: Final = re.compile(r"^\s*import\b", re.MULTILINE)
+_PACKAGE: Final = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+
+_MODULE: Final = 'import test from "node:test";\nimport assert from "node:assert";\n'
+_SCRIPT: Final = 'const test = require("node:test");\nconst assert = require("node:assert");\n'
+
+State = Literal["right", "wrong", "absent"]
+
+
+class Canary(NamedTuple):
+    """The names of one run's canaries: nobody can know them beforehand, nor which of the two must fail."""
+
+    word: str
+    passes: str
+    fails: str
+
+    @property
+    def name(self) -> str:
+        """What is kept of it, so that a replay can use the same."""
+        return "-".join(self)
+
+
+class Heard(NamedTuple):
+    """How a runner reported the canaries."""
+
+    state: State
+    why: str
+
+
+def is_test_file(runner: Runner, path: str) -> bool:
+    """Tell whether a runner takes a file for tests, by its name."""
+    return _FILES[runner].search(path) is not None
+
+
+def canaries(
+    runner: Runner,
+    paths: Iterable[str],
+    text_of: Callable[[str], str],
+    canary: Canary,
+    first: Collection[str] = (),
+) -> dict[str, bytes]:
+    """Give a pair for each folder with tests, in the manner of a test that lies there: path and content."""
+    beside: dict[str, str] = {}
+    for path in sorted(
+        (path for path in paths if is_test_file(runner, path)), key=lambda path: path not in first
+    ):
+        beside.setdefault(path.rpartition("/")[0], path)
+    made = {}
+    for number, (folder, path) in enumerate(list(beside.items())[:_FOLDERS]):
+        one = canary._replace(word=f"{canary.word}{number}")
+        name = _name(runner, path.rpartition("/")[2], one.word)
+        made[f"{folder}/{name}" if folder else name] = _pair(runner, path, text_of, one).encode()
+    return made
+
+
+def heard(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | None) -> Heard:
+    """Judge what a runner says of the canaries; names count where it tells them, else numbers."""
+    if exit_code is None or counts is None:
+        return Heard("absent", "the run of the canaries came to no summary")
+    passed, failed = (
+        [name for name in names if canary.word in name] for names in (counts.passed, counts.failures)
+    )
+    if passed or failed:
+        ran = len(passed) + len(failed)
+        lies = any(name.endswith(canary.fails) for name in passed)
+        maligns = any(name.endswith(canary.passes) for name in failed)
+    else:
+        ran = counts.ran
+        lies = ran >= 2 * pairs and counts.failed < pairs
+        maligns = counts.failed > pairs
+    if lies:
+        return Heard("wrong", "the test run reports a failing test as passed")
+    if maligns:
+        return Heard("wrong", "the test run reports a passing test as failed")
+    if ran < 2 * pairs:
+        return Heard("absent", f"{2 * pairs - ran} of {2 * pairs} canaries did not run")
+    if exit_code == 0:
+        return Heard("wrong", "the test run ends with exit 0 though a test fails")
+    return Heard("right", f"{pairs} failed and {pairs} passed, as they must")
+
+
+def _name(runner: Runner, sibling: str, word: str) -> str:
+    """Name a file as its sibling is named, so that whatever collects the one collects the other."""
+    if runner in ("pytest", "unittest"):
+        return f"{word}_test.py" if not sibling.startswith("test") else f"test_{word}.py"
+    if runner == "go":
+        return f"{word}_test.go"
+    if runner == "node" and sibling.startswith("test-"):
+        return f"test-{word}.{sibling.rpartition('.')[2]}"
+    ending = _STEM.match(sibling)
+    suffix = ending[2] if ending else ".js"
+    if runner == "node" and sibling.startswith("test."):
+        suffix = f".test{suffix}"
+    return f"{word}{suffix}"
+
+
+def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Canary) -> str:
+    """Write a test that must pass and one that must fail."""
+    number = int(canary.passes, 16)
+    passes, fails = f"{canary.word}_{canary.passes}", f"{canary.word}_{canary.fails}"
+    each = ((passes, number), (fails, number + 1))
+    match runner:
+        case "pytest":
+            return "".join(f"def test_{name}():\n    assert {number} == {told}\n\n\n" for name, told in each)
+        case "unittest":
+            head = f"import unittest\n\n\nclass T{canary.word}(unittest.TestCase):\n"
+            return head + "".join(
+                f"    def test_{name}(self):\n        self.assertEqual({number}, {told})\n\n"
+                for name, told in each
+            )
+        case "node":
+            is_module = path.endswith(".mjs") or (
+                not path.endswith(".cjs") and _IS_MODULE.search(text_of(path))
+            )
+            return (_MODULE if is_module else _SCRIPT) + "".join(
+                f'test("{name}", () => {{ assert.strictEqual({number}, {told}); }});\n' for name, told in each
+            )
+        case "vitest" | "jest":
+            head = 'import { test, expect } from "vitest";\n' if runner == "vitest" else ""
+            return head + "".join(
+                f'test("{name}", () => {{ expect({number}).toBe({told}); }});\n' for name, told in each
+            )
+        case "go":
+            package = _PACKAGE.search(text_of(path))
+            return f'package {package[1] if package else "main"}\n\nimport "testing"\n' + "".join(
+                f"\nfunc Test_{name}(t *testing.T) {{\n\tif {number} != {told} {{\n\t\tt.Fatal()\n\t}}\n}}\n"
+                for name, told in each
+            )
+        case "cargo":
+            return "".join(
+                f"#[test]\nfn {name}() {{\n    assert_eq!({number}, {told});\n}}\n\n" for name, told in each
+            )
+        case _:
+            assert_never(runner)

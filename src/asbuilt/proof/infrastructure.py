@@ -1,0 +1,124 @@
+"""Which files tell a runner how to test, and how they are put back to the base before checks run.
+
+The one rule: a phase that has to change one names it in its text; all else in a shared file is the phase's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.proof.suites.places import Role, role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.proof.suites.model import Change
+
+_SET_UP: Final = re.compile(
+    r"(^|/)(conftest\.py|(jest|vitest|test|tests)[._-]?setup\.\w+|setup[._-]?tests?\.\w+|spec_helper\.rb|rails_helper\.rb)$",
+    re.IGNORECASE,
+)
+_RECIPES: Final = re.compile(
+    r"(^|/)(GNUmakefile|[Mm]akefile|[^/]*\.mk|\.?[Jj]ustfile|Rakefile|Taskfile\.ya?ml)$"
+)
+_MANIFESTS: Final = re.compile(
+    r"(^|/)(go\.mod|go\.work|Cargo\.toml|pom\.xml|(build|settings)\.gradle(\.kts)?|gradle\.properties)$"
+)
+"""Files that say first of all what a product is made of: they are compared, and never put back."""
+_TABLE: Final = re.compile(r"^[ \t]*\[+([^\]\n]+)\]+[^\n]*$", re.MULTILINE)
+_OF_RUNNERS: Final = re.compile(
+    r"^(tool[.:](pytest|coverage|tox|nox)|pytest|testenv|coverage)\b|^tool:pytest$"
+)
+_NODE_KEYS: Final = ("jest", "vitest", "mocha", "ava", "c8", "nyc", "tap")
+
+
+class PutBack(NamedTuple):
+    """One file as the checks shall find it; None: not at all."""
+
+    path: str
+    content: bytes | None
+    is_recipe: bool
+    """True: it says how to run things, so only the tests run with it; a phase's own checks may be new."""
+
+
+def put_back(changes: Iterable[Change], text: str) -> tuple[PutBack, ...]:
+    """Give what is put back of the files that differ, unless the phase's text names them."""
+    found = []
+    for change in changes:
+        if is_infrastructure(change.path) and not names(text, change.path):
+            content = _restored(change)
+            if content != change.after:
+                found.append(PutBack(change.path, content, _RECIPES.search(change.path) is not None))
+    return tuple(found)
+
+
+def is_infrastructure(path: str) -> bool:
+    """Tell whether a file has a say in how tests run or what counts as passed."""
+    if _SET_UP.search(path):
+        return True
+    return role_of(path) in (Role.SETTINGS, Role.STARTUP, Role.SHADOW) and not _MANIFESTS.search(path)
+
+
+def names(text: str, path: str) -> bool:
+    """Tell whether a phase's text names a file, by its path or by its name as a word."""
+    name = path.rpartition("/")[2]
+    return path in text or re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def _restored(change: Change) -> bytes | None:
+    """Give a file with the runner's parts as they were on the base."""
+    name = change.path.rpartition("/")[2]
+    if change.after is None or name not in ("package.json", "pyproject.toml", "setup.cfg", "tox.ini"):
+        return change.before
+    try:
+        before, after = (change.before or b"").decode(), change.after.decode()
+    except UnicodeDecodeError:
+        return change.before
+    return (_package(before, after) if name == "package.json" else _tables(before, after)).encode()
+
+
+def _tables(before: str, after: str) -> str:
+    """Take the tables of runners from the one text and all else from the other."""
+    old, new = _split(before), _split(after)
+    ours = [part for name, part in old if _OF_RUNNERS.search(name)]
+    if ours == [part for name, part in new if _OF_RUNNERS.search(name)]:
+        return after
+    rest = "".join(part for name, part in new if not _OF_RUNNERS.search(name))
+    return f"{rest.rstrip()}\n\n{''.join(ours)}" if ours else rest
+
+
+def _split(text: str) -> list[tuple[str, str]]:
+    """Cut a text at the heads of its tables: name, and the table with its head."""
+    heads = list(_TABLE.finditer(text))
+    starts = [*(head.start() for head in heads), len(text)]
+    parts = [("", text[: starts[0]])]
+    for head, end in zip(heads, starts[1:], strict=True):
+        body = text[head.start() : end].rstrip() + "\n\n"
+        parts.append((head[1].strip(), body))
+    return parts
+
+
+def _package(before: str, after: str) -> str:
+    """Take the test scripts and the runners' settings from the one package and all else from the other."""
+    try:
+        old, new = json.loads(before or "{}"), json.loads(after)
+    except (ValueError, RecursionError):
+        return before
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return before
+    wanted = {key: value for key, value in new.items() if key not in _NODE_KEYS}
+    wanted |= {key: old[key] for key in _NODE_KEYS if key in old}
+    wanted["scripts"] = _scripts(old.get("scripts"), new.get("scripts"))
+    if wanted["scripts"] == {} and "scripts" not in new:
+        del wanted["scripts"]
+    return after if wanted == new else json.dumps(wanted, indent=2) + "\n"
+
+
+def _scripts(old: object, new: object) -> dict[str, Any]:
+    """Keep what the phase adds; what was there, and whatever npm runs around the tests, is as it was."""
+    before = old if isinstance(old, dict) else {}
+    after = new if isinstance(new, dict) else {}
+    added = {name: text for name, text in after.items() if name not in ("pretest", "test", "posttest")}
+    return {name: text for name, text in {**added, **before}.items() if name in after or name in before}

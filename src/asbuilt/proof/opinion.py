@@ -1,0 +1,176 @@
+"""What a verifier says of each item, and what it points at. Its one rule: nothing here is believed yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_WHY: Final = 4_000
+_CITED: Final = 50
+"""Citations of one item that are read; the rest is told to be too much."""
+
+
+class RanCheck(NamedTuple):
+    """A check that asbuilt ran, by its text; `tests` is the whole suite."""
+
+    check: str
+
+
+class Line(NamedTuple):
+    """A line of a file in the tree; a file without lines is cited without one."""
+
+    path: str
+    line: int | None
+
+
+class Removal(NamedTuple):
+    """A file that the phase has taken away."""
+
+    path: str
+
+
+class PassedTest(NamedTuple):
+    """A test that ran and passed, as its runner names it."""
+
+    test: str
+
+
+Citation = RanCheck | Line | Removal | PassedTest
+
+
+class Entry(NamedTuple):
+    """What was said of one item."""
+
+    item: int
+    outcome: str
+    why: str
+    evidence: tuple[Citation, ...] = ()
+
+
+class Opinion(NamedTuple):
+    """What one verifier left: a verdict only once every part of it was looked up."""
+
+    intent: str | None
+    """Of what it says that it judges."""
+    entries: tuple[Entry, ...]
+    troubles: tuple[str, ...] = ()
+    """What in it could not be understood."""
+    says: str = ""
+    """The verifier's last words."""
+
+
+def opinion_from(plain: object) -> Opinion:
+    """Read an opinion from JSON that anybody may have written; rows of three are the form of old journals."""
+    whole: dict[str, Any] = plain if isinstance(plain, dict) else {"items": plain}
+    rows = whole.get("items")
+    if not isinstance(rows, list):
+        return Opinion(None, (), ("the verdict has no list of items",))
+    intent, troubles, says = (whole.get(name) for name in ("intent", "troubles", "says"))
+    entries: list[Entry] = []
+    told = [one for one in troubles if isinstance(one, str)] if isinstance(troubles, list) else []
+    for number, row in enumerate(rows, 1):
+        entry = _entry(row, told)
+        if entry is None:
+            told.append(f"row {number} of the verdict says nothing about an item")
+        else:
+            entries.append(entry)
+    return Opinion(
+        intent if isinstance(intent, str) else None,
+        tuple(entries),
+        tuple(told),
+        says if isinstance(says, str) else "",
+    )
+
+
+def plain_opinion(opinion: Opinion) -> dict[str, Any]:
+    """Give it as JSON, in the form that a verifier writes."""
+    return {
+        "intent": opinion.intent,
+        "items": [
+            {
+                "item": entry.item,
+                "outcome": entry.outcome,
+                "why": entry.why,
+                "evidence": [_plain(citation) for citation in entry.evidence],
+            }
+            for entry in opinion.entries
+        ],
+        "troubles": list(opinion.troubles),
+        "says": opinion.says,
+    }
+
+
+def words_of(citation: Citation) -> str:
+    """Name what is cited, for people."""
+    match citation:
+        case RanCheck(check=check):
+            return f"the check `{check}`"
+        case Line(path=path, line=None):
+            return path
+        case Line(path=path, line=line):
+            return f"{path}:{line}"
+        case Removal(path=path):
+            return f"the removal of {path}"
+        case PassedTest(test=test):
+            return f"the test {test}"
+        case _:
+            assert_never(citation)
+
+
+def _entry(row: object, told: list[str]) -> Entry | None:
+    match row:
+        case {"item": int(item), "outcome": str(outcome), **rest} if not isinstance(item, bool):
+            cited = _citations(item, rest.get("evidence", []), told)
+            return Entry(item, outcome, str(rest.get("why", ""))[:_WHY], tuple(cited))
+        case [int(item), str(outcome), str(why)] if not isinstance(item, bool):
+            return Entry(item, outcome, why[:_WHY])
+        case _:
+            return None
+
+
+def _citations(item: int, cited: object, told: list[str]) -> Iterator[Citation]:
+    rows = cited if isinstance(cited, list) else [cited]
+    if len(rows) > _CITED:
+        told.append(f"item {item} cites {len(rows)} pieces of evidence; {_CITED} are read")
+    for row in rows[:_CITED]:
+        citation = _citation(row) if isinstance(row, dict) else None
+        if citation is None:
+            told.append(f"item {item} cites something that is neither a check, a file, a removal nor a test")
+        else:
+            yield citation
+
+
+def _citation(row: Mapping[str, object]) -> Citation | None:
+    match row:
+        case {"check": str(check)}:
+            return RanCheck(check)
+        case {"file": str(path), "line": int(line)} if not isinstance(line, bool):
+            return Line(_path(path), line)
+        case {"file": str(path)} if row.get("line") is None:
+            return Line(_path(path), None)
+        case {"removed": str(path)}:
+            return Removal(_path(path))
+        case {"test": str(test)}:
+            return PassedTest(test)
+        case _:
+            return None
+
+
+def _path(path: str) -> str:
+    return path.removeprefix("./")
+
+
+def _plain(citation: Citation) -> dict[str, Any]:
+    match citation:
+        case RanCheck(check=check):
+            return {"check": check}
+        case Line(path=path, line=line):
+            return {"file": path, "line": line}
+        case Removal(path=path):
+            return {"removed": path}
+        case PassedTest(test=test):
+            return {"test": test}
+        case _:
+            assert_never(citation)

@@ -1,0 +1,143 @@
+"""Tokens of JavaScript, TypeScript, Go, Rust and Java: enough to know what is code and what is text.
+
+The one rule: whatever it is given, it ends, and never takes a string or a comment for code.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Final, NamedTuple
+
+_OPENING: Final = {"(": ")", "[": "]", "{": "}"}
+_QUOTED: Final = r'"(?:\\.|[^"\\\n])*"'
+_TEXTS: Final = {
+    "javascript": rf"{_QUOTED}|'(?:\\.|[^'\\\n])*'",
+    "go": rf"{_QUOTED}|'(?:\\.|[^'\\\n])+'|`[^`]*`",
+    # Raw strings and text blocks begin like something else, so they are tried first.
+    "rust": r"b?r(?P<hash>\#*)\".*?\"(?P=hash)|b?\"(?:\\.|[^\"\\])*\"|b?'(?:\\[^']+|[^'\\\n])'",
+    "java": rf"\"\"\"(?:\\.|.)*?\"\"\"|{_QUOTED}|'(?:\\.|[^'\\\n])+'",
+}
+_PATTERNS: Final = {
+    language: re.compile(
+        rf"""
+        (?P<space>\s+)
+      | (?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
+      | (?P<text>{texts})
+      | (?P<number>\d(?:[eE][+-]|[\w.])*)
+      | (?P<name>[^\W\d][\w$]*|\$[\w$]*)
+      | (?P<op>===|!==|=>|==|!=|<=|>=|&&|\|\||\?\?|:=|->|::|\.\.\.|[^\w\s])
+        """,
+        re.VERBOSE | re.DOTALL,
+    )
+    for language, texts in _TEXTS.items()
+}
+_REGEX: Final = re.compile(r"/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*")
+_LONGEST_REGEX: Final = 1_000
+_BEFORE_REGEX: Final = frozenset(
+    ["(", ",", "=", ":", "[", "!", "&", "|", "?", "{", "}", ";", "=>", "&&", "||", "return", "typeof", "case"]
+)
+
+
+class Token(NamedTuple):
+    """One piece of code."""
+
+    kind: str
+    """`name`, `number`, `text` or `op`."""
+    text: str
+    line: int
+
+
+class Code(NamedTuple):
+    """A file of tokens, with every bracket's partner."""
+
+    tokens: list[Token]
+    partner: dict[int, int]
+    """Index of every opening bracket that is closed -> index of its closing one."""
+
+    def closing(self, at: int) -> int:
+        """Give where a bracket closes; the end of the file when nothing closes it."""
+        return self.partner.get(at, len(self.tokens))
+
+    def word(self, at: int) -> str:
+        """Give the text of a token; empty outside of the file."""
+        return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
+
+
+def lexed(text: str, language: str) -> Code:
+    """Cut a file into tokens."""
+    pattern = _PATTERNS[language]
+    starts = [found.end() for found in re.finditer(r"\n", text)]
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        end = _literal_end(text, at, tokens) if language == "javascript" else at
+        kind = "text"
+        if end == at:
+            found = pattern.match(text, at)
+            kind, end = (found.lastgroup or "op", found.end()) if found else ("space", at + 1)
+        if kind not in ("space", "comment"):
+            tokens.append(
+                Token("text" if kind == "hash" else kind, text[at:end], bisect_right(starts, at) + 1)
+            )
+        at = end
+    return Code(tokens, _partners(tokens))
+
+
+def _literal_end(text: str, at: int, tokens: list[Token]) -> int:
+    """Give where a template or a regular expression ends; where it stands when it is neither."""
+    if text[at] == "`":
+        return _template_end(text, at)
+    if text[at] == "/" and (not tokens or tokens[-1].text in _BEFORE_REGEX):
+        found = _REGEX.match(text, at, at + _LONGEST_REGEX)
+        return found.end() if found else at
+    return at
+
+
+def _template_end(text: str, start: int) -> int:
+    """Find the end of a template, through the code in it and the templates in that."""
+    waiting = ["`"]
+    at = start + 1
+    while at < len(text) and waiting:
+        inside = waiting[-1] == "`"
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == "`":
+            waiting.pop() if inside else waiting.append("`")
+        elif inside and text.startswith("${", at):
+            waiting.append("{")
+            at += 1
+        elif not inside and text[at] in "{}":
+            waiting.append("{") if text[at] == "{" else waiting.pop()
+        at += 1
+    return at
+
+
+def _partners(tokens: list[Token]) -> dict[int, int]:
+    waiting: list[int] = []
+    found: dict[int, int] = {}
+    for at, token in enumerate(tokens):
+        if token.kind != "op":
+            continue
+        if token.text in _OPENING:
+            waiting.append(at)
+        elif token.text in ")]}" and waiting and _OPENING[tokens[waiting[-1]].text] == token.text:
+            found[waiting.pop()] = at
+    return found
+
+
+def parted(code: Code, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
+    """Cut code at signs that stand in no bracket."""
+    parts: list[tuple[int, int]] = []
+    begin = at = start
+    while at < end:
+        token = code.tokens[at]
+        if token.kind == "op" and token.text in _OPENING:
+            at = min(code.closing(at), end)
+        elif token.kind == "op" and token.text in signs.split():
+            parts.append((begin, at))
+            begin = at + 1
+        at += 1
+    if begin < end:
+        parts.append((begin, end))
+    return parts

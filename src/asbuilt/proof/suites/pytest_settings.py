@@ -1,0 +1,156 @@
+"""What pytest and coverage are told by their settings, from any of the files in which they may stand."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.proof.suites.commands import Told, options_compared
+from asbuilt.proof.suites.model import Kind, Severity
+from asbuilt.proof.suites.python_marks import Collecting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Settings = dict[str, tuple[str, ...]]
+_COLLECTING: Final = {
+    "python_files": ("test_*.py", "*_test.py"),
+    "python_classes": ("Test",),
+    "python_functions": ("test",),
+}
+_HARMLESS: Final = re.compile(
+    r"^(markers|minversion|log_\w+|junit\w*|console_output_style|cache_dir|asyncio_\w+|pythonpath|verbosity\w*|tmp_path\w*|"
+    r"faulthandler\w*|consider_namespace_packages|truncation\w*|strict\w*|env|doctest\w*|django\w*|DJANGO\w*)$"
+)
+_FILES: Final = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
+
+
+def settings_in(path: str, data: bytes | None) -> Settings:
+    """Read pytest's settings from a file; nothing where there are none."""
+    name = path.rpartition("/")[2]
+    text = (data or b"").decode("utf-8", "replace")
+    if name not in _FILES or not text:
+        return {}
+    if name.endswith(".toml"):
+        return _from_toml(text, name)
+    sections = ini_sections(text)
+    own = sections.get("tool:pytest" if name == "setup.cfg" else "pytest", {})
+    found = {key: tuple(value.split("\n") if "\n" in value else value.split()) for key, value in own.items()}
+    found = {key: tuple(word.strip() for word in value if word.strip()) for key, value in found.items()}
+    if "addopts" in own:
+        found["addopts"] = tuple(own["addopts"].split())
+    for section in ("coverage:report", "report"):
+        if "fail_under" in sections.get(section, {}):
+            found["coverage fail_under"] = (sections[section]["fail_under"],)
+    return found
+
+
+def ini_sections(text: str) -> dict[str, dict[str, str]]:
+    """Read an ini file; one that cannot be read has nothing in it."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    return {name: {key: value or "" for key, value in parser.items(name)} for name in parser.sections()}
+
+
+def _from_toml(text: str, name: str) -> Settings:
+    try:
+        whole: dict[str, Any] = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+    tool = whole.get("tool", {}) if name == "pyproject.toml" else {"pytest": whole.get("pytest", {})}
+    if not isinstance(tool, dict):
+        return {}
+    table = tool.get("pytest", {})
+    own = {**table, **table.get("ini_options", {})} if isinstance(table, dict) else {}
+    found = {key: _listed(value) for key, value in own.items() if not isinstance(value, dict)}
+    if isinstance(own.get("addopts"), str):
+        found["addopts"] = tuple(own["addopts"].split())
+    coverage = tool.get("coverage", {})
+    report = coverage.get("report", {}) if isinstance(coverage, dict) else {}
+    if isinstance(report, dict) and "fail_under" in report:
+        found["coverage fail_under"] = (str(report["fail_under"]),)
+    return found
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else tuple(str(value).split("\n"))
+
+
+def collecting_by(files: Mapping[str, bytes | None], command: str) -> Collecting:
+    """Say what is collected, by settings and command."""
+    found: Settings = {}
+    for path in sorted(
+        files, key=lambda path: -_FILES.index(name) if (name := path.rpartition("/")[2]) in _FILES else 0
+    ):
+        found |= settings_in(path, files[path])
+    plain = Collecting()
+    usual = ("test_*.py", "*_test.py", "tests.py") if "pytest" in command else plain.files
+    words = [*found.get("addopts", ()), *command.split()]
+    return Collecting(
+        found.get("python_files", usual),
+        _patterns(found.get("python_classes"), plain.classes),
+        _patterns(found.get("python_functions"), plain.functions),
+        frozenset(re.findall(r"\bnot (\w+)", " ".join(words).replace('"', " ").replace("'", " "))),
+    )
+
+
+def _patterns(values: tuple[str, ...] | None, usual: tuple[str, ...]) -> tuple[str, ...]:
+    return usual if values is None else tuple(one if "*" in one else f"{one}*" for one in values)
+
+
+def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[Told]:
+    """Say what is worse about settings than it was. `moved` are the folders that tests were moved to."""
+    told = options_compared(list(before.get("addopts", ())), list(after.get("addopts", ())))
+    for key in sorted({*before, *after} - {"addopts"}):
+        old, new = before.get(key, ()), after.get(key, ())
+        if old != new:
+            told += _setting(key, old, new, tuple(moved))
+    return told
+
+
+def _setting(key: str, old: tuple[str, ...], new: tuple[str, ...], moved: tuple[str, ...]) -> list[Told]:
+    said = f"{key} = {' '.join(new)}" if new else f"{key} is gone"
+    if key == "testpaths":
+        gone = set(old) - set(new)
+        if gone and set(new) - set(old) and set(moved) & set(new):
+            return [(Kind.NOT_COLLECTED, Severity.NOTE, said)]
+        if gone and new:
+            return [(Kind.NOT_COLLECTED, Severity.FAILS, said)]
+        return [(Kind.NOT_COLLECTED, Severity.SIGN_OFF, said)] if new and not old else []
+    if key in _COLLECTING:
+        lost = set(old or _COLLECTING[key]) - set(new or _COLLECTING[key])
+        return [(Kind.NOT_COLLECTED, Severity.FAILS, said)] if lost else []
+    if key == "norecursedirs" or key.startswith("collect_ignore"):
+        added = set(new) - set(old)
+        severity = Severity.FAILS if any("test" in word for word in added) else Severity.SIGN_OFF
+        return [(Kind.NOT_COLLECTED, severity, said)] if added else []
+    if key == "xfail_strict":
+        is_strict = [value[:1] and value[0].casefold() in ("true", "1", "yes", "on") for value in (old, new)]
+        return [(Kind.RUNNER_CHANGED, Severity.FAILS, said)] if is_strict[0] and not is_strict[1] else []
+    if key == "filterwarnings":
+        severity = Severity.FAILS if "error" in old and "error" not in new else Severity.SIGN_OFF
+        return (
+            [(Kind.RUNNER_CHANGED, severity, said)]
+            if severity is Severity.FAILS or set(new) - set(old)
+            else []
+        )
+    if key == "coverage fail_under":
+        return (
+            [(Kind.TOLERANCE_LOOSENED, Severity.FAILS, said)]
+            if not new or float_of(new[0]) < float_of(old[0] if old else "0")
+            else []
+        )
+    return [] if _HARMLESS.match(key) else [(Kind.RUNNER_CHANGED, Severity.SIGN_OFF, said)]
+
+
+def float_of(text: str) -> float:
+    """Read a number, 0 where there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,84 @@
+"""The recipes of make and just: for every target, the commands that it runs, and those of what it needs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.proof.suites.shell import recipe
+
+if TYPE_CHECKING:
+    from asbuilt.proof.suites.model import Test
+
+_TARGET: Final = re.compile(r"^([^:=#\t]+?)\s*::?(?!=)\s*([^=#;]*)(?:;\s*(.*))?$")
+_TESTING: Final = re.compile(r"^(test|tests|check|ci|verify|all)$|test|check")
+
+
+class Recipes(NamedTuple):
+    """What a file of recipes holds."""
+
+    tests: tuple[Test, ...]
+    targets: dict[str, tuple[str, ...]]
+    """Every target with what it needs."""
+    bodies: dict[str, tuple[str, ...]]
+    loose: list[str]
+    """Lines that belong to no target: variables and settings."""
+
+    def commands(self, name: str) -> tuple[str, ...] | None:
+        """Give the commands of a target; None when there is no such target."""
+        return self.bodies.get(name)
+
+
+def recipes_in(path: str, data: bytes | None) -> Recipes:
+    """Read a file of recipes."""
+    targets: dict[str, tuple[str, ...]] = {}
+    bodies: dict[str, list[tuple[int, str]]] = {}
+    starts: dict[str, int] = {}
+    loose: list[str] = []
+    current: list[str] = []
+    waiting = ""
+    for number, raw in enumerate((data or b"").decode("utf-8", "replace").splitlines(), 1):
+        if raw.endswith("\\"):
+            waiting += (
+                raw.removesuffix("\\").rstrip() + " " if not waiting else raw.removesuffix("\\").strip() + " "
+            )
+            continue
+        line, waiting = (waiting + (raw.strip() if waiting else raw)).rstrip(), ""
+        if line[:1] in ("\t", " ") and current:
+            for name in current:
+                bodies[name].append((number, line.strip()))
+            continue
+        found = _TARGET.match(line) if line and not line.startswith(("#", ".")) else None
+        if found is None:
+            current = current if not line else []
+            if line and not line.startswith("#"):
+                loose.append(line)
+            continue
+        current = found[1].split()
+        for name in current:
+            targets[name] = tuple(found[2].split())
+            bodies.setdefault(name, [])
+            starts[name] = number
+            if found[3]:
+                bodies[name].append((number, found[3]))
+    tests = tuple(recipe(path, name, starts[name], body) for name, body in bodies.items())
+    return Recipes(
+        tests, targets, {name: tuple(text for _, text in body) for name, body in bodies.items()}, loose
+    )
+
+
+def targets_of(command: str, targets: dict[str, tuple[str, ...]]) -> set[str]:
+    """Give the targets by which a project is tested, with what they need."""
+    words = command.split()
+    named = [word for word in words if word in targets]
+    if words[:1] in (["make"], ["just"]) and not named:
+        named = list(targets)[:1]
+    if not named:
+        named = [name for name in targets if _TESTING.search(name)]
+    found: set[str] = set()
+    while named:
+        name = named.pop()
+        if name not in found and name in targets:
+            found.add(name)
+            named += targets[name]
+    return found

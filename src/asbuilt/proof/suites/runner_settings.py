@@ -1,0 +1,253 @@
+"""Compare the settings of runners and build tools, file by file: what they leave out, forgive or rewrite.
+
+The one rule: a setting is judged by what it does to outcomes; what only changes how they look is silent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.proof.suites import commands, pytest_settings
+from asbuilt.proof.suites.matching import compared as tests_compared
+from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity
+from asbuilt.proof.suites.recipes import recipes_in, targets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
+_TEST_SCRIPT: Final = re.compile(r"test|check|verify|^ci$|spec|e2e", re.IGNORECASE)
+_FORGIVING: Final = re.compile(
+    r"testFailureIgnore[>\s=]+true|<skipTests>\s*true|skipTests\s*=\s*true|maven\.test\.skip|maven\.test\.failure\.ignore|"
+    r"<skip>\s*true|ignoreFailures\s*=?\s*true|onlyIf\s*\{\s*false|enabled\s*=\s*false|failOnNoDiscoveredTests\s*=\s*false|"
+    r"ignoreTestFailures|junit\.jupiter\.conditions\.deactivate|passWithNoTests:?\s*true|allowOnly:?\s*true|"
+    r"dangerouslyIgnoreUnhandledErrors:?\s*true|harness\s*=\s*false|^\s*test\s*=\s*false|autotests\s*=\s*false|"
+    r"success_codes|ignore_outcome\s*=\s*true|ignore_errors\s*=\s*true|exit-zero|forbidOnly:?\s*false|retries\s*:|retry\s*:|"
+    r"maxRetries|failOnFlaky\s*=\s*false|\.IGNORE\b|MAKEFLAGS.*\s-?\w*[ik]\b|^\s*\.?SHELL(FLAGS)?\s*[:?]?=",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NARROWING: Final = re.compile(
+    r"testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testNamePattern|\bexcludes?\b|<excludes?>|"
+    r"excludeTestsMatching|excludeTags|excludeGroups|\bgrep\b|\binvert\b|includes?\s*[:=]|<includes?>|\"?spec\"?\s*:|"
+    r"\"?ignore\"?\s*:|roots\s*:|default-filter|useJUnitPlatform\s*\{",
+    re.IGNORECASE,
+)
+_LOADED: Final = re.compile(
+    r"setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|reporters?\b|testRunner|runner\s*:|require\b|snapshotResolver|"
+    r"moduleNameMapper|\balias\b|transform\b|^\s*replace\b|=>|testEnvironment|poolOptions|\[patch|\[replace|overrides|resolutions",
+    re.IGNORECASE | re.MULTILINE,
+)
+_RUNNER_FILE: Final = re.compile(
+    r"(^|/)(jest|vitest|karma|playwright|vite)\.\w+\.\w+$|(^|/)\.mocharc|(^|/)pom\.xml$|\.gradle(\.kts)?$|nextest\.toml$|"
+    r"(^|/)go\.(mod|work)$|(^|/)Cargo\.toml$|gradle\.properties$|junit-platform\.properties$|bunfig\.toml$|noxfile\.py$|"
+    r"(^|/)\.cargo/|(^|/)tox\.toml$|c8rc|nycrc|deno\.jsonc?$"
+)
+
+
+def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ...]) -> list[Finding]:
+    """Find what pytest's settings, of whichever files they are made up, leave out or forgive."""
+    findings = []
+    for folder in sorted({change.path.rpartition("/")[0] for change in changes}):
+        sides: list[dict[str, pytest_settings.Settings]] = [{}, {}]
+        for path, data in order.unchanged.items():
+            if path.rpartition("/")[0] == folder:
+                sides[0][path] = sides[1][path] = pytest_settings.settings_in(path, data)
+        for change in changes:
+            if change.path.rpartition("/")[0] == folder:
+                sides[0][change.path] = pytest_settings.settings_in(change.path, change.before)
+                sides[1][change.path] = pytest_settings.settings_in(change.path, change.after)
+        before, after = (
+            {key: value for one in side.values() for key, value in one.items()} for side in sides
+        )
+        place = next((path for side in reversed(sides) for path, own in side.items() if own), folder)
+        by_path = {change.path: change for change in changes}
+        findings += [
+            Finding(kind, severity, place, "", None, _line(by_path.get(place), now), "", now)
+            for kind, severity, now in pytest_settings.compared(before, after, moved)
+        ]
+    return findings
+
+
+def compare_settings(change: Change, order: Order) -> list[Finding]:
+    """Find what one file of settings tells a runner that it did not before."""
+    told = list(_told(change, order))
+    return [
+        Finding(kind, severity, change.path, "", None, _line(change, now), "", now)
+        for kind, severity, now in told
+    ] + _recipes(change, order)
+
+
+def _told(change: Change, order: Order) -> Iterator[commands.Told]:
+    name = change.path.rpartition("/")[2]
+    if b"pytest11" in (change.after or b"") and b"pytest11" not in (change.before or b""):
+        yield Kind.RUNNER_CHANGED, _SIGN_OFF, "pytest11: a plugin of the project's own"
+    if name == "package.json":
+        yield from _package(change, order)
+    elif name in ("tox.ini", "setup.cfg"):
+        old, new = _tox(change.before), _tox(change.after)
+        for section in old:
+            yield from commands.compared(old[section], new.get(section, ""))
+        yield from (told for told in _lines(change) if told[1] is _FAILS and told[0] is Kind.RUNNER_CHANGED)
+    elif _RUNNER_FILE.search(change.path):
+        yield from _lines(change)
+
+
+def _tox(data: bytes | None) -> dict[str, str]:
+    sections = pytest_settings.ini_sections((data or b"").decode("utf-8", "replace"))
+    return {
+        name: "\n".join(line for line in body["commands"].split("\n") if line)
+        for name, body in sections.items()
+        if name.startswith("testenv") and "commands" in body
+    }
+
+
+def _package(change: Change, order: Order) -> Iterator[commands.Told]:
+    """Compare scripts and runner settings of `package.json`."""
+    old, new = _json(change.before), _json(change.after)
+    scripts, now = old.get("scripts", {}), new.get("scripts", {})
+    scripts, now = scripts if isinstance(scripts, dict) else {}, now if isinstance(now, dict) else {}
+    for name in sorted({*scripts, *now}):
+        before, after = str(scripts.get(name, "")), str(now.get(name, ""))
+        if before == after or not (
+            _TEST_SCRIPT.search(name) or re.search(rf"\b{re.escape(name)}\b", order.command)
+        ):
+            continue
+        if not after:
+            severity = _FAILS if commands.RUNNER.search(before) and name == "test" else _SIGN_OFF
+            yield Kind.RUNNER_REPLACED, severity, f"scripts.{name} is gone"
+        elif not before:
+            if name in ("pretest", "posttest"):
+                yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"scripts.{name}: {after}"
+        else:
+            yield from commands.compared(before, after)
+    for key in ("jest", "mocha", "vitest", "ava", "nyc", "c8", "overrides", "resolutions"):
+        if old.get(key) != new.get(key) and key in new:
+            yield from _said(_spread(old.get(key)), _spread(new.get(key)))
+    if old.get("type") != new.get("type"):
+        yield Kind.RUNNER_CHANGED, Severity.NOTE, f"type: {new.get('type')}"
+
+
+def _json(data: bytes | None) -> dict[str, Any]:
+    try:
+        whole = json.loads(data or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return whole if isinstance(whole, dict) else {}
+
+
+def _spread(value: object) -> list[str]:
+    """Give settings one a line, as people write them."""
+    return json.dumps(value, indent=1).splitlines() if value is not None else []
+
+
+def _lines(change: Change) -> Iterator[commands.Told]:
+    texts = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
+    old, new = ([line.strip().removesuffix(",") for line in text.splitlines()] for text in texts)
+    yield from _said(old, new)
+
+
+def _said(old: list[str], new: list[str]) -> Iterator[commands.Told]:
+    """Judge the lines that are new, and those that are gone."""
+    known, now = set(old), set(new)
+    for line in new:
+        if line in known or line.startswith(("//", "#", "*", "<!--")):
+            continue
+        if _FORGIVING.search(line):
+            yield Kind.RUNNER_CHANGED, _FAILS, line
+        elif _NARROWING.search(line):
+            yield Kind.NOT_COLLECTED, _FAILS if _is_narrower(line, old) else _SIGN_OFF, line
+        elif _LOADED.search(line):
+            yield Kind.RUNNER_CHANGED, _SIGN_OFF, line
+        else:
+            yield from (
+                told for other in old if other not in now and commands.RUNNER.search(other)
+                for told in commands.compared(other, line)
+            )  # fmt: skip
+    for line in old:
+        if line not in now and re.search(
+            r"\bthresholds?\b|failOn\w+\s*[:=]\s*true|bail|forbidOnly:?\s*true", line
+        ):
+            yield Kind.TOLERANCE_LOOSENED, _SIGN_OFF, f"gone: {line}"
+
+
+def _is_narrower(line: str, old: list[str]) -> bool:
+    """Tell whether a line surely leaves tests out: it is about leaving out, and names tests."""
+    leaves = re.search(r"ignore|exclude|invert|grep", line, re.IGNORECASE)
+    return (
+        leaves is not None and re.search(r"test|spec|IT\b", line.partition(leaves[0])[2]) is not None
+    ) or (leaves is not None and not any(leaves[0] in other for other in old))
+
+
+def _recipes(change: Change, order: Order) -> list[Finding]:
+    """Compare the recipes of make and its like, for the targets by which the project is tested."""
+    if not re.search(
+        r"(^|/)(GNUmakefile|[Mm]akefile|\.?[Jj]ustfile|[^/]*\.mk|Taskfile\.ya?ml)$", change.path
+    ):
+        return []
+    old, new = recipes_in(change.path, change.before), recipes_in(change.path, change.after)
+    wanted = targets_of(order.command, old.targets)
+    findings = []
+    for name in sorted(wanted):
+        before, after = old.commands(name), new.commands(name)
+        if after is None:
+            findings.append(
+                Finding(
+                    Kind.RUNNER_REPLACED,
+                    _FAILS,
+                    change.path,
+                    name,
+                    None,
+                    None,
+                    f"target {name}",
+                    "it is gone",
+                )
+            )
+            continue
+        for one in before or ():
+            other = next((line for line in after if line != one and _alike(one, line)), None)
+            if one not in after and other is not None and commands.RUNNER.search(one):
+                findings += [
+                    Finding(kind, severity, change.path, name, None, _line(change, other), one, now)
+                    for kind, severity, now in commands.compared(one.lstrip("@-+ "), other.lstrip("@+ "))
+                ]
+    known = {finding.test for finding in findings}
+    tests = [
+        [test for test in side.tests if test.name in wanted and test.name not in known] for side in (old, new)
+    ]
+    findings += [one for one in tests_compared(tests[0], tests[1]) if one.kind is not Kind.CHECKS_NOTHING]
+    for kind, severity, now in _said(old.loose, new.loose):
+        findings.append(Finding(kind, severity, change.path, "", None, _line(change, now), "", now))
+    for one, other in (
+        (one, other)
+        for one in old.loose
+        for other in new.loose
+        if _variable(one) and _variable(one) == _variable(other)
+    ):
+        findings += [
+            Finding(kind, severity, change.path, "", None, _line(change, other), one, now)
+            for kind, severity, now in commands.compared(one.partition("=")[2], other.partition("=")[2])
+        ]
+    return findings
+
+
+def _alike(one: str, other: str) -> bool:
+    first, second = (commands.RUNNER.search(line) for line in (one, other))
+    if first and second:
+        return True
+    words = [line.lstrip("@-+ ").split()[:1] for line in (one, other)]
+    return words[0] == words[1]
+
+
+def _variable(line: str) -> str:
+    found = re.match(r"^([A-Z_]*(?:TEST|FLAGS|ARGS|OPTS)[A-Z_]*)\s*[:?+]?=", line)
+    return found[1] if found else ""
+
+
+def _line(change: Change | None, text: str) -> int | None:
+    """Find the line of a text in the file as it is now."""
+    lines = ((change and change.after) or b"").decode("utf-8", "replace").splitlines()
+    return next(
+        (at for at, line in enumerate(lines, 1) if text and line.strip() and line.strip() in text), None
+    )

@@ -1,0 +1,71 @@
+"""A project that is proven before and after a change, with its real runner, repository and journal."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from asbuilt.agents.processes import RingProcesses
+from asbuilt.flows import preparing
+from asbuilt.flows.proving import Proving
+from asbuilt.flows.record import Record
+from asbuilt.flows.rigs import Rigs
+from asbuilt.flows.trials import Order
+from asbuilt.journal import runs
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.schema import STEPS
+from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.lifecycle.facts import RunFacts
+from asbuilt.proof.resolving import Given, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.proof.evidence import Evidence
+    from tests.git.shop import Shop
+
+PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q -p no:cacheprovider"
+UNITTEST = f"{shlex.quote(sys.executable)} -m unittest discover -s tests -t ."
+RUN = "01r"
+NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+class Project:
+    """One project and the proof of its base; `close` lets go of its journal."""
+
+    def __init__(self, shop: Shop, folder: Path, files: dict[str, str], tests: str) -> None:
+        self.shop = shop
+        self._store = SqliteStore(folder / "journal.db")
+        self._store.migrate(STEPS)
+        with self._store.write() as session:
+            options = {"checkout": str(shop.root), "branch": "main", "slug": "plan"}
+            address = Address(LOCAL, "6f9c", "plan.md")
+            run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
+        self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
+        self._record.say("tests.resolved", "tests", **written(Given(tests)))
+        self._record.say("setup.done", "setup", command=None, digest="none")
+        self.base = self._tree(files)
+        processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
+        rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
+        self.proving = Proving(self._record, shop.repository, rigs, self.base)
+        preparing.run_baseline(self._record, self.proving, RunFacts(RUN))
+        (self.before,) = self._record.shown()
+
+    def after(self, files: dict[str, str | None], text: str = "") -> Evidence:
+        """Prove what a phase with this text has made of it."""
+        shown = self.proving.prove(self._tree(files), order=Order(self.base, text))
+        return shown[0]
+
+    def _tree(self, files: dict[str, str | None] | dict[str, str]) -> str:
+        for name, content in files.items():
+            if content is None:
+                (self.shop.root / name).unlink()
+            else:
+                self.shop.write(name, content)
+        self.shop.commit("files")
+        return self.shop.git("rev-parse", "main^{tree}")
+
+    def close(self) -> None:
+        self._store.close()

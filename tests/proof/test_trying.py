@@ -1,0 +1,232 @@
+"""What a runner is told, and what is put back before it runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from asbuilt.proof.canaries import Canary, Heard, canaries, heard, is_test_file
+from asbuilt.proof.counts import Counts
+from asbuilt.proof.infrastructure import PutBack, put_back
+from asbuilt.proof.runners import Call, Runner, narrowed, only, real_argv, reporting, runner_of
+from asbuilt.proof.suites.model import Change
+
+CANARY = Canary("z1", "0a", "0b")
+REPORT = "--junitxml=r.xml"
+
+
+@pytest.mark.parametrize(
+    ("argv", "output", "runner"),
+    [
+        (("python3", "-m", "pytest", "-q"), "", "pytest"),
+        (("uv", "run", "pytest"), "", "pytest"),
+        (("python", "-m", "unittest"), "", "unittest"),
+        (("node", "--test"), "", "node"),
+        (("npx", "--no-install", "vitest", "run"), "", "vitest"),
+        (("jest",), "", "jest"),
+        (("go", "test", "-v", "./..."), "", "go"),
+        (("cargo", "test"), "", "cargo"),
+        (("make", "test"), "3 passed in 0.02s\n", "pytest"),
+        (("make", "test"), "Ran 3 tests in 0.1s\n\nOK\n", "unittest"),
+        (("npm", "test"), " Test Files  1 passed (1)\n", "vitest"),
+        (("npm", "test"), "Test Suites: 1 passed\n", "jest"),
+        (("npm", "test"), "# tests 3\n", "node"),
+        (("make", "test"), "ok  \tx/a\t0.01s\n", "go"),
+        (("make", "test"), "test result: ok. 5 passed\n", "cargo"),
+        (("make", "test"), "all good\n", None),
+    ],
+)
+def test_a_runner_is_known_by_its_words_or_by_its_output(
+    argv: tuple[str, ...], output: str, runner: Runner | None
+) -> None:
+    assert runner_of(argv, output) == runner
+
+
+@pytest.mark.parametrize(
+    ("runner", "argv", "call"),
+    [
+        ("pytest", ("pytest", "-q"), Call(("pytest", REPORT, "-q", "--maxfail=0", "-k", "z1 or test_a"))),
+        (
+            "pytest",
+            ("make", "test"),
+            Call(("make", "test"), {"PYTEST_ADDOPTS": "--maxfail=0 --junitxml='r.xml' -k 'z1 or test_a'"}),
+        ),
+        ("unittest", ("python", "-m", "unittest"), Call(("python", "-m", "unittest", "-v", "-k", "z1"))),
+        ("unittest", ("make", "test"), None),
+        ("node", ("node", "--test", "t/"), Call(("node", "--test-name-pattern=z1", "--test", "t/"))),
+        ("node", ("make", "test"), None),
+        ("vitest", ("npm", "test"), Call(("npm", "test", "--", "-t", "z1"))),
+        ("jest", ("yarn", "test"), Call(("yarn", "test", "-t", "z1"))),
+        ("jest", ("make", "test"), None),
+        ("go", ("go", "test", "./..."), Call(("go", "test", "-run", "z1", "./..."))),
+        ("cargo", ("cargo", "test"), Call(("cargo", "test", "--no-fail-fast", "z1"))),
+        ("cargo", ("make", "test"), None),
+    ],
+)
+def test_a_runner_is_told_to_run_only_tests_of_some_name(
+    runner: Runner, argv: tuple[str, ...], call: Call | None
+) -> None:
+    assert narrowed(runner, argv, "z1", "r.xml", ["test_a"]) == call
+
+
+@pytest.mark.parametrize(
+    ("runner", "argv", "call"),
+    [
+        ("pytest", ("pytest", "-n", "2", "tests/"), Call(("pytest", REPORT, "-n", "2", "tests/test_a.py"))),
+        ("pytest", ("make", "test"), None),
+        (
+            "unittest",
+            ("python", "-m", "unittest", "discover", "-s", "tests"),
+            Call(("python", "-m", "unittest", "-v", "tests/test_a.py")),
+        ),
+        ("node", ("node", "--test", "t/"), Call(("node", "--test", "tests/test_a.py"))),
+        ("vitest", ("npm", "test"), Call(("npm", "test", "--", "tests/test_a.py"))),
+        ("go", ("go", "test"), Call(("go", "test", "-v", "./tests"))),
+        ("cargo", ("cargo", "test"), None),
+    ],
+)
+def test_a_runner_is_told_to_run_only_some_files(
+    runner: Runner, argv: tuple[str, ...], call: Call | None
+) -> None:
+    assert only(runner, argv, ["tests/test_a.py"], "r.xml", ["tests", "tests/test_a.py"]) == call
+
+
+def test_npm_test_is_read_through_where_its_script_is_plainly_nodes() -> None:
+    package = json.dumps({"scripts": {"test": "node --test test/"}})
+    assert real_argv(("npm", "test"), package) == ("node", "--test", "test/")
+    for other in ("", "[]", json.dumps({"scripts": {"test": "tsc && node --test"}})):
+        assert real_argv(("npm", "test"), other) == ("npm", "test")
+    assert real_argv(("make", "test"), package) == ("make", "test")
+
+
+def test_unittest_is_asked_for_names_unless_somebody_wants_it_quiet() -> None:
+    assert reporting(("python", "-m", "unittest"), "r.xml") == ("python", "-m", "unittest", "-v")
+    assert reporting(("python", "-m", "unittest", "-q"), "r.xml") == ("python", "-m", "unittest", "-q")
+
+
+@pytest.mark.parametrize(
+    ("runner", "sibling", "made"),
+    [
+        ("pytest", "tests/test_a.py", "tests/test_z10.py"),
+        ("pytest", "a_test.py", "z10_test.py"),
+        ("unittest", "tests/testing_a.py", "tests/test_z10.py"),
+        ("node", "test/a.test.mjs", "test/z10.test.mjs"),
+        ("node", "test/test-a.js", "test/test-z10.js"),
+        ("node", "test.js", "z10.test.js"),
+        ("node", "test/a.js", "test/z10.js"),
+        ("vitest", "src/a.spec.ts", "src/z10.spec.ts"),
+        ("jest", "__tests__/a.js", "__tests__/z10.js"),
+        ("go", "pkg/a_test.go", "pkg/z10_test.go"),
+        ("cargo", "tests/a.rs", "tests/z10.rs"),
+    ],
+)
+def test_a_canary_is_named_as_its_sibling_so_that_it_is_collected_too(
+    runner: Runner, sibling: str, made: str
+) -> None:
+    found = canaries(runner, [sibling, "src/product.py"], lambda _: "package a\n", CANARY)
+    assert list(found) == [made]
+    assert is_test_file(runner, made)
+    content = found[made].decode()
+    assert (content.count("z10_0a"), content.count("z10_0b")) == (1, 1)
+
+
+def test_every_folder_with_tests_has_its_pair_and_those_of_the_phase_come_first() -> None:
+    paths = [f"t{number:02}/test_a.py" for number in range(20)]
+    found = canaries("pytest", paths, lambda _: "", CANARY, ["t19/test_a.py"])
+    assert len(found) == 12
+    assert list(found)[:2] == ["t19/test_z10.py", "t00/test_z11.py"]
+
+
+AS_THEY_MUST = Heard("right", "1 failed and 1 passed, as they must")
+LIES = Heard("wrong", "the test run reports a failing test as passed")
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "counts", "said"),
+    [
+        (1, Counts(2, 1, 0, ("t::z10_0b",), ("t::z10_0a",)), AS_THEY_MUST),
+        (1, Counts(2, 1, 0), AS_THEY_MUST),
+        (0, Counts(2, 0, 0), LIES),
+        (1, Counts(3, 1, 0, ("t::other",), ("t::z10_0a", "t::z10_0b")), LIES),
+        (
+            1,
+            Counts(2, 2, 0, ("t::z10_0a", "t::z10_0b")),
+            Heard("wrong", "the test run reports a passing test as failed"),
+        ),
+        (0, Counts(2, 1, 0), Heard("wrong", "the test run ends with exit 0 though a test fails")),
+        (5, Counts(0, 0, 0), Heard("absent", "2 of 2 canaries did not run")),
+        (0, None, Heard("absent", "the run of the canaries came to no summary")),
+        (None, Counts(2, 1, 0), Heard("absent", "the run of the canaries came to no summary")),
+    ],
+)
+def test_a_canary_that_is_reported_wrongly_voids_the_run(
+    exit_code: int | None, counts: Counts | None, said: Heard
+) -> None:
+    assert heard(CANARY, 1, exit_code, counts) == said
+
+
+HOOK = b"def pytest_sessionfinish(session): session.exitstatus = 0\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "conftest.py",
+        "tests/conftest.py",
+        "pytest.ini",
+        "sitecustomize.py",
+        "jest.config.js",
+        "vitest.setup.ts",
+        "src/setupTests.ts",
+        ".mocharc.yml",
+        "pytest/__init__.py",
+    ],
+)
+def test_what_tells_a_runner_how_to_test_is_the_bases_unless_the_phase_names_it(path: str) -> None:
+    changed = Change(path, b"# as it was\n", HOOK)
+    assert put_back([changed], "- [ ] the tests pass") == (PutBack(path, b"# as it was\n", is_recipe=False),)
+    assert put_back([changed._replace(before=None)], "") == (PutBack(path, None, is_recipe=False),)
+    assert put_back([changed], f"- [ ] `{path}` gets a hook") == ()
+
+
+@pytest.mark.parametrize(
+    "path", ["app.py", "tests/test_a.py", "README.md", "Cargo.toml", "go.mod", "tests/data.json"]
+)
+def test_what_is_product_test_or_manifest_is_the_phases(path: str) -> None:
+    assert put_back([Change(path, b"a", b"b")], "") == ()
+
+
+def test_a_recipe_is_put_back_for_the_tests_alone() -> None:
+    change = Change("Makefile", b"test:\n\tpytest\n", b"test:\n\tpytest || true\n")
+    assert put_back([change], "") == (PutBack("Makefile", change.before, is_recipe=True),)
+
+
+def test_of_a_projects_own_file_only_the_runners_tables_are_put_back() -> None:
+    before = "[project]\nname = 'a'\n\n[tool.pytest.ini_options]\naddopts = '-q'\n\n[tool.ruff]\nline = 1\n"
+    after = before.replace("'a'", "'b'").replace("'-q'", "'-q --deselect t'")
+    (found,) = put_back([Change("pyproject.toml", before.encode(), after.encode())], "")
+    assert found.content == (
+        b"[project]\nname = 'b'\n\n[tool.ruff]\nline = 1\n\n[tool.pytest.ini_options]\naddopts = '-q'\n\n"
+    )
+    other = before.replace("'a'", "'b'")
+    assert put_back([Change("pyproject.toml", before.encode(), other.encode())], "") == ()
+
+
+def test_of_a_package_only_the_tests_scripts_and_settings_are_put_back() -> None:
+    before = {"name": "a", "scripts": {"test": "vitest run"}, "jest": {"bail": 1}}
+    after = {
+        "name": "a",
+        "scripts": {"test": "vitest run || true", "posttest": "exit 0", "build": "tsc"},
+        "dependencies": {"b": "1"},
+    }
+    change = Change("package.json", json.dumps(before).encode(), json.dumps(after).encode())
+    (found,) = put_back([change], "")
+    assert json.loads(found.content or b"") == {
+        "name": "a",
+        "scripts": {"build": "tsc", "test": "vitest run"},
+        "dependencies": {"b": "1"},
+        "jest": {"bail": 1},
+    }
+    added = json.dumps({**before, "dependencies": {"b": "1"}}).encode()
+    assert put_back([change._replace(after=added)], "") == ()
