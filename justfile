@@ -83,6 +83,10 @@ first-plan:
 pictures:
     python scripts/pictures.py
 
+# look at a report (FILE.html) in Chromium: light, dark, wide, narrow, into FOLDER; what sticks out is told
+looks file folder="looks":
+    python scripts/looks.py {{ file }} {{ folder }}
+
 # what the next release notes would say
 changelog:
     towncrier build --draft --version next

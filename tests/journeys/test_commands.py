@@ -174,10 +174,10 @@ greet.1   landed on main [HH:MM], [AGE]
 Promised 4 items, 4 checks. Proven 4, 4. Not run 0.
 ! phase 2a: 1 fix: grep -q goodbye part.py: FAIL, exit 1
 --- stderr
-Next: asbuilt report greet.1 --markdown
+Next: asbuilt report greet.1 --open
 """)
-    assert office.asbuilt("report", "greet.1", "--markdown").splitlines()[2:6] == snapshot(
-        ["# Run greet.1", "", "- Plan: `plans/greet.md`", "- State: landed"]
+    assert office.asbuilt("report", "greet.1", "--markdown").splitlines()[2:7] == snapshot(
+        ["# Greetings", "", "Run `greet.1` of `plans/greet.md`", "", "**landed** on main, `[HASH]`"]
     )
     assert office.asbuilt("log", "greet", "--phase", "2a") == snapshot("""\
 exit 0

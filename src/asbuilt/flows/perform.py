@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -26,7 +27,7 @@ from asbuilt.git.changes import base_of
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.report import render
+from asbuilt.pages.telling import Page
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 
@@ -245,4 +246,4 @@ class Performer:
         """Write the account of a run as it stands now; returns its digest."""
         record = Record(run=run, store=self._store, blobs=self._blobs)
         account = account_of(record, facts, self._home.workspaces / run.repo / run.run, now)
-        return self._blobs.put(render(account).encode("utf-8", "replace"))
+        return self._blobs.put(Page(account, UTC).markdown.encode("utf-8", "replace"))
