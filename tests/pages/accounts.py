@@ -80,6 +80,7 @@ FAILED: Final = Account(
     pending=(Work("1", "r", "a" * 40),),
     workspaces=("/state/workspaces/6f9c/r/main",),
     tests="pytest -q",
+    outputs={"sha256:0": "E   assert 200 == 429\n``` 1 failed, 11 passed, 1 skipped"},
 )
 
 _OPINION: Final = Opinion(

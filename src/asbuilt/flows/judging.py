@@ -31,11 +31,20 @@ _LOOKED_UP: Final = 500
 
 
 class Exhibits:
-    """What one attempt of a phase has to show."""
+    """What one attempt of a phase has to show, as it was kept, or as it was `shown` anew."""
 
-    def __init__(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
+    def __init__(
+        self,
+        record: Record,
+        repository: Repository,
+        phase: PhaseFacts,
+        number: int,
+        *,
+        shown: Sequence[Evidence] | None = None,
+    ) -> None:
         self._record = record
         self._repository = repository
+        self._shown = shown
         self._attempt = attempt_of(phase, number)
         self._commit = self._attempt.commit or ""
         self.base = base_of(repository, self._commit)
@@ -46,6 +55,8 @@ class Exhibits:
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """What the checks have shown of its tree."""
+        if self._shown is not None:
+            return tuple(self._shown)
         kept = self._record.blobs.get(self._attempt.evidence or "") if self._attempt.evidence else b"[]"
         return tuple(evidence_from(one) for one in json.loads(kept))
 

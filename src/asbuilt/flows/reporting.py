@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.flows.outcomes import branch_of
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from asbuilt.journal.events import Event
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.plan.model import Plan
+    from asbuilt.proof.evidence import Evidence
+
+
+_LINES: Final = 20
+_TAIL: Final = 3_000
+"""Letters and lines of an output that a page has room for: its end tells what went wrong."""
 
 
 class _Gathering:
@@ -40,6 +46,7 @@ class _Gathering:
                 event for event in whole_history(session, run.address) if event.data.get("run") == run.run
             ]
         self.events: list[Event] = every
+        self.outputs: dict[str, str] = {}
         self._by_key = {event.key.removeprefix(f"{run.run}/"): event for event in every}
 
     def told(self, key: str) -> dict[str, Any]:
@@ -114,8 +121,13 @@ class _Gathering:
             for data, said in found
         )
 
-    def _evidence(self, digest: str | None) -> tuple[Any, ...]:
-        return tuple(evidence_from(one) for one in self._plain(digest) or ())
+    def _evidence(self, digest: str | None) -> tuple[Evidence, ...]:
+        shown = tuple(evidence_from(one) for one in self._plain(digest) or ())
+        for one in shown:
+            if one.outcome != "PASS":
+                said = (self._blob(one.output) or b"").decode("utf-8", "replace").strip()
+                self.outputs[one.output] = "\n".join(said[-_TAIL:].splitlines()[-_LINES:])
+        return shown
 
     def _plain(self, digest: str | None) -> Any:  # noqa: ANN401 - JSON
         kept = self._blob(digest)
@@ -167,4 +179,5 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
             ((event.at, event.kind, event.data) for event in events), now or (events[-1].at if events else "")
         ),
         decisions=gathering.decisions(),
+        outputs=gathering.outputs,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from asbuilt.lifecycle.facts import Landed, Work
     from asbuilt.lifecycle.timeline import Span
     from asbuilt.proof.evidence import Evidence
@@ -127,6 +129,8 @@ class Account(NamedTuple):
     """Every phase of the plan, in its order."""
     spans: tuple[Span, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    outputs: Mapping[str, str] = {}
+    """The end of what checks printed that did not pass, by the digest of the whole."""
 
 
 class Sums(NamedTuple):

@@ -116,12 +116,12 @@ def timeline(spans: Sequence[Span], titles: Mapping[str, str], zone: tzinfo | No
         parts.append(f'<text x="0" y="{top + 14}">{_text(_short(title))}</text>')
         parts.append(f'<text class="small" x="100%" y="{top + 14}" text-anchor="end">{spent}</text>')
         for span in lane:
-            at = 100 * seconds(began, span.began) / whole
+            at = min(100 - _SEEN, 100 * seconds(began, span.began) / whole)
             wide = max(_SEEN, 100 * seconds(span.began, span.ended) / whole)
             told = f"{span.what}: {lasting(seconds(span.began, span.ended))}"
             parts.append(
-                f'<rect class="{span.doing}" x="{min(at, 100 - _SEEN):.2f}%" y="{top + 20}"'
-                f' width="{min(wide, 100 - min(at, 100 - _SEEN)):.2f}%" height="12" rx="2">'
+                f'<rect class="{span.doing}" x="{at:.2f}%" y="{top + 20}"'
+                f' width="{wide:.2f}%" height="12" rx="2">'
                 f"<title>{_text(told)}</title></rect>"
             )
     bottom = len(lanes) * _LANE + 14

@@ -24,7 +24,7 @@ from asbuilt.pages.times import lasting, seconds
 from asbuilt.proof.suites.model import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.lifecycle.report import Account, AttemptAccount, PhaseAccount
     from asbuilt.pages.document import Block, Tone, Words
@@ -85,7 +85,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     judged = phase.judged
     blocks: list[Block] = [Paragraph(_facts(account, phase))]
     blocks += _promises(phase, judged)
-    blocks += _checks(phase.evidence)
+    blocks += _checks(phase.evidence, account.outputs)
     blocks += _trials(phase.evidence)
     blocks += _findings(judged.findings if judged else ())
     blocks += _attempts(account, phase)
@@ -179,7 +179,7 @@ def _cited(evidence: Sequence[str]) -> Iterator[str | Code]:
         yield Code(words.removeprefix(lead).strip("`"))
 
 
-def _checks(evidence: Sequence[Evidence]) -> Iterator[Block]:
+def _checks(evidence: Sequence[Evidence], outputs: Mapping[str, str]) -> Iterator[Block]:
     if not evidence:
         return
     yield Heading(("Checks, run by asbuilt on a clean checkout",))
@@ -187,6 +187,10 @@ def _checks(evidence: Sequence[Evidence]) -> Iterator[Block]:
         ("check", "outcome", "exit", "ran", "skipped", "failed", "took", "tree"),
         tuple(_check(one) for one in evidence),
     )
+    for one in evidence:
+        if outputs.get(one.output) and one.outcome != "PASS":
+            yield Paragraph(("What ", Code(command_of(one)), " printed last:"))
+            yield Listing(outputs[one.output])
 
 
 def _check(one: Evidence) -> tuple[Words, ...]:
