@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.crash
-RUNS = int(os.environ.get("ASBUILT_REPLAYS", "3"))
+RUNS = int(os.environ.get("ASBUILT_REPLAYS", "2"))
 FILES = {
     "asbuilt.toml": """\
 [checks]
@@ -123,10 +122,10 @@ class Archive:
     def git(self, at: Path, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=at, env=self.environ, check=True, capture_output=True)  # noqa: S607
 
-    def asbuilt(self, at: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def asbuilt(self, at: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-P", "-m", "asbuilt", *arguments],
-            cwd=at, env=self.environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            cwd=at, env={**self.environ, **environ}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
     def replay(self, at: Path, n: int) -> tuple[int, dict[str, Any]]:
@@ -163,11 +162,11 @@ def test_runs_show_the_same_on_another_checkout(archive: Archive) -> None:
 def test_what_landed_is_replayed_in_a_plain_clone_and_what_did_not_is_missing_there(
     archive: Archive, tmp_path: Path
 ) -> None:
-    archive.git(tmp_path, "clone", "-q", str(archive.shop), "plain")
+    archive.git(tmp_path, "clone", "-q", "--no-local", str(archive.shop), "plain")
     assert archive.replay(tmp_path / "plain", 1)[0] == 0
     told = archive.asbuilt(tmp_path / "plain", "verify", "--replay", "part2.1")
-    assert (told.returncode, told.stderr) == (
-        1, f"Next: git fetch {archive.shop} 'refs/asbuilt/*:refs/asbuilt/*'\n",
+    assert (told.returncode, told.stderr.split()) == (
+        1, ["Next:", "git", "fetch", str(archive.shop), "'refs/asbuilt/*:refs/asbuilt/*'"],
     )  # fmt: skip
     assert "its commits: was here, is not here" in " ".join(told.stdout.split())
 
@@ -213,11 +212,10 @@ def test_two_replays_at_a_time_are_refused(archive: Archive) -> None:
 
 
 def test_without_a_ring_nothing_that_an_agent_wrote_is_run(archive: Archive, tmp_path: Path) -> None:
-    (tmp_path / "git").symlink_to(shutil.which("git") or "")
-    environ = {**archive.environ, "PATH": str(tmp_path), "ASBUILT_RING_REQUIRED": "true"}
-    archive.environ, before = environ, archive.environ
-    told = archive.asbuilt(archive.shop, "verify", "--replay", "part1.1")
-    archive.environ = before
+    (tmp_path / "bwrap").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (tmp_path / "bwrap").chmod(0o700)
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ASBUILT_RING_REQUIRED": "true"}
+    told = archive.asbuilt(archive.shop, "verify", "--replay", "part1.1", **environ)
     assert (told.returncode, told.stderr.splitlines()[0]) == (
         4, "error: no ring holds here what the checks run",
     )  # fmt: skip

@@ -41,13 +41,15 @@ class Exhibits:
         number: int,
         *,
         shown: Sequence[Evidence] | None = None,
+        since: str | None = None,
     ) -> None:
+        """Take what is judged; `since` is what it is compared with, when that is not its own base."""
         self._record = record
         self._repository = repository
         self._shown = shown
         self._attempt = attempt_of(phase, number)
         self._commit = self._attempt.commit or ""
-        self.base = base_of(repository, self._commit)
+        self.base = since or base_of(repository, self._commit)
         there = touched(repository, self.base, self._commit)
         self.changed = frozenset(path for path, is_there in there.items() if is_there)
         self.removed = frozenset(there) - self.changed

@@ -72,7 +72,12 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
                 phase: found for phase, found in facts.differs.items() if found.point == facts.compared
             }
         case "together.done":
-            facts.together = data["outcome"]
+            facts.together, facts.apart = data["outcome"], tuple(data.get("failures", ()))
+        case "together.unjudged":
+            _hear_verifier(facts.whole, data)
+        case "together.judged":
+            facts.whole.verdict, facts.whole.items = data["outcome"], data.get("items")
+            facts.whole.failures = tuple(data.get("failures", ()))
         case "report.written":
             facts.reported = True
         case "plan.marked":
