@@ -148,6 +148,8 @@ greet.1 landed on main: 4 phases proven, [AGE].
 [TIME] greet.1 3   VERDICT   verifier says PASS
 [TIME] greet.1 3   PROVEN    [HASH]
 [TIME] greet.1 -   TOGETHER  PASS
+[TIME] greet.1 -   VERIFY    another agent judges all phases together
+[TIME] greet.1 -   VERDICT   verifier says PASS
 [TIME] greet.1 -   LANDED    main [HASH]
 [TIME] greet.1 -   COMPLETE  every phase of the plan is done
 """)

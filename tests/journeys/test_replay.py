@@ -125,7 +125,8 @@ class Archive:
     def asbuilt(self, at: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-P", "-m", "asbuilt", *arguments],
-            cwd=at, env={**self.environ, **environ}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            cwd=at, env={**self.environ, **environ}, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, check=False,
         )  # fmt: skip
 
     def replay(self, at: Path, n: int) -> tuple[int, dict[str, Any]]:
@@ -182,7 +183,7 @@ def test_a_check_that_has_become_red_is_said_and_nothing_is_written(archive: Arc
     assert told.stdout.splitlines()[1:] == [
         "✗ 1   Part 1 does not hold any more: 6 outcomes",
         "      grep -q yes made.txt: was PASS, is FAIL: exit 1",
-        "0 of 1 phase came out as then.",
+        "0 of 1 part came out as then.",
     ]
     assert archive.asbuilt(archive.shop, "log", "part1").stdout == log
     assert sorted(archive.state.glob("blobs/*/*")) == blobs

@@ -155,6 +155,13 @@ RICH: Final = Account(
         ),
     ),
     landed=(Landed("1", "r", "a" * 40, "c" * 40), Landed("2", "r", "b" * 40, "d" * 40)),
+    whole=AttemptAccount(
+        0, "verify", "PASS", "", "", None, (GREEN._replace(reused=True), PIPE._replace(reused=True)),
+        (
+            ItemVerdict(1, "phase 1, Token bucket: what it promised still stands", "PASS", "", ("app.py:1",)),
+            ItemVerdict(2, "phase 2, Limits: what it promised still stands", "PASS", "", ("limits.py:3",)),
+        ),
+    ),
     title="Rate limiting for the public API",
     began_at="2026-11-14T21:48:00.000Z",
     ended_at="2026-11-15T00:18:00.000Z",

@@ -98,7 +98,7 @@ def test_green_is_only_what_asbuilt_has_shown_itself() -> None:
         RICH.phases[1].attempts[0]._replace(items=(said_only,), evidence=(GREEN._replace(outcome="FAIL"),))
     )
     phase = RICH.phases[1]._replace(attempts=(attempt,), proven=None, landed=None)
-    page = Page(RICH._replace(phases=(phase,), landed=(), state="failed"), UTC).html
+    page = Page(RICH._replace(phases=(phase,), whole=None, landed=(), state="failed"), UTC).html
     body = page.partition("<body>")[2]
     assert "proven" not in {
         word for part in body.split('class="')[1:] for word in part.partition('"')[0].split()

@@ -20,7 +20,7 @@ from asbuilt.errors import DONE, FAILED, GateStopped, NotFound, UsageWrong
 from asbuilt.flows.enrolling import known
 from asbuilt.flows.environment import kept
 from asbuilt.flows.record import Record
-from asbuilt.flows.replaying import Replay
+from asbuilt.flows.replaying import HERE, Replay
 from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.git.repository import open_repository
 from asbuilt.git.trees import is_here
@@ -60,7 +60,7 @@ def replay(door: Door, name: str, phase: str | None) -> int:
     settings = desk_for(door).settings
     stored, phase = _find(door, settings, name), phase or named(name).phase
     with _replaying(door, settings, stored) as replay_of:
-        wanted = [one for one in replay_of.phases() if phase in (None, one.id)]
+        wanted = [part for name, part in replay_of.parts().items() if phase in (None, name)]
         if not wanted:
             raise NotFound(
                 f"nothing of {stored.name}{f' phase {phase}' if phase else ''} can be replayed",
@@ -72,15 +72,15 @@ def replay(door: Door, name: str, phase: str | None) -> int:
             headline(door, stored.name, f"again, on {where}")
         found = []
         for one in wanted:
-            found.append(replay_of.phase(one))
+            found.append(one())
             if not door.json:
                 _show(door, found[-1])
     holding = sum(one.holds for one in found)
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.replay/1", **_json(stored, found)})
     else:
-        answer(door, "", f"{holding} of {counted(len(found), 'phase')} came out as then.")
-        if any(row.what == "its commits" and not row.holds for one in found for row in one.rows):
+        answer(door, "", f"{holding} of {counted(len(found), 'part')} came out as then.")
+        if any(row.what == HERE and not row.holds for one in found for row in one.rows):
             source = stored.run.options["checkout"]
             next_command(door, f"git fetch {source} 'refs/asbuilt/*:refs/asbuilt/*'")
     return DONE if holding == len(found) else FAILED
@@ -109,7 +109,7 @@ def _json(stored: Stored, found: list[Replayed]) -> dict[str, object]:
         "phases": [
             {
                 "phase": one.phase,
-                "attempt": one.attempt,
+                "title": one.title,
                 "holds": one.holds,
                 "outcomes": [{**row._asdict(), "holds": row.holds} for row in one.rows],
             }

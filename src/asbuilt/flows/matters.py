@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.facts import RunFacts, Work
+    from asbuilt.lifecycle.facts import Work
+    from asbuilt.proof.evidence import Evidence
 
 _BESIDE: Final = (
     "no phase takes back or contradicts what another one has built",
@@ -58,9 +59,14 @@ def all_matter(record: Record, works: Sequence[Work]) -> Matter:
     )
 
 
-def all_exhibits(record: Record, repository: Repository, facts: RunFacts) -> Exhibits:
+def all_exhibits(
+    record: Record,
+    repository: Repository,
+    works: Sequence[Work],
+    *,
+    shown: Sequence[Evidence] | None = None,
+) -> Exhibits:
     """Give what all of them have to show: the difference from where the first began, and the last checks."""
-    evidence = record.told("together")["evidence"]
-    last = AttemptFacts(0, "verify", commit=facts.base_now, evidence=evidence)
-    since = base_of(repository, facts.pending[0].commit)
-    return Exhibits(record, repository, PhaseFacts(WHOLE, attempts=[last]), 0, since=since)
+    last = AttemptFacts(0, "verify", commit=works[-1].commit, evidence=record.told("together")["evidence"])
+    since = base_of(repository, works[0].commit)
+    return Exhibits(record, repository, PhaseFacts(WHOLE, attempts=[last]), 0, shown=shown, since=since)

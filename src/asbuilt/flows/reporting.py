@@ -20,6 +20,7 @@ from asbuilt.proof.resolving import command_of
 from asbuilt.proof.verdict import item_from
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from asbuilt.flows.record import Record
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Evidence
 
 
+_OF_VERDICT: Final = "the verdict: "
+_SEVERAL: Final = 2
 _LINES: Final = 20
 _TAIL: Final = 3_000
 """Letters and lines of an output that a page has room for: its end tells what went wrong."""
@@ -92,15 +95,30 @@ class _Gathering:
             evidence=self._evidence(attempt.evidence),
             items=tuple(item_from(one) for one in items or ()),
             opinion=None if opinion is None else opinion_from(opinion),
-            faults=tuple(
-                fault.removeprefix("the verdict: ")
-                for fault in verdict.get("failures", ())
-                if fault.startswith("the verdict: ")
-            ),
+            faults=_faults(verdict),
             agent=str(self.told(f"{key}/begun/1").get("agent", "")),
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,
             cost_usd=sum(cost for of, cost in costs.items() if of == name or of.startswith(f"{name}v")),
+        )
+
+    def whole(self) -> AttemptAccount | None:
+        """Tell what was shown of all phases together, where there are several."""
+        proven, judged = self.told("together"), self.told("together/judged")
+        if len(self._facts.unlanded) + len(self._facts.works) < _SEVERAL or not proven:
+            return None
+        opinion = self._plain(judged.get("opinion"))
+        return AttemptAccount(
+            number=0,
+            role="verify",
+            ending=proven["outcome"],
+            reason="; ".join(proven.get("failures", ())),
+            says=str(judged.get("says", "")),
+            kept=None,
+            evidence=self._evidence(proven.get("evidence")),
+            items=tuple(item_from(one) for one in self._plain(judged.get("items")) or ()),
+            opinion=None if opinion is None else opinion_from(opinion),
+            faults=_faults(judged),
         )
 
     def decisions(self) -> tuple[Decision, ...]:
@@ -138,6 +156,11 @@ class _Gathering:
             return None if digest is None else self._record.blobs.get(digest)
         except (NotFound, StoreFailed):
             return None
+
+
+def _faults(verdict: Mapping[str, Any]) -> tuple[str, ...]:
+    told: Sequence[str] = verdict.get("failures", ())
+    return tuple(one.removeprefix(_OF_VERDICT) for one in told if one.startswith(_OF_VERDICT))
 
 
 def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Account:
@@ -179,5 +202,6 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
             ((event.at, event.kind, event.data) for event in events), now or (events[-1].at if events else "")
         ),
         decisions=gathering.decisions(),
+        whole=gathering.whole(),
         outputs=gathering.outputs,
     )

@@ -126,7 +126,7 @@ class Working:
         """Let another agent judge all that waits to be landed, as one change."""
         whole, name = facts.whole, f"1v{_again(facts.whole)}"
         record.say("together.judging", f"together/{name}/begun")
-        exhibits = all_exhibits(record, repository, facts)
+        exhibits = all_exhibits(record, repository, facts.pending)
         verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
         ended = self._verify(record, workspace, verifying, whole.verifier_ended_start)
         if ended.ending != "done":

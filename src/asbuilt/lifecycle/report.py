@@ -129,6 +129,8 @@ class Account(NamedTuple):
     """Every phase of the plan, in its order."""
     spans: tuple[Span, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    whole: AttemptAccount | None = None
+    """What was shown of all phases together; None where there was only one."""
     outputs: Mapping[str, str] = {}
     """The end of what checks printed that did not pass, by the digest of the whole."""
 

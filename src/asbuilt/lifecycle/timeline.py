@@ -63,6 +63,10 @@ def spans_of(events: Iterable[tuple[str, str, Mapping[str, object]]], now: str) 
                 begin("judge", f"verifier of attempt {number}")
             case "verifier.ended" | "verdict.given":
                 end("judge")
+            case "together.judging":
+                begin("judge", "verifier of all phases together")
+            case "together.unjudged" | "together.judged":
+                end("judge")
             case "phase.rechecked":
                 end("prepare", phase="")
                 found.append(Span("check", phase, before, at, "checks"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.lifecycle.report import PhaseAccount
 from asbuilt.pages.document import (
     Code,
     Heading,
@@ -22,11 +23,12 @@ from asbuilt.pages.document import (
 )
 from asbuilt.pages.times import lasting, seconds
 from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.verdict import Promise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from asbuilt.lifecycle.report import Account, AttemptAccount, PhaseAccount
+    from asbuilt.lifecycle.report import Account, AttemptAccount
     from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.evidence import Evidence, Outcome
     from asbuilt.proof.suites.model import Finding
@@ -91,6 +93,16 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     blocks += _attempts(account, phase)
     blocks += _repeat(account, phase)
     return Section((f"Phase {phase.id}: ", phase.title, " ", state_of(phase)), tuple(blocks), is_folded)
+
+
+def whole_section(account: Account, whole: AttemptAccount) -> Section:
+    """Tell what was shown of all phases together."""
+    promised = tuple(Promise(item.text) for item in whole.items)
+    together = PhaseAccount("", "", promised, (whole,), None, None)
+    is_proven = whole.ending == "PASS" and bool(whole.items) and not failures_of(whole)
+    blocks = [*_promises(together, whole), *_checks(whole.evidence, account.outputs)]
+    mark = Mark("proven", "proven") if is_proven else Mark("not proven", "failed")
+    return Section(("All phases together ", mark), tuple(blocks), is_proven)
 
 
 def _facts(account: Account, phase: PhaseAccount) -> Words:

@@ -24,7 +24,7 @@ from asbuilt.pages.drawing import DOINGS, edges, graph, timeline
 from asbuilt.pages.html import html
 from asbuilt.pages.knowing import to_know
 from asbuilt.pages.markdown import markdown
-from asbuilt.pages.phases import HASH, counted, phase_section, state_of
+from asbuilt.pages.phases import HASH, counted, phase_section, state_of, whole_section
 from asbuilt.pages.times import clock, lasting, moment, seconds, zone_of
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def told(account: Account, zone: tzinfo | None) -> Document:
         points = tuple(Point((f"Phase {phase}: ", *words) if phase else words) for phase, words in known)
         blocks.append(Section(("What to know",), (Points(points),)))
     blocks += _drawings(account, zone)
+    if account.whole is not None:
+        blocks.append(whole_section(account, account.whole))
     notable = {phase for phase, _ in known}
     blocks += (
         phase_section(account, phase, is_folded=bool(phase.proven) and phase.id not in notable)
