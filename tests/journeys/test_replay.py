@@ -63,13 +63,14 @@ TALKS = '[[turn]]\nrole = "verify"\nacts = [{ say = "all of it is there, and goo
 REFUSES = '[[turn]]\nrole = "verify"\nacts = [{ verdict = "fail", items = [2], why = "it tests nothing" }]\n'
 KINDS = ("fixed", "talks", "red", "landed", "refuses")
 """Mended once, never judged, never green, proven at once, never good enough."""
+NOTICED = ["remarks about the changes", "0"]
 PASSED = [["tests", "PASS"], ["grep -q yes made.txt", "PASS"], ["grep -q '= {n}' part{n}.py", "PASS"]]
 SHOWN = {
-    "fixed": [*PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "PASS"]],
-    "landed": [*PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "PASS"]],
-    "talks": [*PASSED, ["verdict", "void"], ["item 1", "NOT_RUN"], ["item 2", "NOT_RUN"]],
-    "refuses": [*PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "FAIL"]],
-    "red": [["tests", "FAIL"], PASSED[1], ["grep -q '= {n}' part{n}.py", "FAIL"]],
+    "fixed": [NOTICED, *PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "PASS"]],
+    "landed": [NOTICED, *PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "PASS"]],
+    "talks": [NOTICED, *PASSED, ["verdict", "void"], ["item 1", "NOT_RUN"], ["item 2", "NOT_RUN"]],
+    "refuses": [NOTICED, *PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "FAIL"]],
+    "red": [NOTICED, ["tests", "FAIL"], PASSED[1], ["grep -q '= {n}' part{n}.py", "FAIL"]],
 }
 
 
@@ -181,7 +182,7 @@ def test_a_check_that_has_become_red_is_said_and_nothing_is_written(archive: Arc
     made.write_text("yes\n", encoding="utf-8")
     assert told.returncode == 1
     assert told.stdout.splitlines()[1:] == [
-        "✗ 1   Part 1 does not hold any more: 6 outcomes",
+        "✗ 1   Part 1 does not hold any more: 7 outcomes",
         "      grep -q yes made.txt: was PASS, is FAIL: exit 1",
         "0 of 1 part came out as then.",
     ]

@@ -15,7 +15,8 @@ from asbuilt.lifecycle.timeline import Span
 from asbuilt.pages.telling import Page
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.opinion import Entry, Line, Opinion
-from asbuilt.proof.suites.model import Citation, Finding, Kind, Severity
+from asbuilt.proof.remarks import Remark
+from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
 KEPT: Final = Path(__file__).parent / "shown"
@@ -35,13 +36,18 @@ PIPE: Final = Evidence(
     "grep a x | wc", ("/bin/sh", "-c", "grep a x | wc"), 0, "PASS", "exit 0", None, None, None, "sha256:1",
     0.2, "8" * 40,
 )  # fmt: skip
-SKIPPED: Final = Finding(
-    Kind.TEST_SKIPPED, Severity.SIGN_OFF, "tests/test_app.py", "test_slow", 80, 88, "def test_slow():",
+SKIPPED: Final = Remark(
+    "test-skipped",
+    Severity.SIGN_OFF,
+    "tests/test_app.py",
+    "test_slow",
+    88,
+    "def test_slow():",
     "@skip('slow')",
-)  # fmt: skip
-ORDERED: Final = Finding(
-    Kind.TEST_REMOVED, Severity.ALLOWED, "tests/test_old.py", "test_old", 3, None, "assert old()", "",
-    Citation(14, "remove `tests/test_old.py`"),
+)
+ORDERED: Final = Remark(
+    "test-removed", Severity.ALLOWED, "tests/test_old.py", "test_old", 3, "assert old()",
+    cited="line 14: remove `tests/test_old.py`",
 )  # fmt: skip
 
 FAILED: Final = Account(

@@ -49,7 +49,7 @@ def said_by(text: str) -> Account:
     attempt = AttemptAccount(
         1, "implement", "done", text, text, "refs/x", (GREEN._replace(argv=(text,), notes=(text,)),),
         (ItemVerdict(1, text, "FAIL", text, (text,)),), agent=text,
-        findings=(SKIPPED._replace(path=text, test=text, was=text, now=text),),
+        remarks=(SKIPPED._replace(path=text, test=text, was=text, now=text),),
     )  # fmt: skip
     waived = Waived(1, text, text, text, "2026-11-15")
     phase = PhaseAccount("1", text, (Promise(text),), (attempt,), "a" * 40, None, (waived,))

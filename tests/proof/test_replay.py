@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from asbuilt.proof.evidence import Evidence
-from asbuilt.proof.replay import Again, checks_again, verdict_again
+from asbuilt.proof.remarks import Remark
+from asbuilt.proof.replay import Again, checks_again, remarks_again, verdict_again
+from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import ItemVerdict, Verdict
 
 TESTS = Evidence(
@@ -56,4 +58,16 @@ def test_a_verdict_that_is_void_now_and_an_item_that_lost_its_evidence_do_not_ho
         Again("verdict", "sound", "void", "it is for no intent"),
         Again("item 1", "PASS", "FAIL", "it cites a.py:1, and the tree has no such file"),
         Again("item 2", "FAIL", "NOT_RUN", "the phase has no such item"),
+    ]
+
+
+def test_what_was_noticed_about_a_change_holds_when_it_is_noticed_again() -> None:
+    skipped = Remark("test-skipped", Severity.FAILS, "tests/test_a.py", "test_a", 3, now="@skip")
+    ci = Remark("ci-changed", Severity.SIGN_OFF, ".gitlab-ci.yml")
+    once = Remark("flaky-test", Severity.SIGN_OFF, "tests/test_b.py")
+    assert [*remarks_again([skipped, once], [skipped])] == [Again("remarks about the changes", "1", "1")]
+    assert [*remarks_again([skipped], [skipped._replace(severity=Severity.NOTE), ci])] == [
+        Again("remarks about the changes", "1", "2"),
+        Again("tests/test_a.py:3, test_a: test skipped: now “@skip”", "fails", "note"),
+        Again(".gitlab-ci.yml: ci changed", "not noticed", "sign_off"),
     ]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.flows.inspecting import inspect, kept_remarks
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter
 from asbuilt.flows.proving import Proving, tree_of
@@ -19,7 +20,8 @@ from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import opinion_from
-from asbuilt.proof.replay import VERDICT, Again, checks_again, verdict_again
+from asbuilt.proof.remarks import failing
+from asbuilt.proof.replay import VERDICT, Again, checks_again, remarks_again, verdict_again
 from asbuilt.proof.verdict import item_from, judge
 
 if TYPE_CHECKING:
@@ -91,7 +93,11 @@ class Replay:
         frozen, text = record.frozen(phase.id)
         order = Order(tree_of(repository, base_of(repository, commit)), text)
         checks = [check.command for check in frozen.checks]
-        now = self._proving.prove(last.tree or "", checks, order=order, anew=True)
+        seen = inspect(record, repository, phase.id, commit, anew=True).remarks
+        if last.remarks is not None:
+            yield from remarks_again(kept_remarks(record, last.remarks), seen)
+        # Where the suite was made to pass, what it says shows nothing.
+        now = [] if failing(seen) else self._proving.prove(last.tree or "", checks, order=order, anew=True)
         yield from checks_again(self._shown(last.evidence), now)
         if last.items is not None:
             moved = replace(phase, attempts=[replace(last, commit=commit)])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.flows.outcomes import branch_of
+from asbuilt.flows.signoffs import signed_off
 from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
 from asbuilt.journal.events import whole_history
@@ -16,6 +17,7 @@ from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import opinion_from
+from asbuilt.proof.remarks import remark_from
 from asbuilt.proof.resolving import command_of
 from asbuilt.proof.verdict import item_from
 
@@ -66,16 +68,18 @@ class _Gathering:
         """Tell a phase that was begun, or checked again."""
         plan = self.frozen(phase.id)
         frozen = the_phase(plan, phase.id) if plan else None
+        attempts = tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts)
         stands = {one.commit: one.stands for one in self._facts.landed}
         return PhaseAccount(
             id=phase.id,
             title=frozen.title if frozen else phase.title,
             promised=promises_of(frozen) if frozen else (),
-            attempts=tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts),
+            attempts=attempts,
             proven=phase.proven,
             landed=stands.get(phase.proven or ""),
             waived=kept_waived(self._record, phase.waived),
             intent=phase.intent or "",
+            signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),
             rechecked=self._evidence(self.told(f"{phase.id}/rechecked").get("evidence")),
         )
 
@@ -96,6 +100,7 @@ class _Gathering:
             items=tuple(item_from(one) for one in items or ()),
             opinion=None if opinion is None else opinion_from(opinion),
             faults=_faults(verdict),
+            remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
             agent=str(self.told(f"{key}/begun/1").get("agent", "")),
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,

@@ -11,6 +11,7 @@ from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter
 from asbuilt.flows.outcomes import attempt_of, take
 from asbuilt.flows.waivers import waivers_of
+from asbuilt.git.workspaces import written_in
 from asbuilt.journal import runs
 from asbuilt.lifecycle.facts import GOES_ON, WHOLE
 from asbuilt.ports import Brief, Result
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.lease import Lease
     from asbuilt.flows.matters import Matter
     from asbuilt.flows.record import Record
+    from asbuilt.flows.surroundings import Surroundings
     from asbuilt.flows.tidings import Tidings
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle import phases
@@ -37,6 +39,8 @@ _TOLD: Final = 500
 """Files that a verifier is told by name; the difference itself is in its workspace."""
 _WAIVABLE: Final = 10
 """Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
+_NAMED: Final = 5
+"""Files that a verifier wrote and that are told by name."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -63,15 +67,22 @@ class Working:
         self._tidings = tidings
         self._lease = lease
 
-    def attempt(self, record: Record, workspace: Workspace, facts: RunFacts, move: phases.Attempt) -> None:
-        """Let an agent work, or go on waiting for one that does."""
+    def attempt(
+        self,
+        record: Record,
+        workspace: Workspace,
+        facts: RunFacts,
+        move: phases.Attempt,
+        around: Surroundings | None = None,
+    ) -> None:
+        """Let an agent work, or go on waiting for one that does; what is `around` is compared afterwards."""
         attempt = f"{record.run.run}.{move.phase}.{move.number}"
         known = next((one for one in facts.phases[move.phase].attempts if one.number == move.number), None)
         start = 1 if known is None else known.starts + (known.ending in GOES_ON)
         key = f"{move.phase}/{move.number}"
         record.say(
             "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
-            agent=record.run.options["agent"],
+            agent=record.run.options["agent"], before=around.keep() if around else None,
         )  # fmt: skip
         brief = self._brief(
             record,
@@ -85,6 +96,7 @@ class Working:
         if not self._is_there(attempt, after):
             take(record, workspace, facts, attempt)
         ended = self._await(record, brief, after=after)
+        outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",
@@ -98,6 +110,7 @@ class Working:
             attempt=f"{move.phase}.{move.number}",
             cost_usd=ended.cost_usd,
             ring=ended.ring,
+            **({"outside": outside} if outside else {}),
         )
 
     def verify(
@@ -111,7 +124,7 @@ class Working:
         verifying = _Verifying(
             phase_matter(record, phase.id), Exhibits(record, repository, phase, number), f"{phase.id}.{name}"
         )
-        ended = self._verify(record, workspace, verifying, judged.verifier_ended_start)
+        ended = self._verify(record, repository, workspace, verifying, judged.verifier_ended_start)
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
             record.say("verifier.ended", key, **about, **_unjudged(record, verifying, ended))
@@ -128,14 +141,16 @@ class Working:
         record.say("together.judging", f"together/{name}/begun")
         exhibits = all_exhibits(record, repository, facts.pending)
         verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
-        ended = self._verify(record, workspace, verifying, whole.verifier_ended_start)
+        ended = self._verify(record, repository, workspace, verifying, whole.verifier_ended_start)
         if ended.ending != "done":
             key = f"together/{name}/ended/{ended.starts}"
             record.say("together.unjudged", key, **_unjudged(record, verifying, ended))
             return
         record.say("together.judged", "together/judged", **_judged(record, verifying, ended))
 
-    def _verify(self, record: Record, workspace: Workspace, verifying: _Verifying, after: int) -> Result:
+    def _verify(
+        self, record: Record, repository: Repository, workspace: Workspace, verifying: _Verifying, after: int
+    ) -> Result:
         """Give a verifier what it judges, with the names of all that it can cite."""
         exhibits = verifying.exhibits
         brief = self._brief(
@@ -148,7 +163,11 @@ class Working:
             removed=tuple(sorted(exhibits.removed)[:_TOLD]),
             shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
         )
-        return self._await(record, brief, after=after)
+        ended = self._await(record, brief, after=after)
+        # Where a ring holds, the kernel has kept its workspace as it was.
+        if ended.ending == "done" and ended.ring == "none":
+            exhibits.written = tuple(written_in(repository, workspace, exhibits.tree))
+        return ended
 
     def _brief(
         self,
@@ -264,4 +283,5 @@ def _judged(record: Record, verifying: _Verifying, ended: Result) -> dict[str, A
         "says": ended.says[:200], "attempt": verifying.name, "cost_usd": ended.cost_usd,
         "unproven": verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), "opinion": kept,
         "items": record.blobs.put(json.dumps(verdict.items).encode()),
+        **({"written": held.written[:_NAMED]} if held.written else {}),
     }  # fmt: skip

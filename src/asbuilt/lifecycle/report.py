@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.proof.remarks import failing
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.timeline import Span
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.opinion import Opinion
-    from asbuilt.proof.suites.model import Finding
+    from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
 _WITH_A_TREE: Final = ("done", "limited", "not ended")
@@ -34,8 +36,8 @@ class AttemptAccount(NamedTuple):
     """What the verifier said, before it was looked up."""
     faults: tuple[str, ...] = ()
     """What was wrong with that as a whole."""
-    findings: tuple[Finding, ...] = ()
-    """How its suite proves less than before."""
+    remarks: tuple[Remark, ...] = ()
+    """What was noticed about its changes."""
     agent: str = ""
     began_at: str = ""
     ended_at: str = ""
@@ -54,13 +56,16 @@ class PhaseAccount(NamedTuple):
     landed: str | None
     waived: tuple[Waived, ...] = ()
     intent: str = ""
+    signed: Mapping[str, str] = {}
+    """What a person said to a change that wanted a sign-off, by the remark's key."""
     rechecked: tuple[Evidence, ...] = ()
     """What its checks have shown in a run that only verifies."""
 
     @property
     def judged(self) -> AttemptAccount | None:
-        """The last attempt that came to checks."""
-        return next((attempt for attempt in reversed(self.attempts) if attempt.evidence), None)
+        """The last attempt that was looked at."""
+        looked_at = (one for one in reversed(self.attempts) if one.evidence or one.remarks)
+        return next(looked_at, None)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -178,6 +183,8 @@ def notes(account: Account) -> list[tuple[str, str]]:
 
 def _first_failure(phase: PhaseAccount) -> str:
     for attempt in phase.attempts:
+        for remark in failing(attempt.remarks):
+            return remark.words
         for check in attempt.evidence:
             if check.outcome != "PASS":
                 return f"{check.name}: {check.outcome}, {check.why}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.pages.document import Code, Mark, Said
 from asbuilt.pages.phases import counted, failures_of, plan_words
 from asbuilt.proof.evidence import TESTS
-from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.remarks import for_a_person
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Evidence
 
 _WITH_A_TREE: Final = ("done", "limited", "not ended")
-_SEVERE: Final = (Severity.FAILS, Severity.SIGN_OFF)
+_NAMED: Final = 5
 
 
 def to_know(account: Account) -> list[tuple[str, Words]]:
@@ -54,17 +54,12 @@ def _of_phase(phase: PhaseAccount) -> Iterator[Words]:
         elif attempt.ending not in _WITH_A_TREE:
             told = f" attempt {attempt.number}: {attempt.ending}, {attempt.reason}"
             yield Mark("begun anew", "plain"), told
-    findings = phase.judged.findings if phase.judged else ()
-    severe = [one for one in findings if one.severity in _SEVERE]
-    if severe:
-        told = f" {counted(len(severe), 'finding')} about the suite, first: "
-        yield (
-            Mark("tests changed", "open"),
-            told,
-            severe[0].kind.replace("-", " "),
-            " in ",
-            Code(severe[0].path),
-        )
+    wanted = for_a_person(phase.judged.remarks if phase.judged else ())
+    unsigned = [remark for remark in wanted if remark.key not in phase.signed]
+    for remark in unsigned[:_NAMED]:
+        yield Mark("sign-off", "open"), f" {remark.rule.replace('-', ' ')}, ", Code(remark.place)
+    if len(unsigned) > _NAMED:
+        yield Mark("sign-off", "open"), f" and {len(unsigned) - _NAMED} more"
     for shown in phase.evidence:
         yield from _of_suite(shown)
 

@@ -22,6 +22,7 @@ from asbuilt.pages.document import (
     Table,
 )
 from asbuilt.pages.times import lasting, seconds
+from asbuilt.proof.remarks import failing
 from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import Promise
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.report import Account, AttemptAccount
     from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.evidence import Evidence, Outcome
-    from asbuilt.proof.suites.model import Finding
+    from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict
 
 HASH: Final = 10
@@ -89,7 +90,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     blocks += _promises(phase, judged)
     blocks += _checks(phase.evidence, account.outputs)
     blocks += _trials(phase.evidence)
-    blocks += _findings(judged.findings if judged else ())
+    blocks += _noticed(phase)
     blocks += _attempts(account, phase)
     blocks += _repeat(account, phase)
     return Section((f"Phase {phase.id}: ", phase.title, " ", state_of(phase)), tuple(blocks), is_folded)
@@ -244,26 +245,26 @@ def _names(title: str, names: Sequence[str]) -> Point:
     return Point((f"{title}: {counted(len(names), 'test')}.",), (tuple(shown),))
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[Block]:
-    if findings:
-        yield Heading(("The tests, before and after",))
-        yield Points(tuple(map(finding_point, findings)))
+def _noticed(phase: PhaseAccount) -> Iterator[Block]:
+    """Tell what asbuilt noticed about the changes, and what a person said to it."""
+    remarks = phase.judged.remarks if phase.judged else ()
+    if remarks:
+        yield Heading(("Noticed about the changes",))
+        yield Points(tuple(_remark(one, phase.signed.get(one.key, "")) for one in remarks))
 
 
-def finding_point(one: Finding) -> Point:
-    """Tell one way in which the suite may prove less than before."""
+def _remark(one: Remark, signed: str) -> Point:
     word, tone = _SEVERE[one.severity]
-    line = one.line_after or one.line_before
-    where = f"{one.path}:{line}" if line else one.path
     below: list[Words] = []
     if one.was:
         below.append(("Before: ", Code(one.was)))
     if one.now:
         below.append(("Now: ", Code(one.now)))
     if one.cited:
-        below.append((f"Line {one.cited.line} of the plan orders it: ", Code(one.cited.text)))
-    test = f" in {one.test}" if one.test else ""
-    return Point((Mark(word, tone), f" {one.kind.replace('-', ' ')}{test}, ", Code(where)), tuple(below))
+        below.append(("The plan orders it: ", one.cited))
+    if one.severity is Severity.SIGN_OFF:
+        below.append(("Signed off: ", signed or "not yet"))
+    return Point((Mark(word, tone), f" {one.rule.replace('-', ' ')}, ", Code(one.place)), tuple(below))
 
 
 def _attempts(account: Account, phase: PhaseAccount) -> Iterator[Block]:
@@ -289,7 +290,8 @@ def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Poin
 
 def failures_of(attempt: AttemptAccount) -> list[Words]:
     """Word what kept an attempt from being proven, and who found it."""
-    found: list[Words] = [
+    found: list[Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
+    found += [
         ("asbuilt ran ", Code(command_of(check)), f": {check.outcome}, {check.why}")
         for check in attempt.evidence
         if check.outcome != "PASS"

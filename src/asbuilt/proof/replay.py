@@ -8,14 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.evidence import TESTS
+from asbuilt.proof.remarks import OBSERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict, Verdict
 
 VERDICT: Final = "verdict"
+NOTICED: Final = "remarks about the changes"
 
 
 class Again(NamedTuple):
@@ -58,6 +61,17 @@ def _difference(then: Evidence, now: Evidence) -> str:
     if then.ring != now.ring:
         told.append(f"held by {now.ring or 'nothing'}; then by {then.ring or 'nothing'}")
     return "; ".join(told)
+
+
+def remarks_again(then: Sequence[Remark], now: Sequence[Remark]) -> Iterator[Again]:
+    """Compare what was noticed about a change with what is noticed; what was seen only once is left out."""
+    lasting = [one for one in then if one.rule not in OBSERVED]
+    was, is_now = ({one.key: one for one in remarks} for remarks in (lasting, now))
+    yield Again(NOTICED, str(len(was)), str(len(is_now)))
+    for key in dict.fromkeys((*was, *is_now)):
+        words = [side[key].severity.value if key in side else "not noticed" for side in (was, is_now)]
+        if words[0] != words[1]:
+            yield Again((was.get(key) or is_now[key]).words, *words)
 
 
 def verdict_again(items: Sequence[ItemVerdict], faults: Sequence[str], now: Verdict) -> Iterator[Again]:
