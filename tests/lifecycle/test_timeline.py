@@ -18,6 +18,8 @@ def test_the_time_of_a_run_is_told_by_what_was_done_in_it() -> None:
         ("14", "checks.done", {"phase": "1", "number": 1}),
         ("14", "verifier.begun", {"phase": "1", "number": 1}),
         ("16", "verdict.given", {"phase": "1", "number": 1}),
+        ("16", "together.judging", {}),
+        ("17", "together.judged", {}),
         ("17", "landing.intended", {}),
         ("18", "landing.done", {}),
         ("19", "attempt.begun", {"phase": "2", "number": 1, "role": "implement"}),
@@ -29,6 +31,7 @@ def test_the_time_of_a_run_is_told_by_what_was_done_in_it() -> None:
         Span("work", "1", "09", "10", "attempt 1, implement"),
         Span("check", "1", "11", "14", "checks of attempt 1"),
         Span("judge", "1", "14", "16", "verifier of attempt 1"),
+        Span("judge", "", "16", "17", "verifier of all phases together"),
         Span("land", "", "17", "18", "landing"),
         Span("work", "2", "19", "25", "attempt 1, implement"),
     )

@@ -12,7 +12,7 @@ from asbuilt.pages.document import one_line
 from asbuilt.pages.html import text as escaped
 from asbuilt.pages.telling import Page
 from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
-from tests.pages.accounts import FAILED, GREEN, RICH, SKIPPED
+from tests.pages.accounts import FAILED, GREEN, RED, RICH, SKIPPED
 
 HOSTILE = st.text(alphabet=st.sampled_from("ab<>&\"'/=;!-- \n\x00\u202escriptonx")) | st.text()
 VOID = {"meta", "rect", "line"}
@@ -90,6 +90,22 @@ def test_a_page_needs_nothing_and_asks_for_nothing() -> None:
     named = {name for _, attributes in page.elements for name, _ in attributes}
     assert not {name for name in named if name.startswith("on") or name in ("src", "href", "style")}
     assert page.open == []
+
+
+def test_all_phases_together_are_green_only_when_every_part_of_it_is() -> None:
+    whole = RICH.whole
+    assert whole is not None
+    red = whole._replace(ending="FAIL", evidence=(RED,), items=())
+    unmet = whole._replace(items=(*whole.items[:1], whole.items[1]._replace(outcome="FAIL")))
+    told = [
+        Page(RICH._replace(whole=one), UTC).html.partition("All phases together ")[2].partition("</b>")[0]
+        for one in (whole, red, unmet)
+    ]
+    assert told == [
+        '<b class="mark proven">proven',
+        '<b class="mark failed">not proven',
+        '<b class="mark failed">not proven',
+    ]
 
 
 def test_green_is_only_what_asbuilt_has_shown_itself() -> None:
