@@ -61,10 +61,10 @@ class PartTest(unittest.TestCase):
 JUDGES = '[[turn]]\nrole = "verify"\nacts = [{ verdict = "pass" }]\n'
 TALKS = '[[turn]]\nrole = "verify"\nacts = [{ say = "all of it is there, and good" }]\n'
 REFUSES = '[[turn]]\nrole = "verify"\nacts = [{ verdict = "fail", items = [2], why = "it tests nothing" }]\n'
-KINDS = ("fixed", "talks", "red", "landed", "refuses")
-"""Mended once, never judged, never green, proven at once, never good enough."""
+KINDS = ("fixed", "talks", "skips", "red", "landed", "refuses")
+"""Mended once, never judged, green by a skipped test, never green, proven at once, never good enough."""
 NOTICED = ["remarks about the changes", "0"]
-ENDS = {"fixed": 0, "landed": 0, "talks": 1, "red": 1, "refuses": 5}
+ENDS = {"fixed": 0, "landed": 0, "talks": 1, "skips": 1, "red": 1, "refuses": 5}
 """What `asbuilt run` exits with: where a person could waive what is missing, it waits for one."""
 PASSED = [["tests", "PASS"], ["grep -q yes made.txt", "PASS"], ["grep -q '= {n}' part{n}.py", "PASS"]]
 SHOWN = {
@@ -72,6 +72,7 @@ SHOWN = {
     "landed": [NOTICED, *PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "PASS"]],
     "talks": [NOTICED, *PASSED, ["verdict", "void"], ["item 1", "NOT_RUN"], ["item 2", "NOT_RUN"]],
     "refuses": [NOTICED, *PASSED, ["verdict", "sound"], ["item 1", "PASS"], ["item 2", "FAIL"]],
+    "skips": [[NOTICED[0], "1"]],
     "red": [NOTICED, ["tests", "FAIL"], PASSED[1], ["grep -q '= {n}' part{n}.py", "FAIL"]],
 }
 
@@ -85,8 +86,12 @@ def script(kind: str, n: int) -> str:
         acts = (
             f'{{ write = "part{n}.py", text = {part} }}, {{ write = "tests/test_part{n}.py", text = {test} }}'
         )
-        return f'[[turn]]\nrole = "{role}"\nacts = [{acts}, {{ say = "done, all tests pass" }}]\n'
+        return f'[[turn]]\nrole = "{role}"\nacts = [{skipping}{acts}, {{ say = "done, all tests pass" }}]\n'
 
+    skips = json.dumps(
+        FILES["tests/test_old.py"].replace("    def test", "    @unittest.skip('slow')\n    def test")
+    )
+    skipping = f'{{ write = "tests/test_old.py", text = {skips} }}, ' if kind == "skips" else ""
     first, fix = {"fixed": (0, n), "red": (0, 0)}.get(kind, (n, n))
     return (
         turn("implement", first) + turn("fix", fix) + {"talks": TALKS, "refuses": REFUSES}.get(kind, JUDGES)
