@@ -43,7 +43,7 @@ def inspect(
 ) -> Inspection:
     """Inspect a kept commit of a phase; what this run has noticed of the very same before stands.
 
-    Asked for anew, nothing stands.
+    With `anew` it is looked at once more, as a replay does.
     """
     phase, text = record.frozen(phase_id)
     around = _around_phases(read(record.frozen_plan(phase_id)))
