@@ -43,6 +43,10 @@ races *args:
     ASBUILT_RACE_ROUNDS=${ASBUILT_RACE_ROUNDS:-1000} ASBUILT_CRASH_ROUNDS=400 \
         pytest --numprocesses 2 -m crash tests/races tests/timetravel {{ args }}
 
+# store twenty runs and replay each on another checkout
+replays *args:
+    ASBUILT_REPLAYS=${ASBUILT_REPLAYS:-20} pytest -p no:xdist -m crash tests/journeys/test_replay.py {{ args }}
+
 # every fault in its long form, into docs/reliability.md: disks, files, locks, databases, clocks, agents
 faults *args:
     ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 tests/faults {{ args }}
@@ -86,6 +90,10 @@ first-plan:
 # take the pictures of the demo anew, in a tmux of their own
 pictures:
     python scripts/pictures.py
+
+# look at a report (FILE.html) in Chromium: light, dark, wide, narrow, into FOLDER; what sticks out is told
+looks file folder="looks":
+    python scripts/looks.py {{ file }} {{ folder }}
 
 # what the next release notes would say
 changelog:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from asbuilt.journal.store import Store
-    from asbuilt.ports import Attempts
+    from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
 
 IDLE_S: Final = 600.0
@@ -116,6 +116,14 @@ def attempts(home: Home) -> Attempts:
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - only where it is used
 
     return FolderAttempts(home.path)
+
+
+def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Processes:
+    """Make ready to run checks in the ring, outside of any run."""
+    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415 - only where it is used
+    from asbuilt.policy.ring import passed  # noqa: PLC0415
+
+    return RingProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
 
 
 def serve(

@@ -14,7 +14,7 @@ from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, cells, text_of
 from asbuilt.cli.screen import ASCII, UNICODE, printable
 from asbuilt.journal.views import RunView
-from asbuilt.lifecycle.phases import Attempt, End, Move, Verify, Wait
+from asbuilt.lifecycle.phases import Attempt, End, Move, Verify, VerifyTogether, Wait
 from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
@@ -222,7 +222,8 @@ Ctrl-C leaves it running. Lands on main at the end.
 
 
 def test_everything_that_asbuilt_does_itself_has_words() -> None:
-    told = {move.__name__ for move in get_args(Move)} - {one.__name__ for one in (Attempt, Verify, Wait, End)}
+    others = {one.__name__ for one in (Attempt, Verify, VerifyTogether, Wait, End)}
+    told = {move.__name__ for move in get_args(Move)} - others
     assert told == OURS.keys()
 
 

@@ -41,7 +41,11 @@ ELSEWHERE = {
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
     "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
-    "cli/report.py {}.{} has no report yet": "cli/test_looking.py",
+    "cli/paper.py there is a {} already in {}": "cli/test_report.py",
+    "cli/paper.py the page cannot be written into {}: {}": "cli/test_report.py",
+    "cli/replay.py another replay is under way": "journeys/test_replay.py",
+    "cli/replay.py no ring holds here what the checks run": "journeys/test_replay.py",
+    "cli/replay.py nothing of {}{} can be replayed": "journeys/test_replay.py",
     "cli/watch.py {} runs are under way here: {}": "cli/test_looking.py",
     'cli/site.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
     "cli/site.py {} runs can be meant: {}": "journeys/test_pausing.py",
@@ -52,6 +56,9 @@ WITHOUT = {
     "cli/demo/scene.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
     'cli/plan/new.py "{}" cannot be a title': "no title is known that leads there",
+    'cli/replay.py "{}" has run in {} repositories that this one has commits of': (
+        "needs runs of one plan in two clones"
+    ),
     "cli/stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
     "settings/layers.py {} is locked to {} by {}": "no command takes a setting as a flag yet",
     "settings/places.py this user has no home folder": "needs a user that the system does not know",

@@ -170,7 +170,7 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
         "verifier" if waits.kind == "verifier" else "agent",
         agent,
         f"{agent}, {ago(heard, now)} ago" if heard else agent,
-        f"Waits for {agent}, {work} phase {waits.phase}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
+        f"Waits for {agent}, {work} {waits.where}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
         f" or {lasting(OVERALL_S)} in all: ended, its tree kept, {then}.",
         since=waits.since or None,
         heard_at=heard,

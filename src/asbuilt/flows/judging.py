@@ -32,14 +32,25 @@ _LOOKED_UP: Final = 500
 
 
 class Exhibits:
-    """What one attempt of a phase has to show."""
+    """What one attempt of a phase has to show, as it was kept, or as it was `shown` anew."""
 
-    def __init__(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
+    def __init__(
+        self,
+        record: Record,
+        repository: Repository,
+        phase: PhaseFacts,
+        number: int,
+        *,
+        shown: Sequence[Evidence] | None = None,
+        since: str | None = None,
+    ) -> None:
+        """Take what is judged; `since` is what it is compared with, when that is not its own base."""
         self._record = record
         self._repository = repository
+        self._shown = shown
         self._attempt = attempt_of(phase, number)
         self._commit = self._attempt.commit or ""
-        self.base = base_of(repository, self._commit)
+        self.base = since or base_of(repository, self._commit)
         there = touched(repository, self.base, self._commit)
         self.changed = frozenset(path for path, is_there in there.items() if is_there)
         self.removed = frozenset(there) - self.changed
@@ -47,8 +58,15 @@ class Exhibits:
         """Files that the verifier has changed, found after it ended."""
 
     @property
+    def tree(self) -> str:
+        """What is judged, as a tree."""
+        return tree_of(self._repository, self._commit)
+
+    @property
     def evidence(self) -> tuple[Evidence, ...]:
         """What the checks have shown of its tree."""
+        if self._shown is not None:
+            return tuple(self._shown)
         kept = self._record.blobs.get(self._attempt.evidence or "") if self._attempt.evidence else b"[]"
         return tuple(evidence_from(one) for one in json.loads(kept))
 

@@ -83,14 +83,16 @@ class Proving:
                 )
         return shown, ran.counts
 
-    def prove(self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None) -> list[Evidence]:
+    def prove(
+        self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None, anew: bool = False
+    ) -> list[Evidence]:
         """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands.
 
-        With an order, the files that tell a runner how to test are those of its base, unless its text names
-        them, and the phase's own tests are tried on that base too.
+        Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
+        its base, unless its text names them, and the phase's own tests are tried on that base too.
         """
         setup, tests = self._record.setup(), self._record.tests()
-        shown = [] if tests is None else self._known(tree, tests, setup)
+        shown = [] if tests is None or anew else self._known(tree, tests, setup)
         to_run = tests if not shown else None
         if to_run is None and not checks:
             return shown

@@ -104,6 +104,12 @@ def _read(repository: Repository, files: list[str]) -> Iterator[tuple[str, bytes
         at += 1
 
 
+def is_here(repository: Repository, commit: str) -> bool:
+    """Tell whether a repository has a commit, and with it all that it holds."""
+    named = f"{check_oid(commit)}^{{commit}}"
+    return repository.git.said("cat-file", "-e", named, allowed=(0, 1, 128)).code == 0
+
+
 def names_in(repository: Repository, tree: str, *, below: Collection[str] = ()) -> dict[str, str]:
     """List the files at the top of a tree, and all files below some folders: name to object."""
     listing = ("ls-tree", "-z", "--full-tree")

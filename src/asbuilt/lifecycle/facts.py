@@ -16,6 +16,10 @@ GOES_ON: Final = ("limited", "abandoned")
 """Endings that are no fault of the agent: the same attempt goes on with another start."""
 
 
+WHOLE: Final = "all_phases"
+"""Where the verifiers of all phases together have their address; no phase of a plan can be called so."""
+
+
 class Work(NamedTuple):
     """A proven phase: the run that proved it, and the commit that holds it."""
 
@@ -206,6 +210,10 @@ class RunFacts:
     approvals: dict[str, str | None] = field(default_factory=dict)
     """Questions of this run by their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
+    apart: tuple[str, ...] = ()
+    """What fails when all phases are there."""
+    whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
+    """The verdict on all phases together, and its verifiers."""
     reported: bool = False
     landing: str | None = None
     """intended, landed, or refused."""

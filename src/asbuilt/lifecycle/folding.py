@@ -83,8 +83,6 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         case "signoff.wanted":
             wanted = SignOff(data["item"], data["phase"], data["question"])
             facts.sign_offs[wanted.item] = wanted
-        case "together.done":
-            facts.together = data["outcome"]
         case "report.written":
             facts.reported = True
         case "plan.marked":
@@ -100,6 +98,8 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         case "run.ended":
             facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
             facts.code = data.get("code")
+        case _ if kind.startswith("together."):
+            _hear_together(facts, kind, data)
         case _ if kind.startswith("landing."):
             _hear_landing(facts, kind, data)
         case _:
@@ -138,6 +138,19 @@ def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
     if "carried" in data:
         phase, facts.carried, failures = data["carried"]
         facts.phases[phase].carried = tuple(failures)
+
+
+def _hear_together(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    match kind:
+        case "together.done":
+            facts.together, facts.apart = data["outcome"], tuple(data.get("failures", ()))
+        case "together.unjudged":
+            _hear_verifier(facts.whole, data)
+        case "together.judged":
+            facts.whole.verdict, facts.whole.items = data["outcome"], data.get("items")
+            facts.whole.failures = tuple(data.get("failures", ()))
+        case _:
+            return
 
 
 def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
