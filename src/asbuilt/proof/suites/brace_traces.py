@@ -47,6 +47,7 @@ _RULES: Final = (
         _SIGN_OFF,
         r"\. (?:retryTimes|retries) \( [1-9]|\bretry : [1-9]|@ (?:RetryingTest|Flaky)",
     ),
+    (Kind.FAILURE_SWALLOWED, _SIGN_OFF, r"\. catch \( (?:\( \w* ?\)|\w+) => \{ \} \)"),
     (
         Kind.OUTCOME_REWRITTEN,
         _FAILS,
@@ -62,7 +63,8 @@ _RULES: Final = (
     ),
 )
 _PRODUCT: Final = re.compile(
-    r"JEST_WORKER_ID|\bVITEST\b|NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|"
+    r"JEST_WORKER_ID|\bVITEST\b|NODE_TEST_CONTEXT|npm_lifecycle_event|"
+    r"NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|"
     r"testing \. Testing \( \)|Lookup \( \"test\.v\" \)|cfg ! \( test \)|\"org\.junit|isRunningTest"
 )
 _BUILD_TAG: Final = re.compile(r"^//\s*(?:go:build|\+build)\s+(.+)$", re.MULTILINE)

@@ -63,6 +63,11 @@ class Kind(StrEnum):
     RUNNER_CHANGED = "runner-changed"
     RUNNER_REPLACED = "runner-replaced"
     GOLDEN_CHANGED = "golden-changed"
+    COMMENTS_ONLY = "comments-only"
+    STUB = "stub"
+    CONSTANT_ANSWER = "constant-answer"
+    ANSWERS_THE_TESTS = "answers-the-tests"
+    TODO_LEFT = "todo-left"
     UNREADABLE = "unreadable"
     NOT_COMPARED = "not-compared"
 

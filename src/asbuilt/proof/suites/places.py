@@ -184,6 +184,11 @@ def is_named_test(path: str, language: str) -> bool:
             return is_foreign(path) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))
 
 
+def is_called_test(path: str) -> bool:
+    """Tell whether a file's own name says that it is a test."""
+    return _OTHER_TEST.search(path) is not None
+
+
 def parents(path: str) -> list[str]:
     """Give the folders that a file lies in, the outermost first."""
     parts = path.split("/")[:-1]

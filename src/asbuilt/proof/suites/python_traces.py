@@ -36,7 +36,7 @@ _RUNNERS: Final = re.compile(
     r"^(_?pytest|unittest|_pytest|builtins|__builtins__|pluggy|sys\.modules|doctest|nose|hypothesis)(\.|$)"
 )
 _SUMMARY: Final = re.compile(r"\b\d+ (?:passed|tests? passed)\b|^Ran \d+ tests?\b|^OK$")
-_TEST_ENVIRONMENT: Final = re.compile(r"^(PYTEST_\w+|pytest|_pytest|unittest)$")
+_TEST_ENVIRONMENT: Final = re.compile(r"^(PYTEST_\w+|(_?pytest|unittest)(\.\w+)*)$")
 _PRINTS: Final = re.compile(r"^print$|\bstd(out|err)\w*\.write|\b(s?echo|write_line|write_sep)$|reporter\.")
 _RETRIES: Final = frozenset(["flaky", "retry", "rerun_if_fails", "repeat_on_failure"])
 _ASSERT_METHOD: Final = re.compile(r"^(assert[A-Z_]\w*|fail)$")

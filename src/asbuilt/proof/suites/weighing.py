@@ -108,7 +108,8 @@ def weighed(one: Assertion, other: Assertion) -> Weighed | None:
     if other.rank < one.rank:
         return Kind.ASSERTION_WEAKENED, Severity.FAILS, other.text
     if other.rank > one.rank:
-        return None
+        # A stronger demand on something else takes nobody's place.
+        return None if one.calls <= other.calls else _changed(one, other)
     if _is_part(other.subject, one.subject) and one.expected != other.expected:
         return Kind.ASSERTION_WEAKENED, Severity.FAILS, f"{other.text}: only a part is checked"
     return _changed(one, other)
