@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.infrastructure import PutBack
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
+_RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _BLOB: Final = b"100"
 """How the mode of a regular file begins; a link is not followed and not put back."""
 
@@ -38,6 +39,8 @@ class Order(NamedTuple):
 
     base: str
     text: str
+    compared: bool = False
+    """True: the tests that differ were compared one by one, so that fewer of them may be right."""
 
 
 class Sung(NamedTuple):
@@ -59,14 +62,17 @@ class Compared(NamedTuple):
 class Trials:
     """The trials of one tree in one rig."""
 
-    def __init__(self, rig: Rig, repository: Repository, tree: str, order: Order | None) -> None:
+    def __init__(
+        self, rig: Rig, repository: Repository, tree: str, order: Order | None, *, command: str = ""
+    ) -> None:
+        """Take what is tried; `command` starts the tests."""
         self._rig = rig
         self._repository = repository
         self._tree = tree
         self._order = order
         self._listed: dict[str, dict[str, str]] = {}
         self._there = touched(repository, order.base, tree) if order else {}
-        self.put_back = self._restored()
+        self.put_back = self._restored(command)
 
     @property
     def over_tests(self) -> dict[str, bytes | None]:
@@ -82,6 +88,10 @@ class Trials:
     def base(self) -> str:
         """The tree that the phase began from; empty where there is no phase."""
         return self._order.base if self._order else ""
+
+    def may_shrink(self, suite: Ran) -> bool:
+        """Tell whether fewer tests are accounted for: some differ, and what they demand was compared."""
+        return self._order is not None and self._order.compared and bool(self.changed_around(suite))
 
     def changed_tests(self, suite: Ran) -> list[str]:
         """List the test files that the phase has added, changed or removed."""
@@ -139,15 +149,21 @@ class Trials:
         argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
         return argv, suite.ended.output.decode("utf-8", "replace")
 
-    def _restored(self) -> tuple[PutBack, ...]:
+    def _restored(self, command: str) -> tuple[PutBack, ...]:
         if self._order is None:
             return ()
-        wanted = [path for path in self._there if is_infrastructure(path)]
+        commands = "\n".join((command, *self._recipes(self._order.base)))
+        wanted = [path for path in self._there if is_infrastructure(path) or path in commands]
         if not wanted:
             return ()
         before, after = self._files(self._order.base), self._files(self._tree)
         changes = (Change(path, self._read(before, path), self._read(after, path)) for path in wanted)
-        return put_back(changes, self._order.text)
+        return put_back(changes, self._order.text, commands)
+
+    def _recipes(self, tree: str) -> list[str]:
+        """Read what the test command may stand for: the recipes at the top of a tree."""
+        files = self._files(tree)
+        return [text_of(self._repository, files[path]) for path in _RECIPES if path in files]
 
     def _read(self, files: Mapping[str, str], path: str) -> bytes | None:
         return self._content(files[path]) if path in files else None
