@@ -47,6 +47,10 @@ races *args:
 faults *args:
     ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 tests/faults {{ args }}
 
+# the corpus of lies and honest work against this installation: what is caught, missed, wrongly accused
+lies *args:
+    asbuilt selftest lies {{ args }}
+
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
 ci: (fuzz-slice "plan" "30") journeys check
 
