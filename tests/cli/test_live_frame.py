@@ -277,6 +277,18 @@ x 2a  Redis store          NOT PROVEN: claude says done, a check disagrees
 """)
 
 
+def test_a_suite_that_was_made_to_pass_is_told_by_what_was_changed() -> None:
+    story = _story()
+    failures = ["tests/test_store.py:9, test_expiry: test removed"]
+    story.hear(event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures))
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
+✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
+      claude says    "all tests pass"
+      asbuilt sees   tests/test_store.py:9, test_expiry: test removed
+      so             fix cycle 1 of 2 gets exactly this.
+""")
+
+
 def test_when_no_cycle_is_left_the_failure_says_that_the_run_ends() -> None:
     story = _story()
     for number in (2, 3):

@@ -65,6 +65,8 @@ class World:
                 self._say(
                     "plan.differs", phase=work.phase, point=point, commit=work.commit, intent="sha256:2"
                 )
+            if self._draw("nothing", "nothing", "nothing", "a change") == "a change":
+                self._say("signoff.wanted", item=f"sign-off/{work.phase}", phase=work.phase, question="?")
         self._say("plan.compared", point=point)
 
     def perform(self, move: Move) -> None:
@@ -178,6 +180,7 @@ def test_a_run_always_ends_and_proves_before_it_commits(
         assert {then.approvals[f"{found.key}/{RUN}"] for found in then.differs.values()} <= {"yes"}
         assert then.compared == (str(len(then.works)) if then.way == "direct" else "landing")
         assert then.together == "PASS" or then.way == "direct"
+        assert {then.approvals[f"{key}/{RUN}"] for key in then.sign_offs} <= {"yes"}
         assert not then.hold
     if end.state == "landed":
         assert (facts.marked, facts.tidied, facts.pending) == (True, True, ())

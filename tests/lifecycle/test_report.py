@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from asbuilt.lifecycle.facts import Landed, Work
 from asbuilt.lifecycle.report import Account, AttemptAccount, PhaseAccount, render
 from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.remarks import Remark
+from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import ItemVerdict, Waived
 
 TESTS = Evidence("tests", ("pytest", "-q"), 1, "FAIL", "1 test fails", 12, 1, 1, "sha256:0", 1.0, "7" * 40)
@@ -129,6 +131,25 @@ def test_a_waived_item_says_who_accepted_it_and_why_and_what_was_cited_is_named(
         "- PASS: it is quick\n"
         "  Cited and found: `a.py:1`, `` the check `time ./a` ``\n"
     )
+
+
+def test_what_was_noticed_about_a_change_is_told_with_the_plans_line_and_a_persons_word() -> None:
+    remarks = (
+        Remark("ci-changed", Severity.SIGN_OFF, ".gitlab-ci.yml", now="it is new"),
+        Remark("lock-file-changed", Severity.ALLOWED, "uv.lock", cited="line 7: upgrade the library"),
+    )
+    attempt = AttemptAccount(1, "implement", "done", "", "", None, (GREP,), (), remarks)
+    phase = PhaseAccount("1", "Greet", (), (attempt,), "a" * 40, None)
+    told = (
+        "### Noticed by asbuilt about the changes\n\n"
+        "- SIGN-OFF: .gitlab-ci.yml: ci changed: now “it is new”\n"
+        "  Signed off: {}\n"
+        "- ALLOWED: uv.lock: lock file changed\n"
+        "  > The plan, line 7: upgrade the library\n"
+    )
+    for signed, words in (({}, "not yet"), ({remarks[0].key: "yes by you"}, "yes by you")):
+        text = render(FAILED._replace(phases=(phase._replace(signed=signed),)))
+        assert told.format(words) in text
 
 
 @given(st.text())

@@ -157,6 +157,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     ),
     "plan.compared": lambda _: ("COMPARED", "the plan's text with what is proven", False),
     "plan.differs": lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True),
+    "signoff.wanted": lambda data: ("SIGN-OFF", str(data["question"]), False),
     "attention.called": lambda data: ("CALLED", f"you, by {data['way']}", False),
     # A landing has told of itself.
     "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),

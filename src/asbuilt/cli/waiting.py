@@ -131,11 +131,12 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     """Say which question of a run waits for an answer."""
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
+    whom = "your sign-off" if asked.kind == "sign-off" else "you"
     return Waiting(
         "person",
         "you",
-        f"you ({asked.name}), {age}",
-        f'Waits for you: {asked.name} "{asked.question}", asked {age} ago by {run.name}. Nothing happens'
+        f"{whom} ({asked.name}), {age}",
+        f'Waits for {whom}: {asked.name} "{asked.question}", asked {age} ago by {run.name}. Nothing happens'
         " until someone answers; no agent runs.",
         f"asbuilt approve yes {asked.name}",
         since=asked.asked_at,

@@ -14,6 +14,7 @@ from asbuilt.flows.proving import tree_of
 from asbuilt.git.changes import base_of, touched
 from asbuilt.git.trees import lines_of
 from asbuilt.proof.evidence import TESTS, evidence_from
+from asbuilt.proof.infrastructure import is_cache
 from asbuilt.proof.opinion import Line
 from asbuilt.proof.verdict import Held, one_spelling
 
@@ -42,6 +43,8 @@ class Exhibits:
         there = touched(repository, self.base, self._commit)
         self.changed = frozenset(path for path, is_there in there.items() if is_there)
         self.removed = frozenset(there) - self.changed
+        self.written: tuple[str, ...] = ()
+        """Files that the verifier has changed, found after it ended."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -71,6 +74,7 @@ class Exhibits:
             passed=self._passed(shown),
             idle=self._idle(shown),
             says=self._attempt.says,
+            written=tuple(path for path in self.written if not is_cache(path)),
         )
 
     def _idle(self, shown: Sequence[Evidence]) -> frozenset[str]:

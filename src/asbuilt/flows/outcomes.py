@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
 from asbuilt.flows.document import Document
+from asbuilt.flows.inspecting import kept_remarks
 from asbuilt.flows.loads import Picks, Reverts, completion, reopens
 from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Mover
@@ -16,6 +17,7 @@ from asbuilt.git import commits, locks, snapshots, workspaces
 from asbuilt.git.repository import tip
 from asbuilt.ports import Kept
 from asbuilt.proof.gaps import gaps_in
+from asbuilt.proof.remarks import for_a_person
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +68,8 @@ class Outcomes:
         if not is_ahead(workspace, facts):
             workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
         told = {"waived": keep_waived(self._record, waived)} if waived else {}
+        if for_a_person(kept_remarks(self._record, attempt.remarks)):
+            told["remarks"] = attempt.remarks or ""
         self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit, **told)
 
     def go_on(self, facts: RunFacts, workspace: Workspace) -> None:

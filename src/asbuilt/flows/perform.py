@@ -11,12 +11,14 @@ from asbuilt.flows import preparing
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept
+from asbuilt.flows.inspecting import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
 from asbuilt.flows.reporting import account_of
 from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.starting import start
+from asbuilt.flows.surroundings import Surroundings
 from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.trials import Order
@@ -29,6 +31,7 @@ from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.report import render
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
+from asbuilt.proof.flakiness import Flaky, remarks_on_flaky
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +98,7 @@ class Performer:
                 outcomes.go_on(facts, self._main(run, repository, facts))
                 self._begin(record, repository, phase)
             case phases.Attempt():
-                self._working.attempt(record, self._main(run, repository, facts), facts, move)
+                self._attempt(record, repository, facts, move)
             case phases.Keep(phase=phase, number=number):
                 self._keep(record, repository, facts, phase, number)
             case phases.Check(phase=phase, number=number):
@@ -155,6 +158,11 @@ class Performer:
             text=self._blobs.put(data),
         )
 
+    def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Attempt) -> None:
+        workspace = self._main(record.run, repository, facts)
+        around = Surroundings(record, repository, workspace)
+        self._working.attempt(record, workspace, facts, move, around)
+
     def _keep(
         self, record: Record, repository: Repository, facts: RunFacts, phase_id: str, number: int
     ) -> None:
@@ -199,18 +207,27 @@ class Performer:
     ) -> None:
         frozen, text = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        order = Order(tree_of(repository, base_of(repository, attempt.commit or "")), text)
         checks = [check.command for check in frozen.checks]
-        shown = proving.prove(attempt.tree or "", checks, order=order)
+        seen = inspect(record, repository, phase.id, attempt.commit or "")
+        remarks = (*kept_remarks(record, attempt.outside), *seen.remarks)
+        failing = failing_of(remarks)
+        base = tree_of(repository, base_of(repository, attempt.commit or ""))
+        order = Order(base, text, compared=are_compared(seen.remarks))
+        # Where the suite was made to pass, what it says shows nothing.
+        shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
+        flaky = (Flaky(*test) for one in shown for test in one.flaky)
+        remarks = (*remarks, *remarks_on_flaky(flaky))
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks",
             phase=phase.id,
             number=number,
-            outcome=outcome_of(shown),
-            failures=failures_of(shown),
+            outcome="FAIL" if failing else outcome_of(shown),
+            failures=failing or failures_of(shown),
             evidence=proving.keep(shown),
             reused=[one.name for one in shown if one.reused],
+            inspected=seen.of,
+            remarks=keep_remarks(record, remarks),
         )
 
     def _verify(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:

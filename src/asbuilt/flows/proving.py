@@ -21,6 +21,7 @@ from asbuilt.proof.evidence import (
     left_out,
     overall,
 )
+from asbuilt.proof.flakiness import flaky_among, to_run_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 SETUP: Final = "setup"
 _SHOWN: Final = 220
+_NAMED: Final = 3
+_NOTED: Final = 20
 _NAMES: Final = 500
 """Tests of a phase that are told by name."""
 
@@ -99,7 +102,7 @@ class Proving:
             if to_run is not None:
                 shown.append(self._suite(rig, trials, tree, to_run))
             # Where no suite proves anything, what a runner is told cannot make one green.
-            over = {} if tests is None else trials.over_checks
+            over = trials.without_caches if tests is None else trials.over_checks
             return [*shown, *self._checked(rig, tree, checks, over)]
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
@@ -119,7 +122,10 @@ class Proving:
         ran = rig.run(tree, tests, over=trials.over_tests)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         shown = self._tests(ran, self._record.baseline(), before, may_shrink=trials.may_shrink(ran))
-        shown = shown._replace(put_back=put_back, notes=tuple(f"{path} is the base's" for path in put_back))
+        notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
+        shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
+        if shown.new_failures:
+            shown = self._tried_again(shown, trials, ran, known.get(trials.base))
         gone = self._gone(known.get(trials.base), counts, trials.changed_around(ran))
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
@@ -133,6 +139,21 @@ class Proving:
         compared = trials.compare(ran, counts)
         notes = (*shown.notes, compared.note) if compared.note else shown.notes
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
+
+    def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
+        """Run tests once more that fail though nothing was done to them; a chance is told, not rounded up."""
+        counts, records = ran.counts, self._record.baselines(self.base)
+        of_phase = self._record.counts_of(before) if before and before.tree != self.base else None
+        records += [of_phase] if of_phase else []
+        names = to_run_again(shown, counts, records, trials.changed_around(ran)) if counts else ()
+        flaky = flaky_among(names, trials.again(ran, names), records) if names else None
+        # Only of a phase is a person asked; elsewhere nobody would hear of it.
+        if flaky is None or not (trials.base or all(one.was_so for one in flaky)):
+            return shown
+        told = ", ".join(f"{one.name} passed {one.passed} of {one.runs}" for one in flaky[:3])
+        why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {told}"
+        notes = (*shown.notes, f"run again, and passed: {told}")
+        return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
 
     def _gone(self, before: Evidence | None, now: Counts | None, changed: Sequence[str]) -> str | None:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
@@ -233,7 +254,9 @@ def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evide
 def _put_back_words(paths: Sequence[str]) -> str:
     if not paths:
         return ""
-    return f" (with {', '.join(paths)} as on the base: a phase that has to change one names it in its text)"
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    told = f"{', '.join(paths[:_NAMED])}{more} as on the base"
+    return f" (with {told}: a phase that has to change one names it in its text)"
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.flows.outcomes import branch_of
+from asbuilt.flows.signoffs import signed_off
 from asbuilt.flows.waivers import kept_waived
 from asbuilt.flows.working import items_of
 from asbuilt.git import snapshots
 from asbuilt.lifecycle.report import Account, AttemptAccount, PhaseAccount
 from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.remarks import remark_from
 from asbuilt.proof.verdict import item_from
 
 if TYPE_CHECKING:
@@ -46,15 +48,17 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
 
 def _phase(record: Record, facts: RunFacts, phase: PhaseFacts) -> PhaseAccount:
     frozen, _ = record.frozen(phase.id)
+    attempts = tuple(_attempt(record, phase.id, attempt) for attempt in phase.attempts)
     stands = {one.commit: one.stands for one in facts.landed}
     return PhaseAccount(
         id=phase.id,
         title=frozen.title,
         promised=items_of(frozen),
-        attempts=tuple(_attempt(record, phase.id, attempt) for attempt in phase.attempts),
+        attempts=attempts,
         proven=phase.proven,
         landed=stands.get(phase.proven or ""),
         waived=kept_waived(record, phase.waived),
+        signed=signed_off(record, frozen.intent, attempts[-1].remarks if attempts else ()),
     )
 
 
@@ -69,6 +73,7 @@ def _attempt(record: Record, phase: str, attempt: AttemptFacts) -> AttemptAccoun
         kept=f"{snapshots.ATTEMPTS}{name}" if attempt.commit else None,
         evidence=tuple(evidence_from(one) for one in _kept(record, attempt.evidence)),
         items=tuple(item_from(one) for one in _kept(record, attempt.items)),
+        remarks=tuple(remark_from(one) for one in _kept(record, attempt.remarks)),
     )
 
 

@@ -6,21 +6,22 @@ The one rule: a trial can only take a PASS away; the suite's own outcome is neve
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
-from asbuilt.git.trees import text_of
+from asbuilt.git.trees import differing, text_of
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import Canary, canaries, heard, is_test_file
-from asbuilt.proof.infrastructure import is_infrastructure, put_back
+from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
 from asbuilt.proof.runners import narrowed, only, real_argv, runner_of
 from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.rigs import Ran, Rig
     from asbuilt.git.repository import Repository
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _BLOB: Final = b"100"
-"""How the mode of a regular file begins; a link is not followed and not put back."""
+"""How the mode of a regular file begins."""
+_LARGEST: Final = 100_000_000
+"""No file of a snapshot is larger."""
 
 
 class Order(NamedTuple):
@@ -83,6 +86,11 @@ class Trials:
     def over_checks(self) -> dict[str, bytes | None]:
         """What lies over the tree when a phase's own check runs: it may be about a new recipe."""
         return {one.path: one.content for one in self.put_back if not one.is_recipe}
+
+    @property
+    def without_caches(self) -> dict[str, bytes | None]:
+        """What lies over the tree in any case: what programs have left for their next run is not there."""
+        return {one.path: one.content for one in self.put_back if is_cache(one.path)}
 
     @property
     def base(self) -> str:
@@ -141,6 +149,22 @@ class Trials:
         ran = self._rig.run(self._order.base, suite.command, over=over, call=call)
         return _compared(ran.counts, counts, tests)
 
+    def again(self, suite: Ran, names: Sequence[str]) -> Counts | None:
+        """Run only the tests of these names once more; None where the runner cannot be told so."""
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        files = self._files(self._tree)
+        held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
+        call = None
+        if runner in ("node", "go"):
+            pattern = f"^({'|'.join(map(re.escape, names))})$"
+            call = narrowed(runner, argv, pattern, self._rig.report)
+        elif runner is not None and held:
+            call = only(runner, argv, held, self._rig.report, [*files, *_folders(files)])
+        if call is None:
+            return None
+        return self._rig.run(self._tree, suite.command, over=self.over_tests, call=call).counts
+
     def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
         package = self.over_tests.get("package.json")
         if package is None:
@@ -153,20 +177,14 @@ class Trials:
         if self._order is None:
             return ()
         commands = "\n".join((command, *self._recipes(self._order.base)))
-        wanted = [path for path in self._there if is_infrastructure(path) or path in commands]
-        if not wanted:
-            return ()
-        before, after = self._files(self._order.base), self._files(self._tree)
-        changes = (Change(path, self._read(before, path), self._read(after, path)) for path in wanted)
-        return put_back(changes, self._order.text, commands)
+        wanted = {path for path in self._there if is_infrastructure(path) or path in commands}
+        found = differing(self._repository, self._order.base, self._tree, cap=_LARGEST, among=wanted)
+        return put_back((Change(*one) for one in found), self._order.text, commands)
 
     def _recipes(self, tree: str) -> list[str]:
         """Read what the test command may stand for: the recipes at the top of a tree."""
         files = self._files(tree)
         return [text_of(self._repository, files[path]) for path in _RECIPES if path in files]
-
-    def _read(self, files: Mapping[str, str], path: str) -> bytes | None:
-        return self._content(files[path]) if path in files else None
 
     def _content(self, file: str) -> bytes:
         return self._repository.git.said("cat-file", "blob", file).out
@@ -185,6 +203,11 @@ class Trials:
 def _new() -> Canary:
     passes, fails = secrets.token_hex(3), secrets.token_hex(3)
     return Canary(f"z{secrets.token_hex(4)}", passes, fails) if passes != fails else _new()
+
+
+def _may_hold(path: str, names: Sequence[str]) -> bool:
+    module = f".{path.rpartition('/')[2].rpartition('.')[0]}."
+    return any(path in name or module in f".{name.replace('::', '.')}." for name in names)
 
 
 def _folders(files: Mapping[str, str]) -> set[str]:

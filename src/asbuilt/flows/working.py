@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.outcomes import attempt_of, take
 from asbuilt.flows.waivers import promises_of, waivers_of
+from asbuilt.git.workspaces import written_in
 from asbuilt.journal import runs
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import GOES_ON
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.lease import Lease
     from asbuilt.flows.record import Record
+    from asbuilt.flows.surroundings import Surroundings
     from asbuilt.flows.tidings import Tidings
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
@@ -36,6 +38,8 @@ _TOLD: Final = 500
 """Files that a verifier is told by name; the difference itself is in its workspace."""
 _WAIVABLE: Final = 10
 """Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
+_NAMED: Final = 5
+"""Files that a verifier wrote and that are told by name."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -55,21 +59,29 @@ class Working:
         self._tidings = tidings
         self._lease = lease
 
-    def attempt(self, record: Record, workspace: Workspace, facts: RunFacts, move: phases.Attempt) -> None:
-        """Let an agent work, or go on waiting for one that does."""
+    def attempt(
+        self,
+        record: Record,
+        workspace: Workspace,
+        facts: RunFacts,
+        move: phases.Attempt,
+        around: Surroundings | None = None,
+    ) -> None:
+        """Let an agent work, or go on waiting for one that does; what is `around` is compared afterwards."""
         attempt = f"{record.run.run}.{move.phase}.{move.number}"
         known = next((one for one in facts.phases[move.phase].attempts if one.number == move.number), None)
         start = 1 if known is None else known.starts + (known.ending in GOES_ON)
         key = f"{move.phase}/{move.number}"
         record.say(
             "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
-            agent=record.run.options["agent"],
+            agent=record.run.options["agent"], before=around.keep() if around else None,
         )  # fmt: skip
         brief = self._brief(record, move, workspace, attempt=attempt, role=move.role)
         after = 0 if known is None else known.ended_start
         if not self._is_there(attempt, after):
             take(record, workspace, facts, attempt)
         ended = self._await(record, brief, after=after)
+        outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",
@@ -83,6 +95,7 @@ class Working:
             attempt=f"{move.phase}.{move.number}",
             cost_usd=ended.cost_usd,
             ring=ended.ring,
+            **({"outside": outside} if outside else {}),
         )
 
     def verify(
@@ -112,6 +125,9 @@ class Working:
                 starts=ended.starts, attempt=f"{phase.id}.{name}", cost_usd=ended.cost_usd,
             )  # fmt: skip
             return
+        # Where a ring holds, the kernel has kept its workspace as it was.
+        if ended.ring == "none":
+            exhibits.written = tuple(written_in(repository, workspace, judged.tree or ""))
         self._judge(record, exhibits, phase.id, number, name=name, ended=ended)
 
     def _judge(
@@ -131,6 +147,7 @@ class Working:
             says=ended.says[:200], attempt=f"{phase}.{name}", cost_usd=ended.cost_usd,
             unproven=verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), opinion=kept,
             items=record.blobs.put(json.dumps(verdict.items).encode()),
+            **({"written": held.written[:_NAMED]} if held.written else {}),
         )  # fmt: skip
 
     def _brief(

@@ -46,6 +46,15 @@ class Difference(NamedTuple):
         return f"differs/{self.commit}/{self.intent or 'gone'}"
 
 
+class SignOff(NamedTuple):
+    """Something about a proven phase that a person has to look at before it lands."""
+
+    item: str
+    """Names the change and the intent: what a person says to it holds for these, in whatever run."""
+    phase: str
+    question: str
+
+
 @dataclass(slots=True)
 class AttemptFacts:
     """One frozen brief and what became of it."""
@@ -82,6 +91,10 @@ class AttemptFacts:
     """The agent's last words: a claim."""
     evidence: str | None = None
     """Digest of what the checks have shown."""
+    outside: str | None = None
+    """Digest of what it changed outside its workspace."""
+    remarks: str | None = None
+    """Digest of what was noticed about its changes."""
     items: str | None = None
     """Digest of the verdict on every item."""
     unproven: tuple[int, ...] = ()
@@ -167,6 +180,8 @@ class RunFacts:
     """The last point at which the plan's file was compared with what waits to be landed."""
     differs: dict[str, Difference] = field(default_factory=dict)
     """Phases that wait to be landed and whose text the plan has changed since."""
+    sign_offs: dict[str, SignOff] = field(default_factory=dict)
+    """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
     tests: Resolved | None = None

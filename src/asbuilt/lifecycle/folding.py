@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.lifecycle.facts import GOES_ON, AttemptFacts, Difference, Landed, PhaseFacts, RunFacts, Work
+from asbuilt.lifecycle.facts import (
+    GOES_ON,
+    AttemptFacts,
+    Difference,
+    Landed,
+    PhaseFacts,
+    RunFacts,
+    SignOff,
+    Work,
+)
 from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
@@ -71,6 +80,9 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.differs = {
                 phase: found for phase, found in facts.differs.items() if found.point == facts.compared
             }
+        case "signoff.wanted":
+            wanted = SignOff(data["item"], data["phase"], data["question"])
+            facts.sign_offs[wanted.item] = wanted
         case "together.done":
             facts.together = data["outcome"]
         case "report.written":
@@ -170,6 +182,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
+        attempt.outside = data.get("outside", attempt.outside)
         attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
     elif kind == "attempt.lost":
         attempt.ending, attempt.reason, attempt.is_lost = "abandoned", str(data["reason"]), True
@@ -179,7 +192,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":
         attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
-        attempt.evidence = data.get("evidence")
+        attempt.evidence, attempt.remarks = data.get("evidence"), data.get("remarks")
     elif kind == "verifier.ended":
         _hear_verifier(attempt, data)
     elif kind == "verdict.given":

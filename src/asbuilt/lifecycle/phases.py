@@ -30,6 +30,7 @@ from asbuilt.lifecycle.moves import (
     Wait,
 )
 from asbuilt.lifecycle.preparation import asked, preparation
+from asbuilt.lifecycle.signing import signing
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
@@ -346,7 +347,12 @@ def _after_phases(facts: RunFacts, *, is_direct: bool) -> Move:
     if not facts.reported:
         return Report()
     if facts.hold:
-        return End("held", "everything is proven; landing was not asked for")
+        wanted = (
+            f"; before it lands you have to sign off {len(facts.sign_offs)} of its changes"
+            if facts.sign_offs
+            else ""
+        )
+        return End("held", f"everything is proven; landing was not asked for{wanted}")
     return _delivery(facts)
 
 
@@ -358,7 +364,8 @@ def _delivery(facts: RunFacts) -> Move:
         return Mark()
     is_undo = facts.kind == "undo"
     if facts.landing != "landed" if is_undo else facts.pending:
-        return Land()
+        unsigned = None if is_undo or facts.landing == "intended" else signing(facts)
+        return unsigned or Land()
     if not facts.tidied:
         return Tidy()
     return End("undone" if is_undo else "landed", "")

@@ -6,10 +6,11 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from asbuilt.lifecycle.facts import Landed, Work
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict, Waived
 
 _HASH = 10
@@ -27,6 +28,8 @@ class AttemptAccount(NamedTuple):
     """The ref that has its tree."""
     evidence: tuple[Evidence, ...] = ()
     items: tuple[ItemVerdict, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    """What was noticed about its changes."""
 
 
 class PhaseAccount(NamedTuple):
@@ -39,6 +42,8 @@ class PhaseAccount(NamedTuple):
     proven: str | None
     landed: str | None
     waived: tuple[Waived, ...] = ()
+    signed: Mapping[str, str] = {}
+    """What a person said to a change that wanted a sign-off, by the remark's key."""
 
 
 class Account(NamedTuple):
@@ -131,6 +136,7 @@ def _phase(phase: PhaseAccount) -> Iterator[str]:
     yield ""
     judged = next((attempt for attempt in reversed(phase.attempts) if attempt.evidence), None)
     yield from _promises(phase, judged.items if judged else ())
+    yield from _noticed(phase)
     yield from _checks(judged.evidence if judged else ())
     yield from ("### Attempts", "")
     for attempt in phase.attempts:
@@ -155,6 +161,21 @@ def _promises(phase: PhaseAccount, items: tuple[ItemVerdict, ...]) -> Iterator[s
             yield f"  Cited and found: {', '.join(_code(words) for words in item.evidence)}"
         if item and item.why:
             yield f"  > The verifier: {_one_line(item.why)}"
+    yield ""
+
+
+def _noticed(phase: PhaseAccount) -> Iterator[str]:
+    """Tell what was noticed about the changes of the last attempt that was looked at."""
+    remarks = next((attempt.remarks for attempt in reversed(phase.attempts) if attempt.remarks), ())
+    if not remarks:
+        return
+    yield from ("### Noticed by asbuilt about the changes", "")
+    for one in remarks:
+        yield f"- {one.severity.replace('_', '-').upper()}: {_one_line(one.words)}"
+        if one.cited:
+            yield f"  > The plan, {_one_line(one.cited)}"
+        if one.severity == "sign_off":
+            yield f"  Signed off: {_one_line(phase.signed.get(one.key, 'not yet'))}"
     yield ""
 
 

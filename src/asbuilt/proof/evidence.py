@@ -53,6 +53,8 @@ class Evidence(NamedTuple):
     """New or changed tests that pass without this phase's work too: they prove nothing about it."""
     notes: tuple[str, ...] = ()
     """What else is to be known of it, in words."""
+    flaky: tuple[tuple[str, int, int, bool], ...] = ()
+    """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
 
     @property
     def is_conclusive(self) -> bool:
@@ -63,9 +65,14 @@ class Evidence(NamedTuple):
 def evidence_from(plain: Mapping[str, Any]) -> Evidence:
     """Read evidence back from what was kept of it; JSON has no tuples."""
     fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()
+        name: tuple(map(_frozen, value)) if isinstance(value, list) else value
+        for name, value in plain.items()
     }
     return Evidence(**fields)
+
+
+def _frozen(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 class Judged(NamedTuple):

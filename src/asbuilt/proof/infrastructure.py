@@ -27,6 +27,11 @@ _MANIFESTS: Final = re.compile(
     r"(^|/)(go\.mod|go\.work|Cargo\.toml|pom\.xml|(build|settings)\.gradle(\.kts)?|gradle\.properties)$"
 )
 """Files that say first of all what a product is made of: they are compared, and never put back."""
+_CACHES: Final = re.compile(
+    r"(^|/)(__pycache__|\.(pytest|mypy|ruff)_cache|\.parcel-cache|\.vite|\.turbo|\.nyc_output|\.cache|\.hypothesis|\.tox|"
+    r"\.nox)(/|$)|\.py[co]$|(^|/)(\.(eslint|stylelint)cache|node_modules)$|\.tsbuildinfo$"
+)
+"""What programs leave for their next run: a runner believes it in place of what it was made from."""
 _FINDS: Final = re.compile(
     r"\bfor\s+\w+\s+in\s[^;\n]*[*?]|\bfind\s[^\n|;]*-name|\brun-parts\b|\b(r?glob|listdir|scandir|readdirSync|walk)\("
 )
@@ -64,9 +69,14 @@ def put_back(changes: Iterable[Change], text: str, commands: str = "") -> tuple[
 
 def is_infrastructure(path: str) -> bool:
     """Tell whether a file has a say in how tests run or what counts as passed."""
-    if _SET_UP.search(path):
+    if _SET_UP.search(path) or is_cache(path):
         return True
     return role_of(path) in (Role.SETTINGS, Role.STARTUP, Role.SHADOW) and not _MANIFESTS.search(path)
+
+
+def is_cache(path: str) -> bool:
+    """Tell whether a file is one that a program has made for its own next run."""
+    return _CACHES.search(path) is not None
 
 
 def names(text: str, path: str) -> bool:

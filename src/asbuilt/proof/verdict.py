@@ -68,6 +68,8 @@ class Held(NamedTuple):
     """Those of them that pass without this phase's work too."""
     says: str = ""
     """The implementer's last words."""
+    written: tuple[str, ...] = ()
+    """Files that the verifier changed, which it was given to read."""
 
 
 class ItemVerdict(NamedTuple):
@@ -139,6 +141,8 @@ def one_spelling(name: str) -> str:
 
 
 def _faults(items: int, opinion: Opinion | None, held: Held) -> Iterator[str]:
+    if held.written:
+        yield f"the verifier wrote files that it was given to read: {', '.join(held.written[:_NAMED])}"
     if opinion is None:
         yield "there is none, only words: every item needs an entry with an outcome and evidence"
         return
