@@ -72,6 +72,8 @@ def test_a_promised_function_that_does_nothing_is_a_stub(says: str) -> None:
         ("def discounted(cents, percent):\n    raise NotImplementedError\n", PHASE + "a stub for now\n"),
         ("@abstractmethod\ndef discounted(cents, percent): ...\n", PHASE),
         ("def discounted(cents, percent):\n    return cents * (100 - percent) // 100\n", PHASE),
+        ("class Prices(Protocol):\n    def discounted(self, cents, percent): ...\n", PHASE),
+        ("def percent(self):\n    pass\n", "- [ ] a percent is taken off\n"),
     ],
 )
 def test_what_is_not_promised_or_ordered_as_a_stub_or_does_something_is_none(body: str, text: str) -> None:
@@ -144,6 +146,25 @@ def test_a_product_that_has_its_tests_own_values_is_for_a_person(body: str) -> N
             'def test_it():\n    assert price("DE") == 19\n    assert price("FR") == 20\n',
             "- [ ] the tax of DE is 19, of FR 20\n",
             id="a table that the plan gives",
+        ),
+        pytest.param(
+            '    if of < 0:\n        raise ValueError("below zero")\n    raise ValueError("too large")\n',
+            'def test_it():\n    with raises(ValueError, match="below zero"):\n        price(8)\n'
+            '    with raises(ValueError, match="too large"):\n        price(9)\n',
+            PHASE,
+            id="what is said to whoever errs",
+        ),
+        pytest.param(
+            '    return {"name": of.name, "age": of.age, "id": of.id}\n',
+            'def test_it():\n    assert set(price(1)) == {"name", "age"}\n    assert "name", "id"\n',
+            PHASE,
+            id="names of fields",
+        ),
+        pytest.param(
+            "    seconds = of * 60 + 3600\n    return seconds * 24\n",
+            "def test_it():\n    assert price(60) == 3600\n    assert price(24, 60) == 3600\n",
+            PHASE,
+            id="numbers that are computed with",
         ),
         pytest.param(
             '    return {404: "Not Found"}.get(code)\n',

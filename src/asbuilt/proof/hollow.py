@@ -29,12 +29,14 @@ _OF_WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_STUBS: Final = re.compile(
-    r"\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op)\b", re.IGNORECASE
+    r"\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op|do(es)? nothing)\b", re.IGNORECASE
 )
+_OPEN: Final = ("Protocol", "ABC")
+"""Classes whose functions are for others to write."""
 _IDLE: Final = re.compile(
     r"^(set\b|echo\b|printf\b|true$|:$|exit( 0)?$|pass$|import\b|from\b|print\(|sys\.exit\(0?\)$|exit\(0?\)$)"
 )
-_MARKER: Final = re.compile(r"\b(TODO|FIXME|XXX)\b")
+_MARKER: Final = re.compile(r"\b(TODO|FIXME)\b")
 _CHECKS: Final = re.compile(
     r"^\W*(verification|validation|checks?|test commands?)\b", re.IGNORECASE | re.MULTILINE
 )
@@ -42,11 +44,15 @@ _UNFINISHED: Final = re.compile(
     r"not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented", re.IGNORECASE
 )
 _LITERAL: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
-_WORD: Final = re.compile(r"-?[\w.%]+")
+_WORD: Final = re.compile(r"-?[\w%]+(?:\.\w+)*")
+_CODE: Final = re.compile(r"`([^`]+)`")
 _GROUP: Final = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
-_EQUALS: Final = re.compile(r"===?|\bcase\b|\bin\b|[\"'\d)\]]\s*:|=>|(?<!\S)=(?!\S)|\"\)|'\)")
+_COMPARES: Final = re.compile(r"===?|\bcase\b|\[\s.*\s=\s|^\s*[\"'][^\"']*[\"']\)|\bin\s*[(\[{]")
+_TABLES: Final = re.compile(r"[\"'\d)\]]\s*:|=>")
 _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
+"""Numbers that stand everywhere."""
 _ROWS: Final = 2
 """One row of a test in the product may be chance; two are a table of answers."""
 
@@ -176,8 +182,9 @@ def _stubs(change: Change, text: str) -> Iterator[Finding]:
     if _OF_STUBS.search(text):
         return
     before = {one.name for one in _functions(change.path, change.before) if not one.is_stub}
+    promised = {name for code in _CODE.findall(_parted(text)[0]) for name in _WORD.findall(code)}
     for one in _functions(change.path, change.after):
-        if one.name in before or not re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text):
+        if one.name in before or one.name not in promised:
             continue
         if one.is_stub:
             yield _finding(Kind.STUB, Severity.FAILS, change.path, one.name, one.line, one.says)
@@ -195,10 +202,16 @@ def _functions(path: str, data: bytes | None) -> list[_Written]:
 
 
 def _of_python(tree: ast.Module) -> Iterator[_Written]:
+    open_ones = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and any(dotted(one, {}).endswith(_OPEN) for one in node.bases)
+        for inner in node.body
+    }
     for node in ast.walk(tree):
-        if not isinstance(node, Function) or any(
-            "abstract" in ast.unparse(one) or "overload" in ast.unparse(one) for one in node.decorator_list
-        ):
+        if not isinstance(node, Function) or id(node) in open_ones:
+            continue
+        if any(dotted(one, {}).endswith(("abstractmethod", "overload")) for one in node.decorator_list):
             continue
         body = node.body[1:] if _is_text(node.body[0]) else node.body
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -283,11 +296,19 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
     added = _added(change)
     hits: dict[frozenset[str], int] = {}
     for (number, line), (_, after) in pairwise((*added, (0, ""))):
-        pair = f"{line}\n{after}"
-        if not _EQUALS.search(line) or _ORDERS.search(line.replace("=>", "")):
+        if _ORDERS.search(line.replace("=>", "")):
             continue
-        there = _literals(pair)
-        hits |= {row: number for row in rows if row <= there and not row <= named and row & _literals(line)}
+        compares, is_table = _COMPARES.search(line) is not None, _TABLES.search(line) is not None
+        there, here = _literals(f"{line}\n{after}"), _literals(line)
+        hits |= {
+            row: number
+            for row in rows
+            # Texts side by side are names of fields as often as answers; only a comparison tells.
+            if (compares or (is_table and any(map(_NUMBER.fullmatch, row))))
+            and row <= there
+            and row & here
+            and not row <= named
+        }
     if len(hits) >= _ROWS:
         first = min(hits.values())
         told = "; ".join(", ".join(sorted(row)) for row in list(hits)[:3])
@@ -305,9 +326,10 @@ def _rows(change: Change) -> Iterator[frozenset[str]]:
 
 
 def _literals(text: str) -> frozenset[str]:
-    found = (piece.strip("\"'") for piece in _LITERAL.findall(text))
-    words = {one for piece in found for one in (piece, *piece.split())}
-    return frozenset(words) - _PLAIN
+    found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
+    # In a shell's patterns numbers stand in a text.
+    words = {one for piece in found for one in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
+    return frozenset(found | words) - _PLAIN
 
 
 def _added(change: Change) -> list[tuple[int, str]]:

@@ -67,6 +67,7 @@ _PRODUCT: Final = re.compile(
     r"NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|"
     r"testing \. Testing \( \)|Lookup \( \"test\.v\" \)|cfg ! \( test \)|\"org\.junit|isRunningTest"
 )
+_PATCHED: Final = re.compile(r"\b(?:assert|expect|chai|jest|vi)(?: \. \w+)* \. \w+ = (?!=)")
 _BUILD_TAG: Final = re.compile(r"^//\s*(?:go:build|\+build)\s+(.+)$", re.MULTILINE)
 
 
@@ -88,6 +89,9 @@ def product_traces(code: Code) -> Iterator[Trace]:
     for found in _PRODUCT.finditer(said):
         line = lines[said.count(" ", 0, found.start())]
         yield Trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, line, f"the product looks for {found[0]}", found[0])
+    for found in _PATCHED.finditer(said):
+        line = lines[said.count(" ", 0, found.start())]
+        yield Trace(Kind.RUNNER_REPLACED, _FAILS, line, f"the product changes {found[0]}", found[0])
 
 
 def _spelled(code: Code) -> tuple[str, list[int]]:
