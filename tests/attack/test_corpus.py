@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -23,6 +26,19 @@ SEEN = next(case for case in CORPUS if case.name == "pytest-item-skipped")
 
 def test_the_corpus_is_the_one_of_this_repository() -> None:
     assert where() == ROOT
+
+
+def test_a_wheel_carries_every_case(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT.parents[1],
+        check=True,
+        capture_output=True,
+    )
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = [name for name in wheel.namelist() if name.startswith("asbuilt/cli/selftest/corpus/")]
+    packed = sorted(name.removeprefix("asbuilt/cli/selftest/corpus/") for name in names)
+    assert packed == sorted(file.relative_to(ROOT).as_posix() for file in ROOT.rglob("*.toml"))
 
 
 def test_there_are_enough_lies_and_enough_honest_work_of_every_kind() -> None:
