@@ -15,6 +15,7 @@ from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.hollow import hollow
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
+from asbuilt.proof.resolving import LOOKED_INTO
 from asbuilt.proof.scope import USUAL, beyond, plan_changed
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order
 from asbuilt.proof.suites.places import Role, role_of
@@ -91,14 +92,18 @@ def _around_phases(plan: Plan) -> str:
 
 
 def _unchanged(repository: Repository, tree: str, changes: Sequence[Change]) -> dict[str, bytes]:
-    """Read the runner settings at the top that did not change: they say what is collected."""
+    """Read what did not change and has a say: runner settings at the top, and what tests are handed."""
     changed = {change.path for change in changes}
-    files = names_in(repository, tree)
+    files = names_in(repository, tree, below=LOOKED_INTO)
     return {
         path: repository.git.said("cat-file", "blob", file).out
         for path, file in files.items()
-        if path not in changed and role_of(path) is Role.SETTINGS
+        if path not in changed and _has_a_say(path)
     }
+
+
+def _has_a_say(path: str) -> bool:
+    return path.endswith("conftest.py") or ("/" not in path and role_of(path) is Role.SETTINGS)
 
 
 def _of_the_plan(

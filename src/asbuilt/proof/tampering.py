@@ -54,7 +54,10 @@ def _python(every: list[Change], order: Order) -> list[Finding]:
     before = {**order.unchanged, **{change.path: change.before for change in every}}
     after = {**order.unchanged, **{change.path: change.after for change in every}}
     files = [change for change in every if language_of(change.path) == "python"]
-    return compare_python(files, collecting_by(before, order.command), collecting_by(after, order.command))
+    around = {path: text for path, text in order.unchanged.items() if path.endswith("conftest.py")}
+    return compare_python(
+        files, collecting_by(before, order.command), collecting_by(after, order.command), around
+    )
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

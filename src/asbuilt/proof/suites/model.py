@@ -34,7 +34,7 @@ class Order(NamedTuple):
     command: str = ""
     """The test command as it is run."""
     unchanged: Mapping[str, bytes] = {}
-    """Runner settings that did not change (`pyproject.toml`, `pytest.ini`): they say what is collected."""
+    """Runner settings and conftests that did not change: what is collected, and what tests are handed."""
 
 
 class Kind(StrEnum):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.proof.suites.model import Assertion, Idle, Kind, Test, shortened
 from asbuilt.proof.suites.python_bodies import SWALLOWED, Aid, Body, read_body
 from asbuilt.proof.suites.python_failing import Function, hides_failures
+from asbuilt.proof.suites.python_fixtures import handed_to, is_literal
 from asbuilt.proof.suites.python_marks import Collecting, Marks, called, listed
 from asbuilt.proof.suites.python_values import Value, dotted, imports_of, truth
 
@@ -267,7 +268,7 @@ class _File:
         assertions: list[Assertion] = []
         idle = list(found.idle)
         for names, marks in self.marks.cases(found.cases):
-            body = self._body(found.function, names)
+            body = self._body(found.function, {**handed_to(found.function, self.aids), **names})
             inner = next(iter(marks), None)
             void = (
                 (inner.kind, f"its case is marked {inner.text}") if inner else self._hidden_by(found.function)
@@ -324,7 +325,7 @@ class _Shared(ast.NodeTransformer):
         for node in (inner for one in made for inner in one.body):
             match node:
                 case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
-                    self.values |= {name: value} if _is_literal(value) else {}
+                    self.values |= {name: value} if is_literal(value) else {}
                 case _:
                     pass
 
@@ -334,14 +335,6 @@ class _Shared(ast.NodeTransformer):
             isinstance(node.value, ast.Name) and node.value.id == "self" and isinstance(node.ctx, ast.Load)
         )
         return self.values.get(node.attr, node) if is_own else node
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 _NO_ARGUMENTS: Final = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
