@@ -41,6 +41,14 @@ _RULES: Final = (
             r"\b(?:const|let|var|function) (?:expect|assert|it|test|describe) (?:=(?! require)|\()"
         ),
     ),
+    (
+        Kind.RUNNER_REPLACED,
+        _FAILS,
+        (
+            r"\b(?:const|let|var) (?:assert|expect|test|it|describe) = require \( \"\.[^\"]*\"|"
+            r"\bimport (?:\{ )?(?:assert|expect|test|it|describe) (?:\} )?from \"\.[^\"]*\""
+        ),
+    ),
     (Kind.PRODUCT_REPLACED, _SIGN_OFF, r"\b(?:jest|vi|mock) \. (?:mock|doMock|module) \( \"\.[^\"]*\""),
     (
         Kind.FAILURE_SWALLOWED,
@@ -63,7 +71,7 @@ _RULES: Final = (
     ),
 )
 _PRODUCT: Final = re.compile(
-    r"JEST_WORKER_ID|\bVITEST\b|NODE_TEST_CONTEXT|npm_lifecycle_event|"
+    r"JEST_WORKER_ID|\bVITEST\b|NODE_TEST_CONTEXT|npm_lifecycle_event|execArgv|\"--test\"|"
     r"NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|"
     r"testing \. Testing \( \)|Lookup \( \"test\.v\" \)|cfg ! \( test \)|\"org\.junit|isRunningTest"
 )

@@ -20,7 +20,7 @@ _GOLDEN: Final = re.compile(
     re.IGNORECASE,
 )
 _SETTINGS: Final = re.compile(
-    r"(^|/)(pyproject\.toml|pytest\.ini|\.pytest\.ini|pytest\.toml|setup\.cfg|tox\.ini|tox\.toml|noxfile\.py|package\.json|"
+    r"(^|/)(pyproject\.toml|\.?pytest\.ini|\.?pytest\.toml|setup\.cfg|tox\.ini|tox\.toml|noxfile\.py|package\.json|"
     r"\.mocharc(\.\w+)?|jest\.config\.\w+|vitest\.(config|workspace)\.\w+|vite\.config\.\w+|karma\.conf\.\w+|"
     r"playwright\.config\.\w+|\.?c8rc(\.\w+)?|\.nycrc(\.\w+)?|go\.mod|go\.work|Cargo\.toml|\.cargo/config(\.toml)?|nextest\.toml|pom\.xml|"
     r"build\.gradle(\.kts)?|settings\.gradle(\.kts)?|gradle\.properties|junit-platform\.properties|"

@@ -56,6 +56,10 @@ def _placed(tree: ast.Module) -> Iterator[tuple[Function | None, ast.AST]]:
         owner, node = waiting.pop()
         if isinstance(node, ast.Call | ast.Assign) or (isinstance(node, Function) and owner is not None):
             yield owner, node
+        if isinstance(node, Function) and node.name.startswith("test"):
+            waiting.extend((node, one) for one in node.args.args)
+        if isinstance(node, ast.arg) and owner is not None:
+            yield owner, node
         inner = node if isinstance(node, Function) else owner
         waiting.extend((inner, child) for child in ast.iter_child_nodes(node))
 
@@ -69,9 +73,10 @@ def _target(node: ast.AST, imports: dict[str, str]) -> str | None:
                 if name.lstrip(".").partition(".")[0] in roots and not name.startswith("?"):
                     return name
         return None
-    if isinstance(node, Function):
-        # A function in a test that is called as what was imported.
-        return f".{node.name}" if node.name in imports else None
+    if isinstance(node, Function | ast.arg):
+        # What a test defines, or is handed, under the name of what was imported.
+        name = node.name if isinstance(node, Function) else node.arg
+        return f".{name}" if name in imports else None
     if not isinstance(node, ast.Call):
         return None
     name = dotted(node.func, imports)

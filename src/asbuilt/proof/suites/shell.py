@@ -23,7 +23,7 @@ _TESTING: Final = re.compile(
     r"^(?:if\s+|elif\s+|while\s+)?(?:!\s*)?(test|\[\[?|diff|cmp|grep|assert\w*|expect\w*|check\w*|verify\w*|fail\w*)(?=\s)"
 )
 _FUNCTION: Final = re.compile(
-    r"^\s*(?:function\s+)?([\w:-]+)\s*\(\)\s*\{?|^\s*@test\s+(['\"])(.*?)\2\s*\{|^\s*function\s+([\w:-]+)\s*\{"
+    r"^\s*(?:function\s+)?([\w:\[-]+)\s*\(\)\s*\{?|^\s*@test\s+(['\"])(.*?)\2\s*\{|^\s*function\s+([\w:-]+)\s*\{"
 )
 _ANYWHERE: Final = frozenset(
     [
@@ -54,6 +54,7 @@ _FAILING: Final = re.compile(
     r"\s*\|\|\s*(?:\{?\s*(?:exit\s+[1-9$]\S*|return\s+[1-9$]\S*|false|fail\b|die\b|abort\b)|[{(]).*$",
     re.DOTALL,
 )
+_PROGRAM: Final = re.compile(r"[\w./-]+\.(?:sh|py|js|pl|rb)\b|\./[\w./-]+")
 _UNSEEN: Final = re.compile(r">\s*/dev/null")
 _FIRST: Final = re.compile(r"^(\S+)")
 _TEST_ENVIRONMENT: Final = re.compile(
@@ -146,8 +147,10 @@ def recipe(
     found: list[Assertion] = []
     idle: list[Idle] = []
     values: dict[str, str] = {}
-    ended = False
+    ended, dead = False, ""
     for number, text in commands:
+        never = re.match(r"(if|while)\s+(?:false|! true|! :)\s*(?:;|$)", text)
+        dead = dead or ({"if": "fi", "while": "done"}[never[1]] if never else "")
         if re.match(r"skip\b", text):
             idle.append(Idle(Kind.TEST_SKIPPED, "", number, shortened(text)))
         assigned = _ASSIGNED.match(text)
@@ -157,8 +160,9 @@ def recipe(
             values[assigned[1]] = assigned[2]
         made = _demand(number, text, values, aids)
         if made is not None:
-            void = (Kind.ALWAYS_TRUE, "it is never reached") if ended else made.void
+            void = (Kind.ALWAYS_TRUE, "it is never reached") if ended or dead else made.void
             found.append(made._replace(void=void))
+        dead = "" if dead and re.match(rf"{dead}\b", text) else dead
         ended = ended or re.match(r"(exit|return)(\s+0)?\s*$", text) is not None
     words = frozenset(word for _, text in commands for word in re.findall(r"[\w./-]+", text)) - _ANYWHERE
     return Test(path, name, line, tuple(found), tuple(idle), words)
@@ -202,7 +206,7 @@ def _demand(number: int, text: str, values: dict[str, str], aids: frozenset[str]
         shortened(text),
         literals=literals,
         # What is run only to run looks at nothing that it says.
-        calls=frozenset((whole,)) if not testing and _UNSEEN.search(whole) else frozenset(),
+        calls=frozenset(_PROGRAM.findall(whole)) if testing or _UNSEEN.search(whole) else frozenset(),
         void=void,
     )
 
