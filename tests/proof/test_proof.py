@@ -174,6 +174,8 @@ def test_a_test_is_left_out_only_when_no_file_that_could_hold_it_changed() -> No
     assert left_out(before, {"tests.test_b::two"}, []) == ("bare name", "tests.test_a::one")
     assert left_out(before, set(), ["tests/test_b.py"]) == ("tests.test_a::one",)
     assert left_out(before, before, ["tests/test_b.py"]) == ()
+    assert left_out(before, set(), ["tests/test_b.py"], "def two") == ("bare name", "tests.test_a::one")
+    assert left_out(before, set(), ["tests/test_b.py"], 'it("bare name")') == ("tests.test_a::one",)
 
 
 VERBOSE = """\

@@ -126,7 +126,7 @@ class Proving:
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures:
             shown = self._tried_again(shown, trials, ran, known.get(trials.base))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_around(ran))
+        gone = self._gone(known.get(trials.base), counts, trials.changed_held(ran))
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
@@ -155,10 +155,11 @@ class Proving:
         notes = (*shown.notes, f"run again, and passed: {told}")
         return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
 
-    def _gone(self, before: Evidence | None, now: Counts | None, changed: Sequence[str]) -> str | None:
+    def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
-        gone = left_out(then.ran_names, now.ran_names, changed) if then and now else ()
+        held = "\n".join(changed.values())
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"

@@ -99,7 +99,13 @@ class Trials:
 
     def may_shrink(self, suite: Ran) -> bool:
         """Tell whether fewer tests are accounted for: some differ, and what they demand was compared."""
-        return self._order is not None and self._order.compared and bool(self.changed_around(suite))
+        return self._order is not None and self._order.compared and bool(self.changed_held(suite))
+
+    def changed_held(self, suite: Ran) -> dict[str, str]:
+        """Give those of the files among tests that differ and were there before, with what they held."""
+        before = self._files(self._order.base) if self._order else {}
+        held = [path for path in self.changed_around(suite) if path in before]
+        return {path: text_of(self._repository, before[path]) for path in held}
 
     def changed_tests(self, suite: Ran) -> list[str]:
         """List the test files that the phase has added, changed or removed."""

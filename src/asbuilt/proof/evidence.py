@@ -144,17 +144,23 @@ def judge_tests(
     return Judged("PASS", f"{counts.ran} ran, {counts.skipped} skipped", (), old)
 
 
-def left_out(before: Iterable[str], now: Collection[str], changed: Iterable[str]) -> tuple[str, ...]:
+def left_out(
+    before: Iterable[str], now: Collection[str], changed: Iterable[str], held: str | None = None
+) -> tuple[str, ...]:
     """Name the tests that ran before and not now, though no file that could hold them has changed.
 
-    `changed` has the test files that differ. Where a name tells no file, any of these could hold it.
+    `changed` has the test files that differ, `held` what they held before. Where a name tells no file, any
+    of these that had it could hold it; without `held`, any of them.
     """
     places = {spelling for path in changed for spelling in (path, path.rpartition(".")[0].replace("/", "."))}
     gone = sorted(name for name in before if name not in now)
     if not places:
         return tuple(gone)
     return tuple(
-        name for name in gone if _tells_its_file(name) and not any(place in name for place in places)
+        name
+        for name in gone
+        if (_tells_its_file(name) and not any(place in name for place in places))
+        or (not _tells_its_file(name) and held is not None and name not in held)
     )
 
 
