@@ -40,8 +40,13 @@ class Inspection(NamedTuple):
     remarks: tuple[Remark, ...]
 
 
-def inspect(record: Record, repository: Repository, phase_id: str, commit: str) -> Inspection:
-    """Inspect a kept commit of a phase; what this run has noticed of the very same before stands."""
+def inspect(
+    record: Record, repository: Repository, phase_id: str, commit: str, *, anew: bool = False
+) -> Inspection:
+    """Inspect a kept commit of a phase; what this run has noticed of the very same before stands.
+
+    With `anew` it is looked at once more, as a replay does.
+    """
     phase, text = record.frozen(phase_id)
     around = _around_phases(read(record.frozen_plan(phase_id)))
     base, command = base_of(repository, commit), record.tests() or ""
@@ -49,7 +54,7 @@ def inspect(record: Record, repository: Repository, phase_id: str, commit: str) 
     parents = read_commit(repository, commit).parents
     facts = [*parents, read_commit(repository, commit).tree, text, phase.lines[0], command, around, rules]
     of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    known = record.noticed(of)
+    known = None if anew else record.noticed(of)
     if known is not None:
         kept = kept_remarks(record, known)
         return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED))
