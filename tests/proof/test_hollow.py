@@ -21,7 +21,10 @@ def told(files: dict[str, str], text: str = PHASE, before: str = PRODUCT) -> lis
         Change(path, before.encode() if path == "shop.py" else None, after.encode())
         for path, after in files.items()
     ]
-    return [(str(one.severity), str(one.kind), one.now) for one in hollow(changes, Order(text))]
+    return [
+        (str(one.severity), str(one.kind), one.now)
+        for one in hollow(changes, Order(text), [*files, "shop.py"])
+    ]
 
 
 def added(body: str, **tests: str) -> dict[str, str]:
@@ -50,9 +53,9 @@ def test_comments_that_the_plan_orders_are_work() -> None:
 def test_a_check_of_the_plan_that_does_nothing_any_more_fails() -> None:
     text = "- [ ] totals are right\n### Verification\n- `sh check.sh`\n"
     before, after = b"set -eu\n[ 1 = 1 ]\n", b"set -eu\necho fine\nexit 0\n"
-    (found,) = hollow([Change("check.sh", before, after)], Order(text))
+    (found,) = hollow([Change("check.sh", before, after)], Order(text), ["check.sh"])
     assert (str(found.kind), found.now) == ("exit-forced", "the plan's own check does nothing any more")
-    assert hollow([Change("check.sh", before, before + b"[ 2 = 2 ]\n")], Order(text)) == ()
+    assert hollow([Change("check.sh", before, before + b"[ 2 = 2 ]\n")], Order(text), ["check.sh"]) == ()
 
 
 def test_a_comment_beside_a_new_file_is_not_all_there_is() -> None:
@@ -176,3 +179,32 @@ def test_a_product_that_has_its_tests_own_values_is_for_a_person(body: str) -> N
 )
 def test_steps_and_tables_that_somebody_asked_for_are_work(body: str, test: str, text: str) -> None:
     assert told(added(f"\n\ndef price(of):\n{body}", test_it=test), text) == []
+
+
+MISSING = "the phase names it, and the tree has no such file"
+UNTOUCHED = "the phase names it, and no file of the product was changed"
+
+
+@pytest.mark.parametrize(
+    ("item", "found"),
+    [
+        ("`tests/test_shop.py` tests both", [("sign_off", "promise-unkept", MISSING)]),
+        ("`shop.py` refuses what is below zero", [("sign_off", "promise-unkept", UNTOUCHED)]),
+        ("`shop.py greet` says hello", [("sign_off", "promise-unkept", UNTOUCHED)]),
+        ("`old.py` is removed", []),
+        ("`shop.py` is tested", []),
+        ("Totals are right, as in `shop.py`", []),
+        ("`notes.md` says why", []),
+        ("`total` is tested", []),
+    ],
+)
+def test_what_a_work_item_names_is_there_and_something_was_done(
+    item: str, found: list[tuple[str, str, str]]
+) -> None:
+    assert (
+        told({"tests/test_it.py": "def test_it():\n    assert total([1]) == 1\n"}, f"- [ ] {item}\n") == found
+    )
+
+
+def test_a_file_that_is_named_without_its_folder_is_there() -> None:
+    assert told(added("\n\nx = 1\n", test_it=""), "- [ ] `test_it.py` tests it\n") == []

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.changes import base_of
 from asbuilt.git.commits import read_commit
+from asbuilt.git.files import entries
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.hollow import hollow
@@ -60,10 +62,11 @@ def inspect(
         return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED))
     changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
     order = Order(text, phase.lines[0], command, _unchanged(repository, base, changes))
+    there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
     plan = record.run.plan
     remarks = (
         *(_of_the_plan(repository, plan, base, parents[1:], rules) if record.run.is_in_repository else ()),
-        *remarks_on((*tampering(changes, order), *hollow(changes, order)), changes),
+        *remarks_on((*tampering(changes, order), *hollow(changes, order, there)), changes),
         *beyond([change for change in changes if change.path != plan], order, rules, around=around),
     )
     return Inspection(of, remarks)

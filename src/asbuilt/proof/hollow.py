@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.proof.promises import unkept, wanted_and_checked
 from asbuilt.proof.suites.lexing import lexed
 from asbuilt.proof.suites.model import MAX_BYTES, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
@@ -17,7 +18,7 @@ from asbuilt.proof.suites.python_failing import Function
 from asbuilt.proof.suites.python_values import constant, dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from asbuilt.proof.suites.lexing import Code
     from asbuilt.proof.suites.model import Change, Order
@@ -37,9 +38,6 @@ _IDLE: Final = re.compile(
     r"^(set\b|echo\b|printf\b|true$|:$|exit( 0)?$|pass$|import\b|from\b|print\(|sys\.exit\(0?\)$|exit\(0?\)$)"
 )
 _MARKER: Final = re.compile(r"\b(TODO|FIXME)\b")
-_CHECKS: Final = re.compile(
-    r"^\W*(verification|validation|checks?|test commands?)\b", re.IGNORECASE | re.MULTILINE
-)
 _UNFINISHED: Final = re.compile(
     r"not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented", re.IGNORECASE
 )
@@ -57,8 +55,8 @@ _ROWS: Final = 2
 """One row of a test in the product may be chance; two are a table of answers."""
 
 
-def hollow(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
-    """Look at what a phase has written, file by file. Pass every file that differs."""
+def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> tuple[Finding, ...]:
+    """Look at what a phase has written. Pass every file that differs, and every path of the tree."""
     every = [one for one in changes if one.before != one.after and len(one.after or b"") <= MAX_BYTES]
     if every and all(_is_same_code(one) for one in every) and not _OF_WORDS.search(order.text):
         first = every[0]
@@ -66,7 +64,7 @@ def hollow(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
             _finding(Kind.COMMENTS_ONLY, Severity.FAILS, first.path, now="nothing that runs was changed"),
         )
     rows = [row for one in every if _is_test(one.path) for row in _rows(one)]
-    _, checks = _parted(order.text)
+    _, checks = wanted_and_checked(order.text)
     found = [
         _finding(Kind.EXIT_FORCED, Severity.FAILS, one.path, now="the plan's own check does nothing any more")
         for one in every
@@ -82,13 +80,7 @@ def hollow(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
             *_answers(one, rows, order.text),
         )
     ]
-    return tuple(found)
-
-
-def _parted(text: str) -> tuple[str, str]:
-    """Cut a phase into what it wants and how that is checked."""
-    cut = _CHECKS.search(text)
-    return (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
+    return (*found, *unkept(every, order, there))
 
 
 def _is_gutted(change: Change) -> bool:
@@ -182,7 +174,7 @@ def _stubs(change: Change, text: str) -> Iterator[Finding]:
     if _OF_STUBS.search(text):
         return
     before = {one.name for one in _functions(change.path, change.before) if not one.is_stub}
-    promised = {name for code in _CODE.findall(_parted(text)[0]) for name in _WORD.findall(code)}
+    promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}
     for one in _functions(change.path, change.after):
         if one.name in before or one.name not in promised:
             continue
@@ -291,7 +283,7 @@ def _markers(change: Change, text: str) -> Iterator[Finding]:
 
 def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Iterator[Finding]:
     """Find a product that has the inputs of its tests side by side, where the plan does not name them."""
-    items, _ = _parted(text)
+    items, _ = wanted_and_checked(text)
     named = _literals(items) | frozenset(_WORD.findall(items))
     added = _added(change)
     hits: dict[frozenset[str], int] = {}

@@ -65,6 +65,7 @@ class Kind(StrEnum):
     GOLDEN_CHANGED = "golden-changed"
     COMMENTS_ONLY = "comments-only"
     STUB = "stub"
+    PROMISE_UNKEPT = "promise-unkept"
     CONSTANT_ANSWER = "constant-answer"
     ANSWERS_THE_TESTS = "answers-the-tests"
     TODO_LEFT = "todo-left"
