@@ -39,7 +39,7 @@ _GIT: Final = (
 _NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
     "pytest": (sys.executable, "-c", "import pytest"),
     "unittest": (sys.executable, "-c", "import unittest"),
-    "node": ("node", "--test", os.devnull),
+    "node": ("node", "-e", "require('node:test')"),
     "make": ("make", "--version"),
 }
 
