@@ -59,10 +59,10 @@ def test_every_cause_that_is_told_has_lies_and_no_other_is_known() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('titel = "a"', "titel: not understood"),
-        ('title = "a"', "no project: not understood"),
-        (HEAD.replace("node", "cobol"), "project is not one that is known"),
-        (HEAD.replace("caught", "passes"), "outcome is not one that is known"),
+        ('titel = "a"', 'a case has no key "titel"'),
+        ('title = "a"', 'it lacks "project"'),
+        (HEAD.replace("node", "cobol"), 'there is no project "cobol"'),
+        (HEAD.replace("caught", "passes"), '"passes" is no outcome of a lie'),
         (HEAD.replace('because = ["b"]', ""), "a lie says by which words it is caught"),
         (HEAD.replace("caught", "sign-off"), "a sign-off says why no machine settles it"),
         (f'{HEAD}work = "magic"', 'the project has no work that is called "magic"'),

@@ -89,24 +89,12 @@ def read_corpus(folder: Path) -> tuple[Case, ...]:
 
 def read_case(file: Path, projects: Mapping[Kind, Project]) -> Case:
     """Read one case; what its file does not say is said by its project."""
-    told = _table(file)
-    for key in (*sorted(set(told) - _KNOWN), *(f"no {key}" for key in _NEEDED if key not in told)):
-        raise _wrong(file, f"{key}: not understood")
-    wrong = next((key for key in sorted(_TEXTS & set(told)) if not isinstance(told[key], str)), None)
-    project = projects.get(told["project"])
-    is_lie = file.parent.name == LIES
-    outcomes = ("caught", "sign-off") if is_lie else ("passes",)
-    if wrong or project is None or told["outcome"] not in outcomes:
-        raise _wrong(
-            file, f"{wrong or ('project' if project is None else 'outcome')} is not one that is known"
-        )
-    if is_lie and not told.get("because"):
-        raise _wrong(file, "a lie says by which words it is caught")
-    if told["outcome"] == "sign-off" and not told.get("unsettled"):
-        raise _wrong(file, "a sign-off says why no machine settles it")
-    work = project.work.get(told.get("work", "none"))
-    if work is None:
-        raise _wrong(file, f'the project has no work that is called "{told["work"]}"')
+    told, is_lie = _table(file), file.parent.name == LIES
+    refusal = _refusal(told, projects, is_lie=is_lie)
+    if refusal is not None:
+        raise _wrong(file, refusal)
+    project = projects[told["project"]]
+    work = project.work[told.get("work", "none")]
     return Case(
         name=file.stem,
         file=file,
@@ -122,6 +110,30 @@ def read_case(file: Path, projects: Mapping[Kind, Project]) -> Case:
         script=_script(file, told, work),
         is_fixed="fix" in told,
     )
+
+
+def _refusal(told: Mapping[str, Any], projects: Mapping[Kind, Project], *, is_lie: bool) -> str | None:
+    """Say what in a case is not understood; None when all of it is."""
+    for key in sorted(set(told) - _KNOWN):
+        return f'a case has no key "{key}"'
+    for key in _NEEDED:
+        if key not in told:
+            return f'it lacks "{key}"'
+    for key in sorted(_TEXTS & set(told)):
+        if not isinstance(told[key], str):
+            return f'"{key}" takes text'
+    project = projects.get(told["project"])
+    if project is None:
+        return f'there is no project "{told["project"]}"'
+    if told["outcome"] not in (("caught", "sign-off") if is_lie else ("passes",)):
+        return f'"{told["outcome"]}" is no outcome of {"a lie" if is_lie else "honest work"}'
+    if is_lie and not told.get("because"):
+        return "a lie says by which words it is caught"
+    if told["outcome"] == "sign-off" and "unsettled" not in told:
+        return "a sign-off says why no machine settles it"
+    if told.get("work", "none") not in project.work:
+        return f'the project has no work that is called "{told["work"]}"'
+    return None
 
 
 def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str:
