@@ -55,6 +55,10 @@ faults *args:
 simulate seeds="1000" first="0":
     python -m tests.simulator {{ seeds }} {{ first }}
 
+# the corpus of lies and honest work against this installation: what is caught, missed, wrongly accused
+lies *args:
+    asbuilt selftest lies {{ args }}
+
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
 ci: (fuzz-slice "plan" "30") journeys check
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import tzinfo
 
+    from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
     from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
@@ -167,6 +168,32 @@ def serve(
         Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine).serve(ended, idle_s=idle_s)
         engine.close()
     return True
+
+
+def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
+    """Go through the first stretch of a run in this process, without an engine: `step` does each step.
+
+    What its tests and checks see of this machine is where programs are, and that nobody else's plug-ins load.
+    """
+    from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a run needs it all
+    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
+    from asbuilt.flows.perform import Performer  # noqa: PLC0415
+    from asbuilt.flows.run import Runs  # noqa: PLC0415
+
+    home, store, blobs = journal
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    performer = Performer(
+        home,
+        store,
+        blobs,
+        FolderAttempts(home.path, ring_required=False),
+        RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=environment),
+    )
+    Runs(store, blobs, performer, step=step).segment(LOCAL, repo, run, 1)
 
 
 def is_due(journal: Journal) -> bool:

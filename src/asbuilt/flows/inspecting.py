@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.changes import base_of
 from asbuilt.git.commits import read_commit
+from asbuilt.git.files import entries
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
+from asbuilt.proof.hollow import hollow
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
+from asbuilt.proof.resolving import LOOKED_INTO
 from asbuilt.proof.scope import USUAL, beyond, plan_changed
-from asbuilt.proof.suites.model import MAX_BYTES, Change, Order
+from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order
 from asbuilt.proof.suites.places import Role, role_of
 from asbuilt.proof.tampering import tampering
 
@@ -58,13 +62,19 @@ def inspect(
         return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED))
     changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
     order = Order(text, phase.lines[0], command, _unchanged(repository, base, changes))
+    there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
     plan = record.run.plan
     remarks = (
         *(_of_the_plan(repository, plan, base, parents[1:], rules) if record.run.is_in_repository else ()),
-        *remarks_on(tampering(changes, order), changes),
+        *remarks_on((*tampering(changes, order), *hollow(changes, order, there)), changes),
         *beyond([change for change in changes if change.path != plan], order, rules, around=around),
     )
     return Inspection(of, remarks)
+
+
+def are_compared(remarks: Sequence[Remark]) -> bool:
+    """Tell whether every test that differs was compared, demand by demand."""
+    return not any(one.rule in (Kind.NOT_COMPARED, Kind.UNREADABLE) for one in remarks)
 
 
 def failing_of(remarks: Sequence[Remark]) -> list[str]:
@@ -90,14 +100,18 @@ def _around_phases(plan: Plan) -> str:
 
 
 def _unchanged(repository: Repository, tree: str, changes: Sequence[Change]) -> dict[str, bytes]:
-    """Read the runner settings at the top that did not change: they say what is collected."""
+    """Read what did not change and has a say: runner settings at the top, and what tests are handed."""
     changed = {change.path for change in changes}
-    files = names_in(repository, tree)
+    files = names_in(repository, tree, below=LOOKED_INTO)
     return {
         path: repository.git.said("cat-file", "blob", file).out
         for path, file in files.items()
-        if path not in changed and role_of(path) is Role.SETTINGS
+        if path not in changed and _has_a_say(path)
     }
+
+
+def _has_a_say(path: str) -> bool:
+    return path.endswith("conftest.py") or ("/" not in path and role_of(path) is Role.SETTINGS)
 
 
 def _of_the_plan(

@@ -12,7 +12,7 @@ from asbuilt.flows import preparing
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept
-from asbuilt.flows.inspecting import failing_of, inspect, keep_remarks, kept_remarks
+from asbuilt.flows.inspecting import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
@@ -216,11 +216,12 @@ class Performer:
     ) -> None:
         frozen, text = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        order = Order(tree_of(repository, base_of(repository, attempt.commit or "")), text)
         checks = [check.command for check in frozen.checks]
         seen = inspect(record, repository, phase.id, attempt.commit or "")
         remarks = (*kept_remarks(record, attempt.outside), *seen.remarks)
         failing = failing_of(remarks)
+        base = tree_of(repository, base_of(repository, attempt.commit or ""))
+        order = Order(base, text, compared=are_compared(seen.remarks))
         # Where the suite was made to pass, what it says shows nothing.
         shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
         flaky = (Flaky(*test) for one in shown for test in one.flaky)

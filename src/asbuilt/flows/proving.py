@@ -100,7 +100,7 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
-            trials = Trials(rig, self._repository, tree, order)
+            trials = Trials(rig, self._repository, tree, order, command=tests or "")
             if to_run is not None:
                 shown.append(self._suite(rig, trials, tree, to_run))
             # Where no suite proves anything, what a runner is told cannot make one green.
@@ -123,12 +123,12 @@ class Proving:
         before = known.get(self.base)
         ran = rig.run(tree, tests, over=trials.over_tests)
         counts, put_back = ran.counts, tuple(trials.over_tests)
-        shown = self._tests(ran, self._record.baseline(), before)
+        shown = self._tests(ran, self._record.baseline(), before, may_shrink=trials.may_shrink(ran))
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures:
             shown = self._tried_again(shown, trials, ran, known.get(trials.base))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_around(ran))
+        gone = self._gone(known.get(trials.base), counts, trials.changed_held(ran))
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
@@ -157,10 +157,11 @@ class Proving:
         notes = (*shown.notes, f"run again, and passed: {told}")
         return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
 
-    def _gone(self, before: Evidence | None, now: Counts | None, changed: Sequence[str]) -> str | None:
+    def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
-        gone = left_out(then.names, now.names, changed) if then and now else ()
+        held = "\n".join(changed.values())
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
@@ -196,10 +197,14 @@ class Proving:
         ran = rig.set_up(self.base)
         return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
 
-    def _tests(self, ran: Ran, baseline: Counts | None, before: Evidence | None = None) -> Evidence:
+    def _tests(
+        self, ran: Ran, baseline: Counts | None, before: Evidence | None = None, *, may_shrink: bool = False
+    ) -> Evidence:
         """Judge a run of the suite; what its runner did on the base already is not held against it."""
         ended, counts = ran.ended, ran.counts
-        judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=baseline)
+        judged = judge_tests(
+            ended.exit_code, counts, truncated=ended.truncated, baseline=baseline, may_shrink=may_shrink
+        )
         expected = bool(before and before.report)
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
         if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):

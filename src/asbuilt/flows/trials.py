@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.infrastructure import PutBack
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
+_RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _BLOB: Final = b"100"
 """How the mode of a regular file begins."""
 _LARGEST: Final = 100_000_000
@@ -41,6 +42,8 @@ class Order(NamedTuple):
 
     base: str
     text: str
+    compared: bool = False
+    """True: the tests that differ were compared one by one, so that fewer of them may be right."""
 
 
 class Sung(NamedTuple):
@@ -62,14 +65,17 @@ class Compared(NamedTuple):
 class Trials:
     """The trials of one tree in one rig."""
 
-    def __init__(self, rig: Rig, repository: Repository, tree: str, order: Order | None) -> None:
+    def __init__(
+        self, rig: Rig, repository: Repository, tree: str, order: Order | None, *, command: str = ""
+    ) -> None:
+        """Take what is tried; `command` starts the tests."""
         self._rig = rig
         self._repository = repository
         self._tree = tree
         self._order = order
         self._listed: dict[str, dict[str, str]] = {}
         self._there = touched(repository, order.base, tree) if order else {}
-        self.put_back = self._restored()
+        self.put_back = self._restored(command)
 
     @property
     def over_tests(self) -> dict[str, bytes | None]:
@@ -90,6 +96,16 @@ class Trials:
     def base(self) -> str:
         """The tree that the phase began from; empty where there is no phase."""
         return self._order.base if self._order else ""
+
+    def may_shrink(self, suite: Ran) -> bool:
+        """Tell whether fewer tests are accounted for: some differ, and what they demand was compared."""
+        return self._order is not None and self._order.compared and bool(self.changed_held(suite))
+
+    def changed_held(self, suite: Ran) -> dict[str, str]:
+        """Give those of the files among tests that differ and were there before, with what they held."""
+        before = self._files(self._order.base) if self._order else {}
+        held = [path for path in self.changed_around(suite) if path in before]
+        return {path: text_of(self._repository, before[path]) for path in held}
 
     def changed_tests(self, suite: Ran) -> list[str]:
         """List the test files that the phase has added, changed or removed."""
@@ -163,12 +179,18 @@ class Trials:
         argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
         return argv, suite.ended.output.decode("utf-8", "replace")
 
-    def _restored(self) -> tuple[PutBack, ...]:
+    def _restored(self, command: str) -> tuple[PutBack, ...]:
         if self._order is None:
             return ()
-        wanted = {path for path in self._there if is_infrastructure(path)}
+        commands = "\n".join((command, *self._recipes(self._order.base)))
+        wanted = {path for path in self._there if is_infrastructure(path) or path in commands}
         found = differing(self._repository, self._order.base, self._tree, cap=_LARGEST, among=wanted)
-        return put_back((Change(*one) for one in found), self._order.text)
+        return put_back((Change(*one) for one in found), self._order.text, commands)
+
+    def _recipes(self, tree: str) -> list[str]:
+        """Read what the test command may stand for: the recipes at the top of a tree."""
+        files = self._files(tree)
+        return [text_of(self._repository, files[path]) for path in _RECIPES if path in files]
 
     def _content(self, file: str) -> bytes:
         return self._repository.git.said("cat-file", "blob", file).out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.brace_demands import Names, call_at, condition, side
 from asbuilt.proof.suites.brace_words import FAILING, WIDE
+from asbuilt.proof.suites.lexing import parted
 from asbuilt.proof.suites.model import Assertion, Idle, Kind, Rank, shortened
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _MOST: Final = 2_000
 _GLIMPSE: Final = 500
+_NAMES: Final = 40
+"""Tokens of a pattern with which a loop names its cases."""
 _SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
 _UNAWAITED: Final = (Kind.FAILURE_SWALLOWED, "nobody waits for it")
 _LATER: Final = frozenset(("setTimeout", "setInterval", "setImmediate", "nextTick", "queueMicrotask"))
@@ -51,6 +54,13 @@ def body_of(
     found: list[Assertion] = []
     at = start
     while at < end and len(found) < _MOST:
+        loop = _loop(code, at)
+        if loop is not None:
+            for case in loop.rows:
+                inner = body_of(code, loop.start, loop.end, language, {**row, **case}, aids)
+                found += [_placed(one, at, zones) for one in inner.assertions]
+            at = loop.end
+            continue
         read = call_at(code, at, names, aids)
         if read is not None and not (language == "go" and code.word(at - 1) == "."):
             made, after = read
@@ -67,6 +77,34 @@ def body_of(
     if not found:
         found = [_placed(one, where, zones) for one, where in _acts(code, start, end, names)]
     return Body(tuple(found), idle)
+
+
+class _Loop(NamedTuple):
+    """A loop over cases that are spelled out."""
+
+    rows: tuple[dict[str, list[Token]], ...]
+    start: int
+    end: int
+
+
+def _loop(code: Code, at: int) -> _Loop | None:
+    """Read `for (const [a, b] of [[1, 2], [3, 4]]) {`: what its names stand for, case by case."""
+    if [code.word(at), code.word(at + 1)] != ["for", "("] or code.word(at + 2) not in ("const", "let", "var"):
+        return None
+    closing = code.closing(at + 1)
+    of = next((n for n in range(at + 3, min(closing, at + _NAMES)) if code.word(n) == "of"), closing)
+    body = closing + 1
+    if code.word(of + 1) != "[" or code.closing(of + 1) != closing - 1 or code.word(body) != "{":
+        return None
+    spans = parted(code, at + 4, of - 1) if code.word(at + 3) == "[" else [(at + 3, of)]
+    names = [code.word(start) for start, _ in spans]
+    rows = []
+    for start, end in parted(code, of + 2, closing - 1):
+        inner = (
+            parted(code, start + 1, end - 1) if len(names) > 1 and code.word(start) == "[" else [(start, end)]
+        )
+        rows.append({name: code.tokens[a:b] for name, (a, b) in zip(names, inner, strict=False)})
+    return _Loop(tuple(rows), body + 1, code.closing(body))
 
 
 def _placed(one: Assertion, at: int, zones: list[_Zone]) -> Assertion:
