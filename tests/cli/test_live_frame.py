@@ -152,6 +152,12 @@ Ctrl-C leaves it running.
 """)
 
 
+def test_a_run_that_wants_a_sign_off_waits_for_just_that() -> None:
+    asked = live.question("sign off a.py: ci changed")._replace(kind="sign-off")
+    waits = live.moment(WaitsFor("person"), live.phases("proven"), of=live.run("waiting"), asks=[asked])
+    assert '  Waits for your sign-off: a7 "sign off a.py: ci changed", asked' in drawn(frame(waits, WIDE))
+
+
 def test_when_all_is_proven_it_says_that_it_lands() -> None:
     assert drawn(frame(LANDS, WIDE)) == snapshot("""\
 rate-limit.1   since 21:49, 17m   4 of 4 proven   $1.31

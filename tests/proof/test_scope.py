@@ -87,6 +87,7 @@ def test_what_the_plan_orders_in_other_words_is_allowed_and_cited(path: str, tex
 def test_a_lock_file_that_changes_with_its_manifest_is_worth_a_line() -> None:
     assert seen("web/yarn.lock", manifest="web/package.json") == [("lock-file-changed", Severity.NOTE)]
     assert seen("web/yarn.lock", other="api/package.json") == [("lock-file-changed", Severity.SIGN_OFF)]
+    assert seen("uv.lock", "- [ ] users see their packages") == [("lock-file-changed", Severity.SIGN_OFF)]
 
 
 def test_the_users_word_on_a_boundary_counts() -> None:

@@ -69,7 +69,8 @@ _ORDERED_BY: Final[dict[Boundary, re.Pattern[str]]] = {
     Boundary.CI: re.compile(r"\b(CI|continuous integration|GitHub Actions|workflows?|pipelines?)\b"),
     Boundary.HOOKS: re.compile(r"\b(pre-commit|git hooks?|husky|lefthook)\b", re.IGNORECASE),
     Boundary.LOCKS: re.compile(
-        r"\block ?files?\b|\b(add|upgrad|bump|pin|updat|install|remov|us)\w*\b.*\b(dependenc|package|librar)",
+        r"\block ?files?\b|\b((add|upgrad|bump|pin|updat|install|remov)\w*|us(e|es|ing))\b.*"
+        r"\b(dependenc|package|librar)",
         re.IGNORECASE,
     ),
 }
