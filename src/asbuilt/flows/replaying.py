@@ -22,7 +22,7 @@ from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import opinion_from
 from asbuilt.proof.remarks import failing
 from asbuilt.proof.replay import VERDICT, Again, checks_again, remarks_again, verdict_again
-from asbuilt.proof.verdict import item_from, judge
+from asbuilt.proof.verdict import faults_in, item_from, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.proof.evidence import Evidence
 
-_OF_VERDICT: Final = "the verdict: "
 HERE: Final = "its commits"
 
 
@@ -127,8 +126,7 @@ class Replay:
         opinion = opinion_from(json.loads(kept)) if kept else None
         verdict = judge(matter.promises, opinion, exhibits.held(matter.intent, opinion))
         items = [item_from(one) for one in json.loads(self._record.blobs.get(told["items"]))]
-        faults = [one for one in told["failures"] if one.startswith(_OF_VERDICT)]
-        yield from verdict_again(items, faults, verdict)
+        yield from verdict_again(items, faults_in(told["failures"]), verdict)
 
     @property
     def _proving(self) -> Proving:

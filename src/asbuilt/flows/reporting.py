@@ -19,10 +19,9 @@ from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import opinion_from
 from asbuilt.proof.remarks import remark_from
 from asbuilt.proof.resolving import command_of
-from asbuilt.proof.verdict import item_from
+from asbuilt.proof.verdict import faults_in, item_from
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from asbuilt.flows.record import Record
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Evidence
 
 
-_OF_VERDICT: Final = "the verdict: "
 _SEVERAL: Final = 2
 _LINES: Final = 20
 _TAIL: Final = 3_000
@@ -99,7 +97,7 @@ class _Gathering:
             evidence=self._evidence(attempt.evidence),
             items=tuple(item_from(one) for one in items or ()),
             opinion=None if opinion is None else opinion_from(opinion),
-            faults=_faults(verdict),
+            faults=faults_in(verdict.get("failures", ())),
             remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
             agent=str(self.told(f"{key}/begun/1").get("agent", "")),
             began_at=attempt.began_at,
@@ -123,7 +121,7 @@ class _Gathering:
             evidence=self._evidence(proven.get("evidence")),
             items=tuple(item_from(one) for one in self._plain(judged.get("items")) or ()),
             opinion=None if opinion is None else opinion_from(opinion),
-            faults=_faults(judged),
+            faults=faults_in(judged.get("failures", ())),
         )
 
     def decisions(self) -> tuple[Decision, ...]:
@@ -161,11 +159,6 @@ class _Gathering:
             return None if digest is None else self._record.blobs.get(digest)
         except (NotFound, StoreFailed):
             return None
-
-
-def _faults(verdict: Mapping[str, Any]) -> tuple[str, ...]:
-    told: Sequence[str] = verdict.get("failures", ())
-    return tuple(one.removeprefix(_OF_VERDICT) for one in told if one.startswith(_OF_VERDICT))
 
 
 def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Account:

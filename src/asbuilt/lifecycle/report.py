@@ -44,6 +44,11 @@ class AttemptAccount(NamedTuple):
     cost_usd: float = 0.0
     """Of the agent and of its verifiers."""
 
+    @property
+    def was_cut_off(self) -> bool:
+        """Tell whether it ended without a tree to judge: a stall, a crash, a time-out."""
+        return self.ending not in _WITH_A_TREE
+
 
 class PhaseAccount(NamedTuple):
     """A phase of the run: what it promised, and what came of it."""
@@ -170,7 +175,7 @@ def notes(account: Account) -> list[tuple[str, str]]:
     """Say what to know of each phase: what had to be mended, begun anew, or was never proven."""
     told: list[tuple[str, str]] = []
     for phase in reversed(account.phases):
-        again = [attempt for attempt in phase.attempts if attempt.ending not in _WITH_A_TREE]
+        again = [attempt for attempt in phase.attempts if attempt.was_cut_off]
         if phase.fixes:
             fixes = "1 fix" if phase.fixes == 1 else f"{phase.fixes} fixes"
             told.append((phase.id, f"{fixes}: {_first_failure(phase)}"))

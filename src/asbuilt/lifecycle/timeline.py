@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Doing = Literal["prepare", "work", "check", "judge", "wait", "land"]
+_OF_THE_RUN: Final = ("prepare", "wait", "land")
+_BEGINS: Final[Mapping[str, tuple[Doing, str]]] = {
+    "run.started": ("prepare", "setup and baseline"),
+    "attempt.begun": ("work", "attempt {number}, {role}"),
+    "tree.kept": ("check", "checks of attempt {number}"),
+    "verifier.begun": ("judge", "verifier of attempt {number}"),
+    "together.judging": ("judge", "verifier of all phases together"),
+    "landing.intended": ("land", "landing"),
+    "run.parked": ("wait", "{why}"),
+}
+_ENDS: Final[Mapping[str, Doing]] = {
+    "phase.begun": "prepare",
+    "phase.rechecked": "prepare",
+    "landing.intended": "prepare",
+    "attempt.ended": "work",
+    "attempt.lost": "work",
+    "checks.done": "check",
+    "verifier.ended": "judge",
+    "verdict.given": "judge",
+    "together.unjudged": "judge",
+    "together.judged": "judge",
+    "landing.done": "land",
+    "landing.refused": "land",
+}
 
 
 class Span(NamedTuple):
@@ -20,65 +44,31 @@ class Span(NamedTuple):
     what: str
 
 
-class _Open(NamedTuple):
-    doing: Doing
-    phase: str
-    began: str
-    what: str
-
-
 def spans_of(events: Iterable[tuple[str, str, Mapping[str, object]]], now: str) -> tuple[Span, ...]:
     """Fold the events of one run, each with its time and kind; what is under way lasts until now."""
     found: list[Span] = []
-    opened: list[_Open] = []
+    opened: dict[tuple[Doing, str], tuple[str, str]] = {}
     before = now
     for at, kind, data in events:
-        phase, number = str(data.get("phase") or ""), data.get("number")
-
-        def begin(doing: Doing, what: str, *, at: str = at, phase: str = phase) -> None:
-            if not any(one[:2] == (doing, phase) for one in opened):
-                opened.append(_Open(doing, phase, at, what))
-
-        def end(doing: Doing, *, at: str = at, phase: str = phase) -> None:
-            for one in [one for one in opened if one[:2] == (doing, phase)]:
-                opened.remove(one)
-                found.append(Span(*one[:3], at, one.what))
-
-        if kind != "run.parked":
-            end("wait", phase="")
-        match kind:
-            case "run.started":
-                begin("prepare", "setup and baseline")
-            case "phase.begun":
-                end("prepare", phase="")
-            case "attempt.begun":
-                begin("work", f"attempt {number}, {data.get('role')}")
-            case "attempt.ended" | "attempt.lost":
-                end("work")
-            case "tree.kept":
-                begin("check", f"checks of attempt {number}")
-            case "checks.done":
-                end("check")
-            case "verifier.begun":
-                begin("judge", f"verifier of attempt {number}")
-            case "verifier.ended" | "verdict.given":
-                end("judge")
-            case "together.judging":
-                begin("judge", "verifier of all phases together")
-            case "together.unjudged" | "together.judged":
-                end("judge")
-            case "phase.rechecked":
-                end("prepare", phase="")
-                found.append(Span("check", phase, before, at, "checks"))
-            case "landing.intended":
-                end("prepare", phase="")
-                begin("land", "landing")
-            case "landing.done" | "landing.refused":
-                end("land")
-            case "run.parked":
-                begin("wait", str(data.get("why", "")), phase="")
-            case _:
-                pass
+        phase = str(data.get("phase") or "")
+        # Whatever is written down ends a wait.
+        over: list[Doing] = ["wait"] if kind != "run.parked" else []
+        over += [_ENDS[kind]] if kind in _ENDS else []
+        for doing in over:
+            place = _place(doing, phase)
+            if place in opened:
+                began, what = opened.pop(place)
+                found.append(Span(*place, began, at, what))
+        if kind == "phase.rechecked":
+            found.append(Span("check", phase, before, at, "checks"))
+        if kind in _BEGINS:
+            doing, words = _BEGINS[kind]
+            told = words.format(**{"number": "", "role": "", "why": "", **data})
+            opened.setdefault(_place(doing, phase), (at, told))
         before = at
-    found += [Span(*one[:3], now, one.what) for one in opened]
+    found += [Span(*place, began, now, what) for place, (began, what) in opened.items()]
     return tuple(sorted(found, key=lambda one: (one.began, one.ended)))
+
+
+def _place(doing: Doing, phase: str) -> tuple[Doing, str]:
+    return doing, "" if doing in _OF_THE_RUN else phase

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.pages.document import Code, Mark, Said
-from asbuilt.pages.phases import counted, failures_of, plan_words
+from asbuilt.pages.phases import codes, counted, failures_of, plan_words
 from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.remarks import for_a_person
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from asbuilt.pages.document import Words
     from asbuilt.proof.evidence import Evidence
 
-_WITH_A_TREE: Final = ("done", "limited", "not ended")
 _NAMED: Final = 5
 
 
@@ -51,7 +50,7 @@ def _of_phase(phase: PhaseAccount) -> Iterator[Words]:
         if failures and attempt.ending == "done":
             says: Words = (Said(attempt.agent or "the agent", attempt.says), " But ") if attempt.says else ()
             yield Mark("refuted", "failed"), f" attempt {attempt.number}. ", *says, *failures[0]
-        elif attempt.ending not in _WITH_A_TREE:
+        elif attempt.was_cut_off:
             told = f" attempt {attempt.number}: {attempt.ending}, {attempt.reason}"
             yield Mark("begun anew", "plain"), told
     wanted = for_a_person(phase.judged.remarks if phase.judged else ())
@@ -68,10 +67,7 @@ def _of_suite(shown: Evidence) -> Iterator[Words]:
     if shown.name != TESTS or shown.outcome != "PASS":
         return
     if shown.put_back:
-        paths: list[str | Code] = []
-        for path in shown.put_back:
-            paths += [", ", Code(path)] if paths else [Code(path)]
-        yield Mark("put back", "open"), " the tests ran with the base's ", *paths
+        yield Mark("put back", "open"), " the tests ran with the base's ", *codes(shown.put_back)
     if shown.idle and not shown.proves:
         told = f" {counted(len(shown.idle), 'new or changed test')} would pass without its work too"
         yield Mark("nothing new shown", "plain"), told, ", and no test of it fails without"

@@ -63,6 +63,14 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def codes(names: Sequence[str]) -> Words:
+    """List names, as many as a line or two have room for."""
+    shown: list[str | Code] = []
+    for name in names[:_NAMED]:
+        shown += [", ", Code(name)] if shown else [Code(name)]
+    return (*shown, f" and {len(names) - _NAMED} more") if len(names) > _NAMED else tuple(shown)
+
+
 def plan_words(text: str) -> Words:
     """Give a plan's own text, with what stands in backticks there as code."""
     parts = text.split("`")
@@ -237,12 +245,7 @@ def _trials(evidence: Sequence[Evidence]) -> Iterator[Block]:
 
 
 def _names(title: str, names: Sequence[str]) -> Point:
-    shown: list[str | Code] = []
-    for name in names[:_NAMED]:
-        shown += [", ", Code(name)] if shown else [Code(name)]
-    if len(names) > _NAMED:
-        shown.append(f" and {len(names) - _NAMED} more")
-    return Point((f"{title}: {counted(len(names), 'test')}.",), (tuple(shown),))
+    return Point((f"{title}: {counted(len(names), 'test')}.",), (codes(names),))
 
 
 def _noticed(phase: PhaseAccount) -> Iterator[Block]:

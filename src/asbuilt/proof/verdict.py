@@ -22,6 +22,7 @@ _KEPT: Final = 280
 _COPIED: Final = 16
 """Shorter words than these are said by anybody."""
 _NAMED: Final = 3
+_OF_ALL: Final = "the verdict: "
 
 
 class Promise(NamedTuple):
@@ -104,7 +105,7 @@ class Verdict(NamedTuple):
         """Word what is not proven, for whoever has to mend it."""
         unproven = (item for item in self.items if item.outcome != "PASS" and not item.waived)
         return (
-            *(f"the verdict: {fault}" for fault in self.faults),
+            *(f"{_OF_ALL}{fault}" for fault in self.faults),
             *(f"item {item.item}, {item.text}: {item.outcome}, {item.why}" for item in unproven),
         )
 
@@ -132,6 +133,11 @@ def judge(
     )
     passed = bool(items) and all(item.outcome == "PASS" or item.waived for item in items)
     return Verdict("PASS" if passed and not faults else "FAIL", items, faults)
+
+
+def faults_in(failures: Iterable[str]) -> tuple[str, ...]:
+    """Find the faults of an opinion as a whole among failures, as `Verdict.failures` words them."""
+    return tuple(one.removeprefix(_OF_ALL) for one in failures if one.startswith(_OF_ALL))
 
 
 def one_spelling(name: str) -> str:
