@@ -196,6 +196,7 @@ UNTOUCHED = "the phase names it, and no file of the product was changed"
         ("Totals are right, as in `shop.py`", []),
         ("`notes.md` says why", []),
         ("`total` is tested", []),
+        ("`a.py` or `b.py` has the rates", []),
     ],
 )
 def test_what_a_work_item_names_is_there_and_something_was_done(
@@ -207,4 +208,5 @@ def test_what_a_work_item_names_is_there_and_something_was_done(
 
 
 def test_a_file_that_is_named_without_its_folder_is_there() -> None:
-    assert told(added("\n\nx = 1\n", test_it=""), "- [ ] `test_it.py` tests it\n") == []
+    for named in ("test_it.py", "tests/test_it.py"):
+        assert told(added("\n\nx = 1\n", test_it=""), f"- [ ] `{named}` tests it\n") == []
