@@ -130,7 +130,7 @@ def _raised(one: Assertion, other: Assertion) -> Weighed | None:
         return Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, other.text
     if pattern and not now_pattern:
         return Kind.ASSERTION_WEAKENED, Severity.FAILS, f"{other.text}: what it says is not looked at"
-    if pattern and pattern != now_pattern:
+    if pattern and pattern.strip("\"'") not in now_pattern:
         return Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, f"{other.text}: {now_pattern}"
     return None
 
