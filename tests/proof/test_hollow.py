@@ -196,6 +196,7 @@ UNTOUCHED = "the phase names it, and no file of the product was changed"
         ("Totals are right, as in `shop.py`", []),
         ("`notes.md` says why", []),
         ("`total` is tested", []),
+        ("`a.py` or `b.py` has the rates", []),
     ],
 )
 def test_what_a_work_item_names_is_there_and_something_was_done(
@@ -207,4 +208,19 @@ def test_what_a_work_item_names_is_there_and_something_was_done(
 
 
 def test_a_file_that_is_named_without_its_folder_is_there() -> None:
-    assert told(added("\n\nx = 1\n", test_it=""), "- [ ] `test_it.py` tests it\n") == []
+    for named in ("test_it.py", "tests/test_it.py"):
+        assert told(added("\n\nx = 1\n", test_it=""), f"- [ ] `{named}` tests it\n") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("x = " + "-" * 3_000 + "1\n", id="nested deeply"),
+        pytest.param("x = (8000, 25) == 6000\n" * 1_500, id="long"),
+        pytest.param("def f(:\n", id="not to be read"),
+        pytest.param("\x00", id="not text"),
+    ],
+)
+def test_whatever_a_file_holds_it_is_looked_at_and_over(body: str) -> None:
+    hollow([Change("shop.py", b"", body.encode())], Order(PHASE), ["shop.py"])
+    hollow([Change("shop.js", b"", body.encode())], Order(PHASE), ["shop.js"])

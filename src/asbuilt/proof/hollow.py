@@ -15,6 +15,7 @@ from asbuilt.proof.suites.lexing import lexed
 from asbuilt.proof.suites.model import MAX_BYTES, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
 from asbuilt.proof.suites.python_failing import Function
+from asbuilt.proof.suites.python_reading import depth_of, parsed
 from asbuilt.proof.suites.python_values import constant, dotted
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
 """Numbers that stand everywhere."""
+_DEEPEST: Final = 80
+_MOST: Final = 1_000
+"""Rows of tests, and lines of a product, that are compared each with each."""
 _ROWS: Final = 2
 """One row of a test in the product may be chance; two are a table of answers."""
 
@@ -63,7 +67,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
         return (
             _finding(Kind.COMMENTS_ONLY, Severity.FAILS, first.path, now="nothing that runs was changed"),
         )
-    rows = [row for one in every if _is_test(one.path) for row in _rows(one)]
+    rows = list(dict.fromkeys(row for one in every if _is_test(one.path) for row in _rows(one)))[:_MOST]
     _, checks = wanted_and_checked(order.text)
     found = [
         _finding(Kind.EXIT_FORCED, Severity.FAILS, one.path, now="the plan's own check does nothing any more")
@@ -131,10 +135,9 @@ def _is_same_code(change: Change) -> bool:
 
 
 def _tree(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    read = parsed(text.encode("utf-8", "replace"))
+    # What is nested deeper is made by machines, and could exhaust whoever walks it.
+    return None if isinstance(read, str) or depth_of(read) > _DEEPEST else read
 
 
 def _bare(tree: ast.Module) -> str:
@@ -237,7 +240,7 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
         begin = None if opening is None else _body(code, code.closing(opening) + 1)
         if opening is None or begin is None:
             continue
-        body = code.tokens[begin + 1 : code.closing(begin)]
+        body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
         says = " ".join(one.text for one in body)
         is_stub = len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
         answer = [one.kind for one in body if one.text not in ("return", ";", "-")]
@@ -285,7 +288,7 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
     """Find a product that has the inputs of its tests side by side, where the plan does not name them."""
     items, _ = wanted_and_checked(text)
     named = _literals(items) | frozenset(_WORD.findall(items))
-    added = _added(change)
+    added = _added(change)[:_MOST]
     hits: dict[frozenset[str], int] = {}
     for (number, line), (_, after) in pairwise((*added, (0, ""))):
         if _ORDERS.search(line.replace("=>", "")):

@@ -24,6 +24,9 @@ _FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`
 _GOES: Final = re.compile(
     r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold)", re.IGNORECASE
 )
+_MAY_BE: Final = re.compile(
+    r"\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b", re.IGNORECASE
+)
 _LOOKED_AT: Final = re.compile(
     r"\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|format|lint)",
     re.IGNORECASE,
@@ -43,10 +46,8 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     """
     touched = [change.path for change in changes]
     works = any(_is_product(path) for path in touched)
-    names = {path.rpartition("/")[2] for path in there}
     for item, path in _promised(order.text):
-        is_there = path in there or ("/" not in path and path in names)
-        if not is_there:
+        if not any(one == path or one.endswith(f"/{path}") for one in there):
             yield _finding(path, item, "the phase names it, and the tree has no such file")
         elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
             yield _finding(path, item, "the phase names it, and no file of the product was changed")
@@ -57,7 +58,7 @@ def _promised(text: str) -> Iterator[tuple[str, str]]:
     told = set()
     for line in wanted_and_checked(text)[0].splitlines():
         item = _ITEM.match(line)
-        if item is None or _GOES.search(item[1]):
+        if item is None or _GOES.search(item[1]) or _MAY_BE.search(item[1]):
             continue
         for path in _FILE.findall(item[1]):
             if language_of(path) and path not in told:

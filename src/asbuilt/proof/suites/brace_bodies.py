@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 2_000
 _GLIMPSE: Final = 500
+_FOR_EACH: Final = [".", "forEach", "(", "("]
 _NAMES: Final = 40
 """Tokens of a pattern with which a loop names its cases."""
 _SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
@@ -88,21 +89,28 @@ class _Loop(NamedTuple):
 
 
 def _loop(code: Code, at: int) -> _Loop | None:
-    """Read `for (const [a, b] of [[1, 2], [3, 4]]) {`: what its names stand for, case by case."""
-    if [code.word(at), code.word(at + 1)] != ["for", "("] or code.word(at + 2) not in ("const", "let", "var"):
+    """Read a loop over cases that are spelled out: what its names stand for, case by case.
+
+    `for (const [a, b] of [[1, 2], [3, 4]]) {`, or `[[1, 2], [3, 4]].forEach(([a, b]) => {`.
+    """
+    if [code.word(at), code.word(at + 1)] == ["for", "("] and code.word(at + 2) in ("const", "let", "var"):
+        closing = code.closing(at + 1)
+        of = next((n for n in range(at + 3, min(closing, at + _NAMES)) if code.word(n) == "of"), closing)
+        named, cases, body = (at + 3, of), of + 1, closing + 1
+        is_whole = code.word(cases) == "[" and code.closing(cases) == closing - 1
+    elif code.word(at) == "[" and [code.word(code.closing(at) + n) for n in (1, 2, 3, 4)] == _FOR_EACH:
+        opening = code.closing(at) + 4
+        named, cases, body = (opening + 1, code.closing(opening)), at, code.closing(opening) + 2
+        is_whole = code.word(body - 1) == "=>"
+    else:
         return None
-    closing = code.closing(at + 1)
-    of = next((n for n in range(at + 3, min(closing, at + _NAMES)) if code.word(n) == "of"), closing)
-    body = closing + 1
-    if code.word(of + 1) != "[" or code.closing(of + 1) != closing - 1 or code.word(body) != "{":
+    if not is_whole or code.word(body) != "{":
         return None
-    spans = parted(code, at + 4, of - 1) if code.word(at + 3) == "[" else [(at + 3, of)]
-    names = [code.word(start) for start, _ in spans]
+    start, end = (named[0] + 1, named[1] - 1) if code.word(named[0]) == "[" else named
+    names = [code.word(first) for first, _ in parted(code, start, end)]
     rows = []
-    for start, end in parted(code, of + 2, closing - 1):
-        inner = (
-            parted(code, start + 1, end - 1) if len(names) > 1 and code.word(start) == "[" else [(start, end)]
-        )
+    for first, last in parted(code, cases + 1, code.closing(cases)):
+        inner = parted(code, first + 1, last - 1) if code.word(first) == "[" else [(first, last)]
         rows.append({name: code.tokens[a:b] for name, (a, b) in zip(names, inner, strict=False)})
     return _Loop(tuple(rows), body + 1, code.closing(body))
 

@@ -43,10 +43,10 @@ _RULES: Final = (
     ),
     (
         Kind.RUNNER_REPLACED,
-        _FAILS,
+        _SIGN_OFF,
         (
-            r"\b(?:const|let|var) (?:assert|expect|test|it|describe) = require \( \"\.[^\"]*\"|"
-            r"\bimport (?:\{ )?(?:assert|expect|test|it|describe) (?:\} )?from \"\.[^\"]*\""
+            r"\b(?:const|let|var) (?:assert|expect) = require \( \"\.[^\"]*\"|"
+            r"\bimport (?:\{ )?(?:assert|expect) (?:\} )?from \"\.[^\"]*\""
         ),
     ),
     (Kind.PRODUCT_REPLACED, _SIGN_OFF, r"\b(?:jest|vi|mock) \. (?:mock|doMock|module) \( \"\.[^\"]*\""),

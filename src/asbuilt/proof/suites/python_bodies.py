@@ -351,7 +351,7 @@ class _Walk:
         subject = "; ".join(act.value.text for act in under)
         calls = frozenset(name for act in under for name in act.value.calls) or called_in(body)
         given = frozenset(literal for act in under for literal in act.value.literals)
-        void = _OWN if any(isinstance(one, ast.Raise) for one in body) else None
+        void = _OWN if any(isinstance(one, ast.Raise) for one in body[1:]) else None
         self._demand([raising(call, subject, calls, self.scope)._replace(given=given, void=void)])
 
     def _try(self, node: ast.Try) -> None:

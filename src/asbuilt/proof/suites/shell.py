@@ -56,6 +56,9 @@ _FAILING: Final = re.compile(
 )
 _PROGRAM: Final = re.compile(r"[\w./-]+\.(?:sh|py|js|pl|rb)\b|\./[\w./-]+")
 _UNSEEN: Final = re.compile(r">\s*/dev/null")
+_LOOP: Final = re.compile(r"^for\s+(\w+)\s+in\s+([^;$`*?\"']+?)\s*;?\s*do$")
+_WORDS: Final = 40
+"""Words and commands of a loop that are written down."""
 _FIRST: Final = re.compile(r"^(\S+)")
 _TEST_ENVIRONMENT: Final = re.compile(
     r"\$\{?(MAKELEVEL|MAKEFLAGS|BATS_\w+|PYTEST_\w+|NODE_TEST_CONTEXT|TEST_TARGET)\b"
@@ -148,7 +151,7 @@ def recipe(
     idle: list[Idle] = []
     values: dict[str, str] = {}
     ended, dead = False, ""
-    for number, text in commands:
+    for number, text in _unrolled(commands):
         never = re.match(r"(if|while)\s+(?:false|! true|! :)\s*(?:;|$)", text)
         dead = dead or ({"if": "fi", "while": "done"}[never[1]] if never else "")
         if re.match(r"skip\b", text):
@@ -166,6 +169,24 @@ def recipe(
         ended = ended or re.match(r"(exit|return)(\s+0)?\s*$", text) is not None
     words = frozenset(word for _, text in commands for word in re.findall(r"[\w./-]+", text)) - _ANYWHERE
     return Test(path, name, line, tuple(found), tuple(idle), words)
+
+
+def _unrolled(commands: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Give commands with every short loop over words that are spelled out written down word by word."""
+    at = 0
+    while at < len(commands):
+        number, text = commands[at]
+        at += 1
+        loop = _LOOP.match(text)
+        near = [inner for _, inner in commands[at : at + _WORDS]] if loop else []
+        body = commands[at : at + near.index("done")] if "done" in near else []
+        if loop is None or not body or any(inner.startswith(("for ", "while ")) for _, inner in body):
+            yield number, text
+            continue
+        at += len(body) + 1
+        name = rf'"?\$(?:{loop[1]}\b|\{{{loop[1]}\}})"?'
+        for word in loop[2].split()[:_WORDS]:
+            yield from ((line, re.sub(name, word.replace("\\", r"\\"), inner)) for line, inner in body)
 
 
 def _demand(number: int, text: str, values: dict[str, str], aids: frozenset[str]) -> Assertion | None:
