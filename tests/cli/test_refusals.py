@@ -46,6 +46,7 @@ ELSEWHERE = {
     "cli/replay.py another replay is under way": "journeys/test_replay.py",
     "cli/replay.py no ring holds here what the checks run": "journeys/test_replay.py",
     "cli/replay.py nothing of {}{} can be replayed": "journeys/test_replay.py",
+    "cli/selftest/corpus.py {}: {}": "attack/test_corpus.py",
     "cli/watch.py {} runs are under way here: {}": "cli/test_looking.py",
     'cli/site.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
     "cli/site.py {} runs can be meant: {}": "journeys/test_pausing.py",
@@ -59,6 +60,8 @@ WITHOUT = {
     'cli/replay.py "{}" has run in {} repositories that this one has commits of': (
         "needs runs of one plan in two clones"
     ),
+    "cli/selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
+    "cli/selftest/stage.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
     "settings/layers.py {} is locked to {} by {}": "no command takes a setting as a flag yet",
     "settings/places.py this user has no home folder": "needs a user that the system does not know",
@@ -94,6 +97,7 @@ CASES = [
     Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("cli/looking.py {} has not been run here", "status rate-limit"),
     Case("cli/report.py nothing has been run here", "report"),
+    Case('cli/selftest/lies.py no case has "{}" in its name', "selftest lies --only truth"),
     Case("cli/approve.py there is no question {} here", "approve yes 7"),
     Case("cli/approve.py there is no question {} here", "approve show a7"),
     Case("cli/approve.py there is no question {} here", "approve yes a7"),
