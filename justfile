@@ -43,6 +43,10 @@ races *args:
     ASBUILT_RACE_ROUNDS=${ASBUILT_RACE_ROUNDS:-1000} ASBUILT_CRASH_ROUNDS=400 \
         pytest --numprocesses 2 -m crash tests/races tests/timetravel {{ args }}
 
+# store twenty runs and replay each on another checkout
+replays *args:
+    ASBUILT_REPLAYS=${ASBUILT_REPLAYS:-20} pytest -p no:xdist -m crash tests/journeys/test_replay.py {{ args }}
+
 # every fault in its long form, into docs/reliability.md: disks, files, locks, databases, clocks, agents
 faults *args:
     ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 tests/faults {{ args }}
@@ -50,6 +54,10 @@ faults *args:
 # SEEDS worlds of the decision core from FIRST on, laws looked at after every step; a single seed prints its course
 simulate seeds="1000" first="0":
     python -m tests.simulator {{ seeds }} {{ first }}
+
+# the corpus of lies and honest work against this installation: what is caught, missed, wrongly accused
+lies *args:
+    asbuilt selftest lies {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
 ci: (fuzz-slice "plan" "30") journeys check
@@ -86,6 +94,10 @@ first-plan:
 # take the pictures of the demo anew, in a tmux of their own
 pictures:
     python scripts/pictures.py
+
+# look at a report (FILE.html) in Chromium: light, dark, wide, narrow, into FOLDER; what sticks out is told
+looks file folder="looks":
+    python scripts/looks.py {{ file }} {{ folder }}
 
 # what the next release notes would say
 changelog:

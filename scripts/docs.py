@@ -73,11 +73,17 @@ def _setting(setting: Setting) -> str:
         *([f"- one of: {', '.join(f'`{choice}`' for choice in setting.choices)}"] if setting.choices else []),
         f"- default: `{word}`" if word else "- default: empty",
         f"- environment: `{setting.variable}`",
-        f"- a repository {'may' if setting.repository_may_set else 'may not'} set it",
+        f"- a repository {_may(setting)}",
         f"- read by `asbuilt {setting.read_by}`" if setting.read_by else "- no command reads it yet",
     ]
     meaning = f"{setting.meaning[0].upper()}{setting.meaning[1:]}."
     return f"## {setting.key}\n\n{meaning}\n\n" + "\n".join(rows)
+
+
+def _may(setting: Setting) -> str:
+    if setting.tightens:
+        return "may make it stricter: what stands further left"
+    return "may set it" if setting.repository_may_set else "may not set it"
 
 
 def troubleshooting() -> str:

@@ -42,7 +42,7 @@ MOMENTS: Final = (
     Moment("1-working", "asbuilt demo: an agent works on the first phase", ("1", 1)),
     Moment("2-gap", "asbuilt demo: a verifier has found a gap, and it is being fixed", ("2a", 2)),
     Moment("3-last-phase", "asbuilt demo: three phases are proven", ("3", 1)),
-    Moment("4-lie", "asbuilt demo: the agent said that all tests pass; a check disagrees", ("3", 2)),
+    Moment("4-lie", "asbuilt demo: the agent said that all tests pass; its change disagrees", ("3", 2)),
     Moment("5-landed", "asbuilt demo: all four phases are proven and have landed", None),
 )
 

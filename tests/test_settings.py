@@ -107,8 +107,33 @@ def test_the_highest_layer_that_sets_a_key_wins_and_is_named(data: st.DataObject
         for layer, value in given_values.items():
             world.set(layer, setting, value)
         chosen = world.load().chosen[setting.key]
+    if setting.tightens:
+        _leave_out_what_loosens(given_values, setting)
     highest = max(given_values, key=LOW_TO_HIGH.index, default=Layer.DEFAULT)
     assert (chosen.value, chosen.origin.layer) == (given_values.get(highest, setting.default), highest)
+
+
+def _leave_out_what_loosens(given_values: dict[Layer, Value], setting: Setting) -> None:
+    """Take a repository's word away unless it is stricter than what is the user's own."""
+    own = [given_values[layer] for layer in (Layer.USER, Layer.ORGANISATION) if layer in given_values]
+    strictness = setting.choices.index
+    if strictness(str(given_values.get(Layer.REPOSITORY, "note"))) >= strictness(
+        str((own or [setting.default])[0])
+    ):
+        given_values.pop(Layer.REPOSITORY, None)
+
+
+def test_a_repository_makes_a_boundary_stricter_and_never_looser(world: World) -> None:
+    world.user.write_text('scope.ci = "sign-off"\nscope.locks = "sign-off"\n', encoding="utf-8")
+    (world.repository / "asbuilt.toml").write_text(
+        'scope.ci = "note"\nscope.locks = "block"\n', encoding="utf-8"
+    )
+    settings = world.load()
+    assert {key: settings.chosen[key].origin.layer for key in ("scope.ci", "scope.locks")} == {
+        "scope.ci": Layer.USER,
+        "scope.locks": Layer.REPOSITORY,
+    }
+    assert (settings.text("scope.ci"), settings.text("scope.locks")) == ("sign-off", "block")
 
 
 @given(st.data())
@@ -238,7 +263,8 @@ def test_what_means_nothing_in_a_repository_is_named_with_its_line(
 
 
 def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protects_you() -> None:
-    assert {key for key, setting in SETTINGS.items() if setting.repository_may_set} == {
+    free = {key for key, one in SETTINGS.items() if one.repository_may_set and not one.tightens}
+    assert free == {
         "plans.folder", "ui.patterns", "checks.tests", "checks.setup", "landing.mode",
     }  # fmt: skip
 

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 class Sleepers:
-    """Agents that live and say nothing."""
+    """Agents that live and say nothing; each has a file in a folder once somebody waits for it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self._folder = folder
 
     def start(self, brief: Brief, *, after: int = 0) -> None:
         """Let it sleep."""
@@ -34,6 +38,7 @@ class Sleepers:
 
     def beat(self, attempt: str) -> None:
         """Hear that somebody waits."""
+        (self._folder / attempt).touch()
 
     def alive(self, attempt: str) -> bool:
         """Live."""
@@ -62,9 +67,9 @@ class Sleepers:
 class Asleep(Noop):
     """Everything as without agents, but for the first attempt, which is waited for."""
 
-    def __init__(self, blobs: Blobs, lease: Lease | None) -> None:
+    def __init__(self, blobs: Blobs, lease: Lease | None, folder: Path) -> None:
         super().__init__(blobs)
-        self._working = Working(Sleepers(), nullcontext, self.tidings, lease)
+        self._working = Working(Sleepers(folder), nullcontext, self.tidings, lease)
 
     def work(
         self,

@@ -59,6 +59,8 @@ class Noop:
                 record.say("plan.compared", f"compared/{point}", point=point)
             case phases.ProveTogether():
                 record.say("together.done", "together", outcome="PASS", evidence="sha256:0", reused=[])
+            case phases.VerifyTogether():
+                record.say("together.judged", "together/judged", outcome="PASS", failures=[])
             case phases.Report():
                 record.say("report.written", "report", report=self.report(run, facts))
             case phases.Land():

@@ -61,7 +61,7 @@ def main() -> None:
     store = open_store(where)
     blobs = Blobs(home / "blobs")
     lease = Lease(store, name, org=LOCAL, times=Times()) if url else None
-    performer = Asleep(blobs, lease) if kind == "asleep" else Noop(blobs)
+    performer = Asleep(blobs, lease, home / "asleep") if kind == "asleep" else Noop(blobs)
     flow = Runs(store, blobs, cast("Performer", performer))
     Worker(store, engine, flow, org=LOCAL, lease=lease).serve(threading.Event())
 

@@ -57,10 +57,8 @@ def sleeping_agents(server: Server, numbers: Sequence[int], *, rest_s: float) ->
             store.migrate(STEPS)
             ask_for_runs(store, number, of_phases=1)
             with crew("asleep", where, 1, slots=max(8, number)) as hands:
-                begun = "SELECT count(*) FROM asbuilt.events WHERE kind = 'attempt.begun'"
-                with psycopg.connect(where, autocommit=True) as looking:
-                    until(lambda: _count(looking, begun) >= number, 900)  # noqa: B023 - called at once
-                time.sleep(rest_s)  # An agent has begun before its worker has written down all of it.
+                until(lambda: len(list(hands.home.glob("asleep/*"))) >= number, 900)  # noqa: B023 - called at once
+                time.sleep(rest_s / 2)
                 rest = _at_rest(server, hands.pids, rest_s)
         server.drop(where)
         points.append(Point(number, {**rest, "tx/s each": 0.0}))

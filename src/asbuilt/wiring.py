@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import tzinfo
 
+    from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
-    from asbuilt.ports import Attempts
+    from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
 
 IDLE_S: Final = 600.0
@@ -118,6 +119,14 @@ def attempts(home: Home) -> Attempts:
     return FolderAttempts(home.path)
 
 
+def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Processes:
+    """Make ready to run checks in the ring, outside of any run."""
+    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415 - only where it is used
+    from asbuilt.policy.ring import passed  # noqa: PLC0415
+
+    return RingProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
+
+
 def serve(
     journal: Journal, settings: Settings, ended: threading.Event, *, idle_s: float | None = None
 ) -> bool:
@@ -159,6 +168,32 @@ def serve(
         Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine).serve(ended, idle_s=idle_s)
         engine.close()
     return True
+
+
+def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
+    """Go through the first stretch of a run in this process, without an engine: `step` does each step.
+
+    What its tests and checks see of this machine is where programs are, and that nobody else's plug-ins load.
+    """
+    from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a run needs it all
+    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
+    from asbuilt.flows.perform import Performer  # noqa: PLC0415
+    from asbuilt.flows.run import Runs  # noqa: PLC0415
+
+    home, store, blobs = journal
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    performer = Performer(
+        home,
+        store,
+        blobs,
+        FolderAttempts(home.path, ring_required=False),
+        RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=environment),
+    )
+    Runs(store, blobs, performer, step=step).segment(LOCAL, repo, run, 1)
 
 
 def is_due(journal: Journal) -> bool:

@@ -66,6 +66,19 @@ def test_a_check_that_fails_after_done_was_said_is_caught_with_what_was_run() ->
     )
 
 
+def test_a_suite_that_was_made_to_pass_is_caught_by_what_was_changed() -> None:
+    told = _told(
+        ("attempt.ended", {"ending": "done", "says": "Done."}),
+        (
+            "checks.done",
+            {"outcome": "FAIL", "evidence": "sha256:1", "failures": ["a.py:3, test_a: test removed"]},
+        ),
+    )
+    (found,) = caught(told, lambda _: [])
+    assert found == Caught("3", 1, "Done.", (("asbuilt sees", "a.py:3, test_a: test removed"),))
+    assert "its change disagrees" in " ".join(block(_pen(80), found, agent="claude", title="Import"))
+
+
 def test_a_verifier_that_disagrees_is_caught_with_its_reasons() -> None:
     found = _caught(
         ("attempt.ended", {"ending": "done", "says": "Done."}),

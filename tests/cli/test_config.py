@@ -27,6 +27,14 @@ ui.patterns        []
 checks.tests       ""
 checks.setup       ""
 checks.probe       true
+scope.outside      sign-off
+scope.plan         block
+scope.ci           sign-off
+scope.hooks        sign-off
+scope.git          sign-off
+scope.agents       sign-off
+scope.settings     block
+scope.locks        sign-off
 landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
@@ -55,6 +63,14 @@ ui.patterns        []             default
 checks.tests       ""             default
 checks.setup       ""             default
 checks.probe       true           default
+scope.outside      sign-off       default
+scope.plan         block          default
+scope.ci           sign-off       default
+scope.hooks        sign-off       default
+scope.git          sign-off       default
+scope.agents       sign-off       default
+scope.settings     block          default
+scope.locks        sign-off       default
 landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
@@ -132,6 +148,14 @@ ui.patterns        []           default
 checks.tests       ""           default
 checks.setup       ""           default
 checks.probe       true         default
+scope.outside      sign-off     default
+scope.plan         block        default
+scope.ci           sign-off     default
+scope.hooks        sign-off     default
+scope.git          sign-off     default
+scope.agents       sign-off     default
+scope.settings     block        default
+scope.locks        sign-off     default
 landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default

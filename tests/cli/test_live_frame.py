@@ -14,7 +14,7 @@ from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, cells, text_of
 from asbuilt.cli.screen import ASCII, UNICODE, printable
 from asbuilt.journal.views import RunView
-from asbuilt.lifecycle.phases import Attempt, End, Move, Verify, Wait
+from asbuilt.lifecycle.phases import Attempt, End, Move, Verify, VerifyTogether, Wait
 from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
@@ -152,6 +152,12 @@ Ctrl-C leaves it running.
 """)
 
 
+def test_a_run_that_wants_a_sign_off_waits_for_just_that() -> None:
+    asked = live.question("sign off a.py: ci changed")._replace(kind="sign-off")
+    waits = live.moment(WaitsFor("person"), live.phases("proven"), of=live.run("waiting"), asks=[asked])
+    assert '  Waits for your sign-off: a7 "sign off a.py: ci changed", asked' in drawn(frame(waits, WIDE))
+
+
 def test_when_all_is_proven_it_says_that_it_lands() -> None:
     assert drawn(frame(LANDS, WIDE)) == snapshot("""\
 rate-limit.1   since 21:49, 17m   4 of 4 proven   $1.31
@@ -216,7 +222,8 @@ Ctrl-C leaves it running. Lands on main at the end.
 
 
 def test_everything_that_asbuilt_does_itself_has_words() -> None:
-    told = {move.__name__ for move in get_args(Move)} - {one.__name__ for one in (Attempt, Verify, Wait, End)}
+    others = {one.__name__ for one in (Attempt, Verify, VerifyTogether, Wait, End)}
+    told = {move.__name__ for move in get_args(Move)} - others
     assert told == OURS.keys()
 
 
@@ -273,6 +280,18 @@ x 2a  Redis store          NOT PROVEN: claude says done, a check disagrees
       claude says    "all tests pass"
       asbuilt ran    1 check: PASS
       verifier says  item 2: no expiry is set
+      so             fix cycle 1 of 2 gets exactly this.
+""")
+
+
+def test_a_suite_that_was_made_to_pass_is_told_by_what_was_changed() -> None:
+    story = _story()
+    failures = ["tests/test_store.py:9, test_expiry: test removed"]
+    story.hear(event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures))
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
+✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
+      claude says    "all tests pass"
+      asbuilt sees   tests/test_store.py:9, test_expiry: test removed
       so             fix cycle 1 of 2 gets exactly this.
 """)
 

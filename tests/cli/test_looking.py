@@ -321,17 +321,6 @@ error: "rate-lim" is part of 2 plans: plans/rate-limit-keys.md,
 """)
 
 
-def test_a_run_that_only_begins_has_no_report_yet(quiet: Night) -> None:
-    quiet.plan("rate-limit", "21:20:00")
-    assert shown(quiet, ("report", "rate-limit", "--markdown"), "plain", 80) == snapshot("""\
-exit 3
---- stderr
-error: rate-limit.1 has no report yet
-  Why:  The account of a run is written when it ends.
-  Next: asbuilt status rate-limit
-""")
-
-
 def test_of_two_runs_under_way_one_has_to_be_named(quiet: Night) -> None:
     quiet.plan("rate-limit", "21:20:00")
     quiet.plan("importer", "21:30:00")

@@ -148,6 +148,8 @@ greet.1 landed on main: 4 phases proven, [AGE].
 [TIME] greet.1 3   VERDICT   verifier says PASS
 [TIME] greet.1 3   PROVEN    [HASH]
 [TIME] greet.1 -   TOGETHER  PASS
+[TIME] greet.1 -   VERIFY    another agent judges all phases together
+[TIME] greet.1 -   VERDICT   verifier says PASS
 [TIME] greet.1 -   LANDED    main [HASH]
 [TIME] greet.1 -   COMPLETE  every phase of the plan is done
 """)
@@ -174,10 +176,10 @@ greet.1   landed on main [HH:MM], [AGE]
 Promised 4 items, 4 checks. Proven 4, 4. Not run 0.
 ! phase 2a: 1 fix: grep -q goodbye part.py: FAIL, exit 1
 --- stderr
-Next: asbuilt report greet.1 --markdown
+Next: asbuilt report greet.1 --open
 """)
-    assert office.asbuilt("report", "greet.1", "--markdown").splitlines()[2:6] == snapshot(
-        ["# Run greet.1", "", "- Plan: `plans/greet.md`", "- State: landed"]
+    assert office.asbuilt("report", "greet.1", "--markdown").splitlines()[2:5] == snapshot(
+        ["# Greetings", "", "Run `greet.1` of `plans/greet.md`"]
     )
     assert office.asbuilt("log", "greet", "--phase", "2a") == snapshot("""\
 exit 0

@@ -114,10 +114,10 @@ $ asbuilt run rate-limit --finish --auto --foreground --script ../agent.toml
                     holds 3601
       so            attempt 2 gets exactly this.
 
-✗ 3   Answer 429   NOT PROVEN: the agent says done, a check disagrees
+✗ 3   Answer 429   NOT PROVEN: the agent says done, its change disagrees
       scripted says "Done. All tests pass."
-      asbuilt ran   python3 -m unittest discover tests on a clean checkout: exit
-                    0, but 1 skipped, 0 before
+      asbuilt sees  tests/test_shop.py:13, ShopTest.test_a_busy_day: test
+                    skipped: was “it ran”, now “unittest.skip('flaky')”
       so            attempt 2 gets exactly this.
 
 Both were fixed and proven before anything landed.

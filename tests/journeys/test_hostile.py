@@ -47,6 +47,9 @@ def test_an_agent_that_swaps_the_git_file_of_its_workspace_runs_nothing_of_its_o
     shop.start(ASBUILT_TEST_NO_RING="1")
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Mark plan.md", "Greet", "start"]
+    told = [one["failures"] for one in shop.events("checks.done")]
+    assert [failure.partition(":")[0] for failure in told[0]] == ["the workspace's .git"]
+    assert told[1:] == [[]]
     events = (shop.attempt(run, "1.1") / "events.jsonl").read_text(encoding="utf-8")
     assert f"exit 0: {pwned}" in events
     assert not pwned.exists()
@@ -155,6 +158,8 @@ def test_whatever_an_agent_does_around_the_plan_it_comes_out_as_it_was(
         assert (shop.checkout / shop.plan).read_text(encoding="utf-8") == text
     else:
         assert end == ("landed", "")
+        told = [failure for one in shop.events("checks.done") for failure in one["failures"]]
+        assert [failure.partition(":")[0] for failure in told] == ["plans/plan.md"] * tracked
         lines = (shop.checkout / shop.plan).read_text(encoding="utf-8").splitlines()
         assert [a for a, b in zip(lines, text.splitlines(), strict=True) if a != b] == [
             f"- [x] `greet.py` says hello ({_landed(shop)})"

@@ -65,6 +65,8 @@ class World:
                 self._say(
                     "plan.differs", phase=work.phase, point=point, commit=work.commit, intent="sha256:2"
                 )
+            if self._draw("nothing", "nothing", "nothing", "a change") == "a change":
+                self._say("signoff.wanted", item=f"sign-off/{work.phase}", phase=work.phase, question="?")
         self._say("plan.compared", point=point)
 
     def perform(self, move: Move) -> None:
@@ -106,6 +108,8 @@ class World:
                 self._wait(until)
             case phases.ProveTogether():
                 self._say("together.done", outcome=self._draw("PASS", "PASS", "FAIL"))
+            case phases.VerifyTogether():
+                self._verify_together()
             case phases.Report():
                 self._say("report.written")
             case phases.Land():
@@ -127,6 +131,13 @@ class World:
         self._say(
             "verdict.given", phase=phase, number=number, outcome=outcome, failures=["y"], unproven=unproven
         )
+
+    def _verify_together(self) -> None:
+        ending = self._draw("done", "done", "done", "crashed", "limited", "abandoned")
+        if ending == "done":
+            self._say("together.judged", outcome=self._draw(*OUTCOMES), failures=["z"])
+        else:
+            self._say("together.unjudged", ending=ending, resets_at=LATER)
 
     def _wait(self, until: str | None) -> None:
         if until is None:
@@ -178,6 +189,9 @@ def test_a_run_always_ends_and_proves_before_it_commits(
         assert {then.approvals[f"{found.key}/{RUN}"] for found in then.differs.values()} <= {"yes"}
         assert then.compared == (str(len(then.works)) if then.way == "direct" else "landing")
         assert then.together == "PASS" or then.way == "direct"
+        is_one = then.mode != "finish" or len(then.pending) == 1
+        assert then.whole.verdict == "PASS" or then.way == "direct" or is_one
+        assert {then.approvals[f"{key}/{RUN}"] for key in then.sign_offs} <= {"yes"}
         assert not then.hold
     if end.state == "landed":
         assert (facts.marked, facts.tidied, facts.pending) == (True, True, ())
@@ -561,3 +575,43 @@ def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None
         "c9",
         phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
     )
+
+
+def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None:
+    proven: list[tuple[str, dict[str, Any]]] = [
+        *[(kind, {"run": RUN, **data}) for kind, data in _READY],
+        *[("phase.proven", {"run": RUN, "phase": phase, "commit": f"c{phase}"}) for phase in ("1", "2")],
+        ("plan.compared", {"run": RUN, "point": "2"}),
+    ]
+
+    def then(*more: tuple[str, dict[str, Any]]) -> Move:
+        events = [*proven, *((kind, {"run": RUN, **data}) for kind, data in more)]
+        return next_move(fold(RUN, {"mode": "finish", "auto": True}, events), NOW)
+
+    passed = ("together.done", {"outcome": "PASS"})
+    undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})
+    judged = ("together.judged", {"outcome": "FAIL", "failures": ["item 3, x: FAIL, twice"]})
+    lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
+    limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
+    why = "the phases pass one by one, and not together"
+    assert then() == phases.ProveTogether()
+    assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1")
+    assert then(passed) == phases.VerifyTogether()
+    assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice")
+    assert then(passed, lost, lost) == phases.VerifyTogether()
+    assert then(passed, lost, lost, lost) == End(
+        "failed", "all phases together: the verifier crashed 3 times; last: boom"
+    )
+    assert then(passed, limited) == phases.Wait("usage limit of the verifier in all phases together", LATER)
+    assert then(passed, ("together.judged", {"outcome": "PASS"})) == phases.Report()
+    # A run of an earlier version that is about to land is not held up.
+    assert then(passed, ("report.written", {})) == phases.Compare("landing")
+
+
+_READY: list[tuple[str, dict[str, Any]]] = [
+    ("run.started", {"base": "b0", "phases": {"1": [], "2": ["1"]}}),
+    ("tests.resolved", RESOLVED["given"]),
+    ("workspace.made", {}),
+    ("setup.done", {"outcome": "PASS"}),
+    ("baseline.done", {"outcome": "PASS"}),
+]

@@ -132,6 +132,13 @@ def test_a_test_run_is_judged_against_its_baseline(
     assert judge_tests(exit_code, counts, truncated=False, baseline=BASE) == judged
 
 
+def test_fewer_tests_and_more_skipped_ones_pass_where_they_were_compared_one_by_one() -> None:
+    fewer = Counts(7, 0, 3)
+    assert [
+        judge_tests(0, fewer, truncated=False, baseline=BASE, may_shrink=may).outcome for may in (False, True)
+    ] == ["FAIL", "PASS"]
+
+
 def test_what_a_runner_hid_on_the_base_already_is_not_held_against_it() -> None:
     hiding = Counts(12, 0, 2, hidden=1)
     assert judge_tests(0, hiding, truncated=False, baseline=hiding).outcome == "PASS"
@@ -141,6 +148,12 @@ def test_what_a_runner_hid_on_the_base_already_is_not_held_against_it() -> None:
     ("exit_code", "printed", "reported", "words"),
     [
         (0, Counts(3, 0, 1), Counts(3, 0, 1), None),
+        (
+            0,
+            Counts(3, 0, 1, hidden=1),
+            Counts(3, 0, 1),
+            "exit 0, and an earlier summary of its output has failures",
+        ),
         (1, Counts(4, 1, 0), Counts(3, 1, 0), None),
         (0, None, Counts(3, 0, 0), None),
         (None, Counts(3, 0, 0), None, None),
@@ -161,6 +174,8 @@ def test_a_test_is_left_out_only_when_no_file_that_could_hold_it_changed() -> No
     assert left_out(before, {"tests.test_b::two"}, []) == ("bare name", "tests.test_a::one")
     assert left_out(before, set(), ["tests/test_b.py"]) == ("tests.test_a::one",)
     assert left_out(before, before, ["tests/test_b.py"]) == ()
+    assert left_out(before, set(), ["tests/test_b.py"], "def two") == ("bare name", "tests.test_a::one")
+    assert left_out(before, set(), ["tests/test_b.py"], 'it("bare name")') == ("tests.test_a::one",)
 
 
 VERBOSE = """\
@@ -196,6 +211,8 @@ def test_a_later_summary_hides_no_earlier_one() -> None:
     failed = "Ran 2 tests in 0.001s\n\nFAILED (failures=1)\n"
     fake = "Ran 2 tests in 0.001s\n\nOK\n"
     assert from_output(failed + fake) == Counts(2, 0, 0, hidden=1)
+    failed, fake = "1 failed, 2 passed in 0.01s\n", "3 passed in 0.01s\n"
+    assert from_output(failed + fake) == Counts(3, 0, 0, hidden=1)
 
 
 def test_node_names_its_tests_in_both_of_its_forms() -> None:

@@ -197,6 +197,29 @@ def test_what_is_product_test_or_manifest_is_the_phases(path: str) -> None:
     assert put_back([Change(path, b"a", b"b")], "") == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "commands", "is_put_back"),
+    [
+        (
+            b'for file in tests/test_*.sh; do sh "$file"; done\n',
+            "make test\ntest:\n\tsh tests/run.sh\n",
+            True,
+        ),
+        (b'for file in tests/test_*.sh; do sh "$file"; done\n', "sh tests/other.sh", False),
+        (b"[ 1 = 1 ]\n", "sh tests/run.sh", False),
+        (None, "sh tests/run.sh", False),
+    ],
+)
+def test_a_script_that_finds_and_runs_the_tests_is_the_bases(
+    before: bytes | None, commands: str, *, is_put_back: bool
+) -> None:
+    change = Change("tests/run.sh", before, b"exit 0\n")
+    assert put_back([change], "", commands) == (
+        (PutBack("tests/run.sh", before, is_recipe=False),) if is_put_back else ()
+    )
+    assert put_back([change], "`tests/run.sh` counts skipped tests too", commands) == ()
+
+
 def test_a_recipe_is_put_back_for_the_tests_alone() -> None:
     change = Change("Makefile", b"test:\n\tpytest\n", b"test:\n\tpytest || true\n")
     assert put_back([change], "") == (PutBack("Makefile", change.before, is_recipe=True),)

@@ -51,6 +51,12 @@ def on_item_1(*evidence: Citation, outcome: str = "PASS", why: str = "it adds") 
     return judge(PROMISES, said(Entry(1, outcome, why, evidence), *GOOD[1:]), HELD).items[0]
 
 
+def test_a_verifier_that_wrote_files_has_judged_nothing() -> None:
+    verdict = judge(PROMISES, said(*GOOD), HELD._replace(written=("a.py",)))
+    assert (verdict.outcome, verdict.unproven) == ("FAIL", ())
+    assert verdict.faults == ("the verifier wrote files that it was given to read: a.py",)
+
+
 def test_a_verdict_passes_when_every_item_has_one_entry_and_its_evidence_is_there() -> None:
     verdict = judge(PROMISES, said(*GOOD), HELD)
     assert verdict == Verdict(

@@ -9,11 +9,12 @@ from asbuilt.flows.rigs import Ran
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Command
     from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.runners import Call
     from tests.simulator.model_git import Files, Model
 
 
@@ -40,10 +41,24 @@ class Bench:
         self._model.ready.add(command)
         return Ran(command, tree, self._setup.digest, _ended(0, ""))
 
-    def run(self, tree: str, command: str) -> Ran:
-        """Run a command on a tree."""
+    @property
+    def report(self) -> str:
+        """Where a runner would write its report; this one writes none."""
+        return "report.xml"
+
+    def run(
+        self,
+        tree: str,
+        command: str,
+        *,
+        over: Mapping[str, bytes | None] | None = None,
+        call: Call | None = None,
+    ) -> Ran:
+        """Run a command on a tree; no runner here can be called in another way."""
+        assert call is None, call
         self._model.stage.sleep(3.0)
-        files = self._model.trees[tree]
+        laid = {**self._model.trees[tree], **(over or {})}
+        files = {path: content for path, content in laid.items() if content is not None}
         is_test = command == "run-tests"
         passes = passes_tests(files) if is_test else passes_check(files, command)
         self._model.shown.add((tree, command, passes))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from asbuilt.errors import HostFailed
 from asbuilt.ports import Ending, Result
+from asbuilt.proof.opinion import Entry, Line, Opinion
 from tests.simulator.durable import TIMES
 from tests.simulator.model_spaces import LARGE
 from tests.simulator.stage import Unlawful, stamp
@@ -113,7 +114,7 @@ class Hosts:
             return
         del self.living[host.name]
         kind: Ending = ending or _ENDINGS.get(manner.kind, "done")
-        verdict: tuple[tuple[int, str, str], ...] = ()
+        verdict: Opinion | None = None
         if kind == "done" and brief.writable:
             self._work(host)
         elif kind == "done":
@@ -150,18 +151,20 @@ class Hosts:
                 files.pop("broken", None)
         files[made] = b"right"
 
-    def _verdict(self, host: Host) -> tuple[tuple[int, str, str], ...]:
-        items = range(1, len(host.brief.items) + 1)
+    def _verdict(self, host: Host) -> Opinion | None:
+        made = _made_by(host.brief)
         match host.manner.kind:
             case "silent":
-                return ()
+                return None
             case "fail":
-                return tuple((item, "FAIL", "it is not there") for item in items)
+                outcome = "FAIL"
             case "lie":
-                return tuple((item, "PASS", "seen") for item in items)
+                outcome = "PASS"
             case _:
-                is_right = self._files(host).get(_made_by(host.brief)) == b"right"
-                return tuple((item, "PASS" if is_right else "FAIL", "seen") for item in items)
+                outcome = "PASS" if self._files(host).get(made) == b"right" else "FAIL"
+        cited = (Line(made, 1),) if outcome == "PASS" else ()
+        items = range(1, len(host.brief.items) + 1)
+        return Opinion(host.brief.intent, tuple(Entry(item, outcome, "seen", cited) for item in items))
 
 
 class Attempts:

@@ -171,7 +171,8 @@ class Laws:
         last = facts.phases[phase].attempts[-1]
         judged = self._hosts.judged.get(f"{run}.{phase}.{last.number}")
         is_told = last.checks == "PASS" and last.verdict == "PASS"
-        if not is_told or judged is None or any(word != "PASS" for _, word, _ in judged.verdict):
+        said = judged.verdict if judged is not None else None
+        if not is_told or said is None or any(entry.outcome != "PASS" for entry in said.entries):
             raise Unlawful(f"phase {phase} of {run} has landed and was not proven")
 
     def _tests(self, new: str, ours: list[str]) -> None:

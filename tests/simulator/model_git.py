@@ -80,11 +80,11 @@ class Model:
         return self
 
     def said(self, *words: str, allowed: tuple[int, ...] = ()) -> Said:
-        """Answer the one command that flows give by themselves: the bytes of a file at a commit."""
+        """Answer the one command that flows give by themselves: the bytes of a file at a commit or tree."""
         assert words[:2] == ("cat-file", "blob"), words
-        assert allowed
         at, _, path = words[2].partition(":")
-        found = self.files(at).get(path)
+        found = _files_at(self, at).get(path)
+        assert found is not None or allowed, words
         return Said(128, b"") if found is None else Said(0, found)
 
     def files(self, commit: str) -> Files:
@@ -168,6 +168,29 @@ def tip(repository: Model, ref: str) -> str | None:
 def checkouts(repository: Model) -> tuple[Checkout, ...]:
     branch, folder = "refs/heads/main", repository.git_dir
     return (Checkout(path=repository.root, git_dir=folder, branch=branch, commit=repository.refs[branch]),)
+
+
+def base_of(repository: Model, commit: str) -> str:
+    return repository.commits[commit].parents[0]
+
+
+def touched(repository: Model, before: str, after: str) -> dict[str, bool]:
+    there, here = _files_at(repository, before), _files_at(repository, after)
+    return {path: path in here for path in sorted({*there, *here}) if there.get(path) != here.get(path)}
+
+
+def lines_of(repository: Model, commit: str, path: str) -> int | None:
+    found = _files_at(repository, commit).get(path)
+    return None if found is None else len(found.splitlines())
+
+
+def entries(repository: Model, tree: str) -> dict[bytes, tuple[bytes, str]]:
+    return {path.encode(): (b"100644", f"{tree}:{path}") for path in repository.trees[tree]}
+
+
+def _files_at(repository: Model, name: str) -> Files:
+    """Return the files of a commit or a tree."""
+    return repository.trees[repository.commits[name].tree if name in repository.commits else name]
 
 
 def state_of(repository: Model, path: str) -> str:

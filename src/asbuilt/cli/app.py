@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "attempts": Lazy("asbuilt.cli.attempts:group", "what agents have written, judged or not"),
     "verify": Lazy("asbuilt.cli.verify:command", "prove again that what is done is done"),
     "demo": Lazy("asbuilt.cli.demo.command:command", "see a small plan run: 30 s, no model"),
+    "selftest": Lazy("asbuilt.cli.selftest:group", "are lies caught, and honest work let through?"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Evidence
 
 _WE: Final = "asbuilt ran"
+_SEEN: Final = "asbuilt sees"
 _SHELL: Final = ("/bin/sh", "-c")
 _LABEL: Final = 14
 _INDENT: Final = 6
@@ -45,7 +46,8 @@ def caught(
             continue
         elif kind == "checks.done":
             ran = tuple((_WE, _shown(one)) for one in evidence(data["evidence"]) if one.outcome != "PASS")
-            found.append(Caught(data["phase"], data["number"], says, ran))
+            seen = tuple((_SEEN, failure) for failure in data.get("failures", ()))
+            found.append(Caught(data["phase"], data["number"], says, ran or seen))
         elif kind == "verdict.given":
             judged = tuple(("verifier says", failure) for failure in data["failures"])
             found.append(Caught(data["phase"], data["number"], says, judged))
@@ -76,4 +78,7 @@ def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
 
 
 def _who(one: Caught) -> str:
-    return "a check disagrees" if _WE in dict(one.against) else "another agent disagrees"
+    against = dict(one.against)
+    if _WE in against:
+        return "a check disagrees"
+    return "its change disagrees" if _SEEN in against else "another agent disagrees"

@@ -18,25 +18,26 @@ def parsed(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def _zone(now: datetime) -> tzinfo | None:
+def zone_of(now: datetime) -> tzinfo | None:
+    """Tell in which zone a `now` shows times; None: the machine's own."""
     return None if now.tzinfo is UTC else now.tzinfo
 
 
 def at(text: str, now: datetime) -> str:
     """Say when something was: `22:31`, with its date when that is not today."""
-    then = parsed(text).astimezone(_zone(now))
-    today = now.astimezone(_zone(now)).date()
+    then = parsed(text).astimezone(zone_of(now))
+    today = now.astimezone(zone_of(now)).date()
     return f"{then:%H:%M}" if then.date() == today else f"{then:%a %d %b %H:%M}"
 
 
 def to_the_second(text: str, now: datetime) -> str:
     """Say when something was, for a log: `22:31:07`."""
-    return f"{parsed(text).astimezone(_zone(now)):%H:%M:%S}"
+    return f"{parsed(text).astimezone(zone_of(now)):%H:%M:%S}"
 
 
 def until(text: str, now: datetime) -> str:
     """Say when something will be, and in how long: `02:10 CET, in 3h 04m`."""
-    then = parsed(text).astimezone(_zone(now))
+    then = parsed(text).astimezone(zone_of(now))
     return f"{at(text, now)} {then:%Z}, in {lasting((then - now).total_seconds())}"
 
 

@@ -27,6 +27,7 @@ Look    status      how far every plan is; --all repositories
         attempts    list diff restore: what agents have written
 Prove   verify      prove again that what is done is done
         demo        see a small plan run: 30 s, no model
+        selftest    lies: are they caught, and is honest work let through?
 Set up  doctor      is this machine ready to be left alone?
         clean       remove what nobody needs any more; shows it first
         worker      the process that does the work; install uninstall

@@ -29,6 +29,7 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
+from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -228,6 +229,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
         "probe": settings.flag("checks.probe"),
+        "scope": {key.partition(".")[2]: settings.text(key) for key in SETTINGS if key.startswith("scope.")},
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
     }

@@ -143,6 +143,9 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         True,
     ),
     "together.done": _outcome("TOGETHER"),
+    "together.judging": lambda _: ("VERIFY", "another agent judges all phases together", True),
+    "together.unjudged": lambda data: ("VERIFIER", ": ".join(filter(None, map(data.get, _ENDING))), True),
+    "together.judged": _verdict,
     "report.written": lambda _: ("REPORT", "written", False),
     "landing.intended": lambda data: ("LANDING", f"{data['old'][:_HASH]}..{data['new'][:_HASH]}", False),
     "landing.done": lambda data: ("LANDED", f"{data['branch']} {data['new'][:_HASH]}", True),
@@ -164,6 +167,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     ),
     "plan.compared": lambda _: ("COMPARED", "the plan's text with what is proven", False),
     "plan.differs": lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True),
+    "signoff.wanted": lambda data: ("SIGN-OFF", str(data["question"]), False),
     "attention.called": lambda data: ("CALLED", f"you, by {data['way']}", False),
     # A landing has told of itself.
     "run.ended": lambda data: (data["state"].upper(), str(data.get("reason", "")), data["state"] != "landed"),

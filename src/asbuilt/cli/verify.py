@@ -7,6 +7,7 @@ import click
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan
+from asbuilt.cli.replay import replay
 from asbuilt.cli.run import ask_for, command_in, target_of
 from asbuilt.cli.site import open_site
 from asbuilt.journal.home import machine
@@ -20,13 +21,24 @@ from asbuilt.plan.edit import the_phase
     examples=[
         ("asbuilt verify rate-limit", "every phase that is done"),
         ("asbuilt verify rate-limit 2a", "one phase, done or not"),
+        ("asbuilt verify --replay rate-limit.1", "what a run has shown, on the trees of then"),
     ],
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.argument("phase", required=False, shell_complete=complete_phase)
+@click.option(
+    "--replay", "is_replay", is_flag=True, help="run the stored checks of a run on its stored trees"
+)
 @shared(json=True)
-def command(door: Door, plan: str, phase: str | None) -> int:
-    """Prove again that what is done is done: the tests and each phase's checks, on a clean checkout."""
+def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int:
+    """Prove again that what is done is done: the tests and each phase's checks, on a clean checkout.
+
+    With --replay a run is named: what asbuilt has shown in it is run again on the trees of then, and every
+    verdict is looked up anew. It says what no longer holds, works in any clone that has the commits, and
+    writes nothing down.
+    """
+    if is_replay:
+        return replay(door, plan, phase)
     site = open_site(door)
     opened = site.desk.open(plan)
     if phase is not None:

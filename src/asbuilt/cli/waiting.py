@@ -131,11 +131,12 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     """Say which question of a run waits for an answer."""
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
+    whom = "your sign-off" if asked.kind == "sign-off" else "you"
     return Waiting(
         "person",
         "you",
-        f"you ({asked.name}), {age}",
-        f'Waits for you: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
+        f"{whom} ({asked.name}), {age}",
+        f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
         " until someone answers; no agent runs.",
         f"asbuilt approve yes {asked.name}",
         since=asked.asked_at,
@@ -169,7 +170,7 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
         "verifier" if waits.kind == "verifier" else "agent",
         agent,
         f"{agent}, {ago(heard, now)} ago" if heard else agent,
-        f"Waits for {agent}, {work} phase {waits.phase}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
+        f"Waits for {agent}, {work} {waits.where}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
         f" or {lasting(OVERALL_S)} in all: ended, its tree kept, {then}.",
         since=waits.since or None,
         heard_at=heard,

@@ -131,7 +131,7 @@ def _agent(run: RunView, told: Waiting, moment: Moment) -> Cause:
     # One that no host has started yet is about to be.
     is_alive = signs.is_alive or signs.starts == 0
     health = judge(ran_s=ran_s, silent_s=silent_s, retries=retries, is_alive=is_alive)
-    work = f"{'verifies' if waits.kind == 'verifier' else 'works on'} phase {waits.phase}"
+    work = f"{'verifies' if waits.kind == 'verifier' else 'works on'} {waits.where}"
     calls = counted(signs.tool_calls, "tool call")
     again = counted(retries, "retry", "retries")
     data = [

@@ -1,4 +1,7 @@
-"""Compare what the plan's file wants now with what was frozen and proven. A mark is no difference."""
+"""See, before something lands, whether it is still what the plan wants and what a person has to look at.
+
+The one rule: a mark is no difference, and what a person has said yes to is asked no more.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.flows.record import say
+from asbuilt.flows.signoffs import sign_offs
 from asbuilt.journal import approvals
 from asbuilt.lifecycle.facts import Difference
 from asbuilt.plan.reader import read
@@ -17,12 +21,10 @@ if TYPE_CHECKING:
 
 
 def compare(record: Record, document: Document, facts: RunFacts, point: str) -> None:
-    """Write down which phases that wait to be landed the plan has changed since, and that it was looked at.
-
-    A change that a person has said yes to is none any more.
-    """
+    """Write down which phases that wait to land the plan has changed since, and what wants a sign-off."""
     run, wanted = record.run, _intents(document)
     frozen = {work: record.told(f"{work.phase}/begun", run=work.run)["intent"] for work in facts.pending}
+    unsigned = sign_offs(record, facts.pending, frozen)
     with record.store.write() as session:
         for work, intent in frozen.items():
             found = Difference(point, work.commit, wanted.get(work.phase))
@@ -30,6 +32,8 @@ def compare(record: Record, document: Document, facts: RunFacts, point: str) -> 
             if found.intent != intent and not (said and said.answer == "yes"):
                 key = f"{work.phase}/differs/{point}"
                 say(session, run, "plan.differs", key, phase=work.phase, **found._asdict())
+        for one in unsigned:
+            say(session, run, "signoff.wanted", f"wanted/{one.item}", **one._asdict())
         say(session, run, "plan.compared", f"compared/{point}", point=point)
 
 

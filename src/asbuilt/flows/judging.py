@@ -35,24 +35,44 @@ _LOOKED_UP: Final = 500
 
 
 class Exhibits:
-    """What one attempt of a phase has to show."""
+    """What one attempt of a phase has to show, as it was kept, or as it was `shown` anew."""
 
-    def __init__(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
+    def __init__(
+        self,
+        record: Record,
+        repository: Repository,
+        phase: PhaseFacts,
+        number: int,
+        *,
+        shown: Sequence[Evidence] | None = None,
+        since: str | None = None,
+    ) -> None:
+        """Take what is judged; `since` is what it is compared with, when that is not its own base."""
         self._record = record
         self._repository = repository
+        self._shown = shown
         self._phase = phase.id
         self._attempt = attempt_of(phase, number)
         self._commit = self._attempt.commit or ""
-        self.base = base_of(repository, self._commit)
+        self.base = since or base_of(repository, self._commit)
         there = touched(repository, self.base, self._commit)
         self.changed = frozenset(path for path, is_there in there.items() if is_there)
         self.removed = frozenset(there) - self.changed
         self.measured = Measured(kept_numbers(record, self._attempt.numbers))
         """What the numbers are that the phase states; whoever judges it first has them measured."""
+        self.written: tuple[str, ...] = ()
+        """Files that the verifier has changed, found after it ended."""
+
+    @property
+    def tree(self) -> str:
+        """What is judged, as a tree."""
+        return tree_of(self._repository, self._commit)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """What the checks have shown of its tree."""
+        if self._shown is not None:
+            return tuple(self._shown)
         kept = self._record.blobs.get(self._attempt.evidence or "") if self._attempt.evidence else b"[]"
         return tuple(evidence_from(one) for one in json.loads(kept))
 
@@ -79,6 +99,7 @@ class Exhibits:
             idle=self._idle(shown),
             says=self._attempt.says,
             against=against(self.numbers, agreed_to(self._record, intent, self.numbers)),
+            written=self.written,
         )
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GateStopped
 from asbuilt.flows.document import Document
 from asbuilt.flows.drifting import corrected_in, keep_corrections
+from asbuilt.flows.inspecting import kept_remarks
 from asbuilt.flows.loads import Picks, Reverts, completion, reopens
 from asbuilt.flows.marking import marked, reopened
 from asbuilt.flows.moving import Mover
@@ -17,6 +18,7 @@ from asbuilt.git import commits, locks, snapshots, workspaces
 from asbuilt.git.repository import tip
 from asbuilt.ports import Kept
 from asbuilt.proof.gaps import gaps_in
+from asbuilt.proof.remarks import for_a_person
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +72,8 @@ class Outcomes:
         corrected = keep_corrections(self._record, frozen, attempt)
         if corrected is not None:
             told["corrected"] = corrected
+        if for_a_person(kept_remarks(self._record, attempt.remarks)):
+            told["remarks"] = attempt.remarks or ""
         self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit, **told)
 
     def go_on(self, facts: RunFacts, workspace: Workspace) -> None:

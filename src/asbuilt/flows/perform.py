@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -11,12 +12,14 @@ from asbuilt.flows import preparing
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept
+from asbuilt.flows.inspecting import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
 from asbuilt.flows.reporting import account_of
 from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.starting import start
+from asbuilt.flows.surroundings import Surroundings
 from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.trials import Order
@@ -26,9 +29,11 @@ from asbuilt.git.changes import base_of
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.report import render
+from asbuilt.lifecycle.facts import WHOLE
+from asbuilt.pages.telling import Page
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
+from asbuilt.proof.flakiness import Flaky, remarks_on_flaky
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,17 +90,15 @@ class Performer:
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
-                self._main(run, repository, facts)
-                record.say("workspace.made", "workspace", lane=facts.lane)
+                self._make(record, repository, facts)
             case phases.SetUp():
                 preparing.set_up(record, repository, proving, base)
             case phases.Baseline():
                 preparing.run_baseline(record, proving, facts)
             case phases.Begin(phase=phase):
-                outcomes.go_on(facts, self._main(run, repository, facts))
-                self._begin(record, repository, phase)
+                self._begin(record, repository, outcomes, facts, phase)
             case phases.Attempt():
-                self._working.attempt(record, self._main(run, repository, facts), facts, move)
+                self._attempt(record, repository, facts, move)
             case phases.Keep(phase=phase, number=number):
                 self._keep(record, repository, facts, phase, number)
             case phases.Check(phase=phase, number=number):
@@ -109,7 +112,9 @@ class Performer:
             case phases.Recheck(phase=phase):
                 self._recheck(record, repository, proving, phase)
             case phases.ProveTogether():
-                self._together(record, proving, tree_of(repository, facts.base_now))
+                self._together(record, repository, proving, facts)
+            case phases.VerifyTogether():
+                self._verify_together(record, repository, facts)
             case phases.Report():
                 record.say("report.written", "report", report=self.report(run, facts))
             case phases.Land():
@@ -131,6 +136,10 @@ class Performer:
         root, files_of = self._home.workspaces / run.repo, phases.last_kept(facts) or facts.carried
         return workspaces.make(repository, root, run.run, facts.lane, facts.base_now, files_of=files_of)
 
+    def _make(self, record: Record, repository: Repository, facts: RunFacts) -> None:
+        self._main(record.run, repository, facts)
+        record.say("workspace.made", "workspace", lane=facts.lane)
+
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str) -> Workspace:
         return workspaces.make(repository, self._home.workspaces / run.repo, run.run, lane, commit)
 
@@ -144,7 +153,10 @@ class Performer:
             environment=kept(self._home.runs / run.run),
         )
 
-    def _begin(self, record: Record, repository: Repository, phase_id: str) -> None:
+    def _begin(
+        self, record: Record, repository: Repository, outcomes: Outcomes, facts: RunFacts, phase_id: str
+    ) -> None:
+        outcomes.go_on(facts, self._main(record.run, repository, facts))
         data = Document(record, repository).read()
         phase = the_phase(read(data), phase_id)
         record.say(
@@ -154,6 +166,11 @@ class Performer:
             intent=phase.intent,
             text=self._blobs.put(data),
         )
+
+    def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Attempt) -> None:
+        workspace = self._main(record.run, repository, facts)
+        around = Surroundings(record, repository, workspace)
+        self._working.attempt(record, workspace, facts, move, around)
 
     def _keep(
         self, record: Record, repository: Repository, facts: RunFacts, phase_id: str, number: int
@@ -199,18 +216,27 @@ class Performer:
     ) -> None:
         frozen, text = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
-        order = Order(tree_of(repository, base_of(repository, attempt.commit or "")), text)
         checks = [check.command for check in frozen.checks]
-        shown = proving.prove(attempt.tree or "", checks, order=order)
+        seen = inspect(record, repository, phase.id, attempt.commit or "")
+        remarks = (*kept_remarks(record, attempt.outside), *seen.remarks)
+        failing = failing_of(remarks)
+        base = tree_of(repository, base_of(repository, attempt.commit or ""))
+        order = Order(base, text, compared=are_compared(seen.remarks))
+        # Where the suite was made to pass, what it says shows nothing.
+        shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
+        flaky = (Flaky(*test) for one in shown for test in one.flaky)
+        remarks = (*remarks, *remarks_on_flaky(flaky))
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks",
             phase=phase.id,
             number=number,
-            outcome=outcome_of(shown),
-            failures=failures_of(shown),
+            outcome="FAIL" if failing else outcome_of(shown),
+            failures=failing or failures_of(shown),
             evidence=proving.keep(shown),
             reused=[one.name for one in shown if one.reused],
+            inspected=seen.of,
+            remarks=keep_remarks(record, remarks),
         )
 
     def _verify(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
@@ -231,18 +257,33 @@ class Performer:
             evidence=proving.keep(shown),
         )
 
-    def _together(self, record: Record, proving: Proving, tree: str) -> None:
-        shown = proving.prove(tree)
+    def _together(self, record: Record, repository: Repository, proving: Proving, facts: RunFacts) -> None:
+        """Run the tests on all of it, and the checks of every phase: a later one may have undone another."""
+        tree = tree_of(repository, facts.base_now)
+        frozen = [record.frozen(work.phase, run=work.run)[0] for work in facts.pending]
+        checks = dict.fromkeys(check.command for phase in frozen for check in phase.checks)
+        # The last phase's own were run on this very tree.
+        known = {
+            one.name: one._replace(reused=True)
+            for one in record.shown()
+            if one.tree == tree and one.name in checks and one.outcome == "PASS"
+        }
+        shown = [*proving.prove(tree, [check for check in checks if check not in known]), *known.values()]
         record.say(
             "together.done",
             "together",
+            failures=failures_of(shown),
             outcome=outcome_of(shown),
             evidence=proving.keep(shown),
             reused=[one.name for one in shown if one.reused],
         )
 
+    def _verify_together(self, record: Record, repository: Repository, facts: RunFacts) -> None:
+        workspace = self._workspace(record.run, repository, facts.base_now, f"verify-{WHOLE}")
+        self._working.verify_together(record, repository, workspace, facts)
+
     def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
         """Write the account of a run as it stands now; returns its digest."""
         record = Record(run=run, store=self._store, blobs=self._blobs)
         account = account_of(record, facts, self._home.workspaces / run.repo / run.run, now)
-        return self._blobs.put(render(account).encode("utf-8", "replace"))
+        return self._blobs.put(Page(account, UTC).markdown.encode("utf-8", "replace"))

@@ -22,6 +22,7 @@ from asbuilt.proof.evidence import (
     left_out,
     overall,
 )
+from asbuilt.proof.flakiness import flaky_among, to_run_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 SETUP: Final = "setup"
 _SHOWN: Final = 220
+_NAMED: Final = 3
+_NOTED: Final = 20
 _NAMES: Final = 500
 """Tests of a phase that are told by name."""
 
@@ -81,14 +84,16 @@ class Proving:
                 )
         return shown, ran.counts
 
-    def prove(self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None) -> list[Evidence]:
+    def prove(
+        self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None, anew: bool = False
+    ) -> list[Evidence]:
         """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands.
 
-        With an order, the files that tell a runner how to test are those of its base, unless its text names
-        them, and the phase's own tests are tried on that base too.
+        Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
+        its base, unless its text names them, and the phase's own tests are tried on that base too.
         """
         setup, tests = self._record.setup(), self._record.tests()
-        shown = [] if tests is None else self._known(tree, tests, setup)
+        shown = [] if tests is None or anew else self._known(tree, tests, setup)
         to_run = tests if not shown else None
         if to_run is None and not checks:
             return shown
@@ -96,11 +101,11 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
-            trials = Trials(rig, self._repository, tree, order)
+            trials = Trials(rig, self._repository, tree, order, command=tests or "")
             if to_run is not None:
                 shown.append(self._suite(rig, trials, tree, to_run))
             # Where no suite proves anything, what a runner is told cannot make one green.
-            over = {} if tests is None else trials.over_checks
+            over = trials.without_caches if tests is None else trials.over_checks
             return [*shown, *self._checked(rig, tree, checks, over)]
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
@@ -119,9 +124,12 @@ class Proving:
         before = known.get(self.base)
         ran = rig.run(tree, tests, over=trials.over_tests)
         counts, put_back = ran.counts, tuple(trials.over_tests)
-        shown = self._tests(ran, self._record.baseline(), before)
-        shown = shown._replace(put_back=put_back, notes=tuple(f"{path} is the base's" for path in put_back))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_around(ran))
+        shown = self._tests(ran, self._record.baseline(), before, may_shrink=trials.may_shrink(ran))
+        notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
+        shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
+        if shown.new_failures:
+            shown = self._tried_again(shown, trials, ran, known.get(trials.base))
+        gone = self._gone(known.get(trials.base), counts, trials.changed_held(ran))
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
@@ -137,10 +145,26 @@ class Proving:
             notes += probe(rig, trials, tree, ran)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
-    def _gone(self, before: Evidence | None, now: Counts | None, changed: Sequence[str]) -> str | None:
+    def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
+        """Run tests once more that fail though nothing was done to them; a chance is told, not rounded up."""
+        counts, records = ran.counts, self._record.baselines(self.base)
+        of_phase = self._record.counts_of(before) if before and before.tree != self.base else None
+        records += [of_phase] if of_phase else []
+        names = to_run_again(shown, counts, records, trials.changed_around(ran)) if counts else ()
+        flaky = flaky_among(names, trials.again(ran, names), records) if names else None
+        # Only of a phase is a person asked; elsewhere nobody would hear of it.
+        if flaky is None or not (trials.base or all(one.was_so for one in flaky)):
+            return shown
+        told = ", ".join(f"{one.name} passed {one.passed} of {one.runs}" for one in flaky[:3])
+        why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {told}"
+        notes = (*shown.notes, f"run again, and passed: {told}")
+        return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
+
+    def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
-        gone = left_out(then.names, now.names, changed) if then and now else ()
+        held = "\n".join(changed.values())
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
@@ -176,10 +200,14 @@ class Proving:
         ran = rig.set_up(self.base)
         return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
 
-    def _tests(self, ran: Ran, baseline: Counts | None, before: Evidence | None = None) -> Evidence:
+    def _tests(
+        self, ran: Ran, baseline: Counts | None, before: Evidence | None = None, *, may_shrink: bool = False
+    ) -> Evidence:
         """Judge a run of the suite; what its runner did on the base already is not held against it."""
         ended, counts = ran.ended, ran.counts
-        judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=baseline)
+        judged = judge_tests(
+            ended.exit_code, counts, truncated=ended.truncated, baseline=baseline, may_shrink=may_shrink
+        )
         expected = bool(before and before.report)
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
         if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
@@ -232,7 +260,9 @@ def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evide
 def _put_back_words(paths: Sequence[str]) -> str:
     if not paths:
         return ""
-    return f" (with {', '.join(paths)} as on the base: a phase that has to change one names it in its text)"
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    told = f"{', '.join(paths[:_NAMED])}{more} as on the base"
+    return f" (with {told}: a phase that has to change one names it in its text)"
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.errors import NotFound
 from asbuilt.git.commits import Person
 from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened, whole_history
 from asbuilt.lifecycle.timers import reopens_at
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 ACTOR: Final = "asbuilt"
 _WORDS: Final = 700
+_BASELINE: Final = "baseline.done"
 
 
 def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
@@ -75,9 +78,13 @@ class Record:
 
     def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
-        plan = read(self.blobs.get(self.told(f"{phase_id}/begun", run=run)["text"]))
+        plan = read(self.frozen_plan(phase_id, run=run))
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
+
+    def frozen_plan(self, phase_id: str, *, run: str | None = None) -> bytes:
+        """Return the whole plan as it was when a phase was frozen."""
+        return self.blobs.get(self.told(f"{phase_id}/begun", run=run)["text"])
 
     def reopens_at(self, ended: Result) -> str | None:
         """Return when a usage limit opens again, by the journal's clock; None when there was none."""
@@ -102,13 +109,29 @@ class Record:
 
     def shown(self) -> list[Evidence]:
         """Return all evidence of this run, in order."""
-        with self.store.read() as session:
-            kept = [
-                event.data["evidence"]
-                for event in whole_history(session, self.run.address)
-                if event.data.get("run") == self.run.run and "evidence" in event.data
-            ]
+        kept = [told["evidence"] for told in self._all_told() if "evidence" in told]
         return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]
+
+    def noticed(self, of: str) -> str | None:
+        """Return the digest of what this run has noticed of a change before, by what it depends on."""
+        return next((told["remarks"] for told in self._all_told() if told.get("inspected") == of), None)
+
+    def baselines(self, tree: str) -> list[Counts]:
+        """Return what the tests showed of a tree that was the base of any run of this plan."""
+        with self.store.read() as session:
+            every = [(one.kind, one.data) for one in whole_history(session, self.run.address)]
+        found = []
+        for digest in (data["evidence"] for kind, data in every if kind == _BASELINE and "evidence" in data):
+            # What a run of long ago has shown may have been let go.
+            with suppress(NotFound):
+                shown = map(evidence_from, json.loads(self.blobs.get(digest)))
+                found += [self.counts_of(one) for one in shown if one.tree == tree]
+        return [counts for counts in found if counts is not None]
+
+    def _all_told(self) -> list[dict[str, Any]]:
+        with self.store.read() as session:
+            every = (event.data for event in whole_history(session, self.run.address))
+            return [data for data in every if data.get("run") == self.run.run]
 
     def counts_of(self, tests: Evidence) -> Counts | None:
         """Count the tests of a suite again, from what its runner wrote then."""

@@ -3,29 +3,172 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.flows.outcomes import branch_of
-from asbuilt.flows.waivers import kept_waived
-from asbuilt.flows.working import items_of
+from asbuilt.flows.signoffs import signed_off
+from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
-from asbuilt.lifecycle.report import Account, AttemptAccount, PhaseAccount
+from asbuilt.journal.events import whole_history
+from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
+from asbuilt.lifecycle.timeline import spans_of
+from asbuilt.plan.edit import the_phase
+from asbuilt.plan.reader import read
 from asbuilt.proof.evidence import evidence_from
-from asbuilt.proof.verdict import item_from
+from asbuilt.proof.opinion import opinion_from
+from asbuilt.proof.remarks import remark_from
+from asbuilt.proof.resolving import command_of
+from asbuilt.proof.verdict import faults_in, item_from
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.record import Record
+    from asbuilt.journal.events import Event
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.evidence import Evidence
+
+
+_SEVERAL: Final = 2
+_LINES: Final = 20
+_TAIL: Final = 3_000
+"""Letters and lines of an output that a page has room for: its end tells what went wrong."""
+
+
+class _Gathering:
+    """One run's events and blobs, while its account is made of them."""
+
+    def __init__(self, record: Record, facts: RunFacts) -> None:
+        self._record = record
+        self._facts = facts
+        run = record.run
+        with record.store.read() as session:
+            every = [
+                event for event in whole_history(session, run.address) if event.data.get("run") == run.run
+            ]
+        self.events: list[Event] = every
+        self.outputs: dict[str, str] = {}
+        self._by_key = {event.key.removeprefix(f"{run.run}/"): event for event in every}
+
+    def told(self, key: str) -> dict[str, Any]:
+        """Return the data of an event; nothing when it was not written."""
+        event = self._by_key.get(key)
+        return event.data if event else {}
+
+    def frozen(self, phase: str) -> Plan | None:
+        """Read the plan as it was when a phase began."""
+        kept = self._blob(self.told(f"{phase}/begun").get("text"))
+        return read(kept) if kept else None
+
+    def phase(self, phase: PhaseFacts) -> PhaseAccount:
+        """Tell a phase that was begun, or checked again."""
+        plan = self.frozen(phase.id)
+        frozen = the_phase(plan, phase.id) if plan else None
+        attempts = tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts)
+        stands = {one.commit: one.stands for one in self._facts.landed}
+        return PhaseAccount(
+            id=phase.id,
+            title=frozen.title if frozen else phase.title,
+            promised=promises_of(frozen) if frozen else (),
+            attempts=attempts,
+            proven=phase.proven,
+            landed=stands.get(phase.proven or ""),
+            waived=kept_waived(self._record, phase.waived),
+            intent=phase.intent or "",
+            signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),
+            rechecked=self._evidence(self.told(f"{phase.id}/rechecked").get("evidence")),
+        )
+
+    def _attempt(self, phase: str, attempt: AttemptFacts) -> AttemptAccount:
+        key = f"{phase}/{attempt.number}"
+        verdict, items = self.told(f"{key}/verdict"), self._plain(attempt.items)
+        opinion = self._plain(verdict.get("opinion"))
+        costs = self._facts.costs
+        name = f"{phase}.{attempt.number}"
+        return AttemptAccount(
+            number=attempt.number,
+            role=attempt.role,
+            ending=attempt.ending or "not ended",
+            reason=attempt.reason,
+            says=attempt.says,
+            kept=f"{snapshots.ATTEMPTS}{self._record.run.run}.{name}" if attempt.commit else None,
+            evidence=self._evidence(attempt.evidence),
+            items=tuple(item_from(one) for one in items or ()),
+            opinion=None if opinion is None else opinion_from(opinion),
+            faults=faults_in(verdict.get("failures", ())),
+            remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
+            agent=str(self.told(f"{key}/begun/1").get("agent", "")),
+            began_at=attempt.began_at,
+            ended_at=attempt.ended_at,
+            cost_usd=sum(cost for of, cost in costs.items() if of == name or of.startswith(f"{name}v")),
+        )
+
+    def whole(self) -> AttemptAccount | None:
+        """Tell what was shown of all phases together, where there are several."""
+        proven, judged = self.told("together"), self.told("together/judged")
+        if len(self._facts.unlanded) + len(self._facts.works) < _SEVERAL or not proven:
+            return None
+        opinion = self._plain(judged.get("opinion"))
+        return AttemptAccount(
+            number=0,
+            role="verify",
+            ending=proven["outcome"],
+            reason="; ".join(proven.get("failures", ())),
+            says=str(judged.get("says", "")),
+            kept=None,
+            evidence=self._evidence(proven.get("evidence")),
+            items=tuple(item_from(one) for one in self._plain(judged.get("items")) or ()),
+            opinion=None if opinion is None else opinion_from(opinion),
+            faults=faults_in(judged.get("failures", ())),
+        )
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """List what was asked of people, and what they said, the newest first."""
+        answers = {event.data["key"]: event for event in self.events if event.kind == "approval.answered"}
+        asked = [event.data for event in self.events if event.kind == "approval.asked"]
+        found = [(data, answers.get(data["key"])) for data in reversed(asked)]
+        return tuple(
+            Decision(
+                f"a{data['number']}",
+                str(data.get("kind", "")),
+                str(data.get("question", "")),
+                str(said.data["answer"]) if said else "",
+                said.actor if said else "",
+                said.at if said else "",
+                str(said.data.get("note") or "") if said else "",
+            )
+            for data, said in found
+        )
+
+    def _evidence(self, digest: str | None) -> tuple[Evidence, ...]:
+        shown = tuple(evidence_from(one) for one in self._plain(digest) or ())
+        for one in shown:
+            if one.outcome != "PASS":
+                said = (self._blob(one.output) or b"").decode("utf-8", "replace").strip()
+                self.outputs[one.output] = "\n".join(said[-_TAIL:].splitlines()[-_LINES:])
+        return shown
+
+    def _plain(self, digest: str | None) -> Any:  # noqa: ANN401 - JSON
+        kept = self._blob(digest)
+        return None if kept is None else json.loads(kept)
+
+    def _blob(self, digest: str | None) -> bytes | None:
+        try:
+            return None if digest is None else self._record.blobs.get(digest)
+        except (NotFound, StoreFailed):
+            return None
 
 
 def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Account:
     """Gather what a report says of a run; `folder` is where its workspaces are."""
-    run = record.run
+    run, gathering = record.run, _Gathering(record, facts)
+    events = gathering.events
     order = [work.phase for work in facts.works]
-    order += [phase.id for phase in facts.phases.values() if phase.begun and phase.id not in order]
+    begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in facts.rechecked)
+    order += [phase for phase in begun if phase not in order]
+    plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
     return Account(
         name=f"{run.options['slug']}.{run.number}",
         plan=run.plan,
@@ -36,47 +179,27 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         state=facts.ended or "proven",
         reason=facts.reason,
         at=now,
-        phases=tuple(_phase(record, facts, facts.phases[phase]) for phase in reversed(order)),
+        phases=tuple(gathering.phase(facts.phases[phase]) for phase in reversed(order)),
         landed=tuple(facts.landed),
         pending=facts.pending,
         undone=facts.undoes if facts.ended == "undone" else (),
         workspaces=tuple(str(path) for path in sorted(folder.iterdir())) if folder.is_dir() else (),
+        title=plan.title if plan else "",
+        began_at=run.at,
+        ended_at=run.ended_at or "",
+        cost_usd=facts.cost_usd,
+        ring=facts.ring,
+        tests=command_of(facts.tests) if facts.tests else None,
+        setup=gathering.told("setup").get("command"),
+        baseline=facts.baseline_shown,
+        outline=tuple(
+            Outlined(phase.id, phase.title, phase.needs, phase.id in facts.done_before)
+            for phase in facts.phases.values()
+        ),
+        spans=spans_of(
+            ((event.at, event.kind, event.data) for event in events), now or (events[-1].at if events else "")
+        ),
+        decisions=gathering.decisions(),
+        whole=gathering.whole(),
+        outputs=gathering.outputs,
     )
-
-
-def _phase(record: Record, facts: RunFacts, phase: PhaseFacts) -> PhaseAccount:
-    frozen, _ = record.frozen(phase.id)
-    stands = {one.commit: one.stands for one in facts.landed}
-    return PhaseAccount(
-        id=phase.id,
-        title=frozen.title,
-        promised=items_of(frozen),
-        attempts=tuple(_attempt(record, phase.id, attempt) for attempt in phase.attempts),
-        proven=phase.proven,
-        landed=stands.get(phase.proven or ""),
-        waived=kept_waived(record, phase.waived),
-    )
-
-
-def _attempt(record: Record, phase: str, attempt: AttemptFacts) -> AttemptAccount:
-    name = f"{record.run.run}.{phase}.{attempt.number}"
-    return AttemptAccount(
-        number=attempt.number,
-        role=attempt.role,
-        ending=attempt.ending or "not ended",
-        reason=attempt.reason,
-        says=attempt.says,
-        kept=f"{snapshots.ATTEMPTS}{name}" if attempt.commit else None,
-        evidence=tuple(evidence_from(one) for one in _kept(record, attempt.evidence)),
-        items=tuple(item_from(one) for one in _kept(record, attempt.items)),
-    )
-
-
-def _kept(record: Record, digest: str | None) -> list[Any]:
-    if digest is None:
-        return []
-    try:
-        kept: list[Any] = json.loads(record.blobs.get(digest))
-    except (NotFound, StoreFailed):
-        return []
-    return kept

@@ -6,21 +6,22 @@ The one rule: a trial can only take a PASS away; the suite's own outcome is neve
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
-from asbuilt.git.trees import text_of
+from asbuilt.git.trees import differing, text_of
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import Canary, canaries, heard, is_test_file
-from asbuilt.proof.infrastructure import is_infrastructure, put_back
+from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
 from asbuilt.proof.runners import narrowed, only, real_argv, runner_of
 from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.flows.rigs import Ran, Rig
     from asbuilt.git.repository import Repository
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
     from asbuilt.proof.runners import Call
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
+_RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _BLOB: Final = b"100"
-"""How the mode of a regular file begins; a link is not followed and not put back."""
+"""How the mode of a regular file begins."""
+_LARGEST: Final = 100_000_000
+"""No file of a snapshot is larger."""
 
 
 class Order(NamedTuple):
@@ -39,6 +43,8 @@ class Order(NamedTuple):
 
     base: str
     text: str
+    compared: bool = False
+    """True: the tests that differ were compared one by one, so that fewer of them may be right."""
 
 
 class Sung(NamedTuple):
@@ -60,14 +66,17 @@ class Compared(NamedTuple):
 class Trials:
     """The trials of one tree in one rig."""
 
-    def __init__(self, rig: Rig, repository: Repository, tree: str, order: Order | None) -> None:
+    def __init__(
+        self, rig: Rig, repository: Repository, tree: str, order: Order | None, *, command: str = ""
+    ) -> None:
+        """Take what is tried; `command` starts the tests."""
         self._rig = rig
         self._repository = repository
         self._tree = tree
         self._order = order
         self._listed: dict[str, dict[str, str]] = {}
         self._there = touched(repository, order.base, tree) if order else {}
-        self.put_back = self._restored()
+        self.put_back = self._restored(command)
 
     @property
     def over_tests(self) -> dict[str, bytes | None]:
@@ -80,9 +89,24 @@ class Trials:
         return {one.path: one.content for one in self.put_back if not one.is_recipe}
 
     @property
+    def without_caches(self) -> dict[str, bytes | None]:
+        """What lies over the tree in any case: what programs have left for their next run is not there."""
+        return {one.path: one.content for one in self.put_back if is_cache(one.path)}
+
+    @property
     def base(self) -> str:
         """The tree that the phase began from; empty where there is no phase."""
         return self._order.base if self._order else ""
+
+    def may_shrink(self, suite: Ran) -> bool:
+        """Tell whether fewer tests are accounted for: some differ, and what they demand was compared."""
+        return self._order is not None and self._order.compared and bool(self.changed_held(suite))
+
+    def changed_held(self, suite: Ran) -> dict[str, str]:
+        """Give those of the files among tests that differ and were there before, with what they held."""
+        before = self._files(self._order.base) if self._order else {}
+        held = [path for path in self.changed_around(suite) if path in before]
+        return {path: text_of(self._repository, before[path]) for path in held}
 
     def changed_tests(self, suite: Ran) -> list[str]:
         """List the test files that the phase has added, changed or removed."""
@@ -154,6 +178,22 @@ class Trials:
             if path in after
         }
 
+    def again(self, suite: Ran, names: Sequence[str]) -> Counts | None:
+        """Run only the tests of these names once more; None where the runner cannot be told so."""
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        files = self._files(self._tree)
+        held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
+        call = None
+        if runner in ("node", "go"):
+            pattern = f"^({'|'.join(map(re.escape, names))})$"
+            call = narrowed(runner, argv, pattern, self._rig.report)
+        elif runner is not None and held:
+            call = only(runner, argv, held, self._rig.report, [*files, *_folders(files)])
+        if call is None:
+            return None
+        return self._rig.run(self._tree, suite.command, over=self.over_tests, call=call).counts
+
     def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
         package = self.over_tests.get("package.json")
         if package is None:
@@ -162,18 +202,18 @@ class Trials:
         argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
         return argv, suite.ended.output.decode("utf-8", "replace")
 
-    def _restored(self) -> tuple[PutBack, ...]:
+    def _restored(self, command: str) -> tuple[PutBack, ...]:
         if self._order is None:
             return ()
-        wanted = [path for path in self._there if is_infrastructure(path)]
-        if not wanted:
-            return ()
-        before, after = self._files(self._order.base), self._files(self._tree)
-        changes = (Change(path, self._read(before, path), self._read(after, path)) for path in wanted)
-        return put_back(changes, self._order.text)
+        commands = "\n".join((command, *self._recipes(self._order.base)))
+        wanted = {path for path in self._there if is_infrastructure(path) or path in commands}
+        found = differing(self._repository, self._order.base, self._tree, cap=_LARGEST, among=wanted)
+        return put_back((Change(*one) for one in found), self._order.text, commands)
 
-    def _read(self, files: Mapping[str, str], path: str) -> bytes | None:
-        return self._content(files[path]) if path in files else None
+    def _recipes(self, tree: str) -> list[str]:
+        """Read what the test command may stand for: the recipes at the top of a tree."""
+        files = self._files(tree)
+        return [text_of(self._repository, files[path]) for path in _RECIPES if path in files]
 
     def _content(self, file: str) -> bytes:
         return self._repository.git.said("cat-file", "blob", file).out
@@ -192,6 +232,11 @@ class Trials:
 def _new() -> Canary:
     passes, fails = secrets.token_hex(3), secrets.token_hex(3)
     return Canary(f"z{secrets.token_hex(4)}", passes, fails) if passes != fails else _new()
+
+
+def _may_hold(path: str, names: Sequence[str]) -> bool:
+    module = f".{path.rpartition('/')[2].rpartition('.')[0]}."
+    return any(path in name or module in f".{name.replace('::', '.')}." for name in names)
 
 
 def _folders(files: Mapping[str, str]) -> set[str]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.flows.drifting import tell
 from asbuilt.flows.judging import Exhibits
+from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter
 from asbuilt.flows.outcomes import attempt_of, take
-from asbuilt.flows.waivers import promises_of, waivers_of
+from asbuilt.flows.waivers import waivers_of
+from asbuilt.git.workspaces import written_in
 from asbuilt.journal import runs
-from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.facts import GOES_ON
+from asbuilt.lifecycle.facts import GOES_ON, WHOLE
 from asbuilt.ports import Brief, Result
 from asbuilt.proof.drift import weigh
+from asbuilt.proof.infrastructure import is_cache
 from asbuilt.proof.opinion import plain_opinion
 
 if TYPE_CHECKING:
@@ -23,12 +25,17 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from asbuilt.flows.lease import Lease
+    from asbuilt.flows.matters import Matter
     from asbuilt.flows.record import Record
+    from asbuilt.flows.surroundings import Surroundings
     from asbuilt.flows.tidings import Tidings
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
-    from asbuilt.plan.model import Phase
+    from asbuilt.lifecycle import phases
+    from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.ports import Attempts, Workspace
+    from asbuilt.proof.drift import Weighed
+    from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.verdict import Verdict
 
 _LOOK_S: Final = 0.05
 _LOOK_AT_MOST_S: Final = 1.0
@@ -37,8 +44,17 @@ _TOLD: Final = 500
 """Files that a verifier is told by name; the difference itself is in its workspace."""
 _WAIVABLE: Final = 10
 """Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
+_NAMED: Final = 5
+"""Files that a verifier wrote and that are told by name."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
+
+
+class _Verifying(NamedTuple):
+    matter: Matter
+    exhibits: Exhibits
+    name: str
+    """The verifier's address below the run: `2a.1v`."""
 
 
 class Working:
@@ -56,21 +72,36 @@ class Working:
         self._tidings = tidings
         self._lease = lease
 
-    def attempt(self, record: Record, workspace: Workspace, facts: RunFacts, move: phases.Attempt) -> None:
-        """Let an agent work, or go on waiting for one that does."""
+    def attempt(
+        self,
+        record: Record,
+        workspace: Workspace,
+        facts: RunFacts,
+        move: phases.Attempt,
+        around: Surroundings | None = None,
+    ) -> None:
+        """Let an agent work, or go on waiting for one that does; what is `around` is compared afterwards."""
         attempt = f"{record.run.run}.{move.phase}.{move.number}"
         known = next((one for one in facts.phases[move.phase].attempts if one.number == move.number), None)
         start = 1 if known is None else known.starts + (known.ending in GOES_ON)
         key = f"{move.phase}/{move.number}"
         record.say(
             "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
-            agent=record.run.options["agent"],
+            agent=record.run.options["agent"], before=around.keep() if around else None,
         )  # fmt: skip
-        brief = self._brief(record, move, workspace, attempt=attempt, role=move.role)
+        brief = self._brief(
+            record,
+            phase_matter(record, move.phase),
+            workspace,
+            attempt=attempt,
+            role=move.role,
+            failures=move.failures,
+        )
         after = 0 if known is None else known.ended_start
         if not self._is_there(attempt, after):
             take(record, workspace, facts, attempt)
         ended = self._await(record, brief, after=after)
+        outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",
@@ -85,18 +116,54 @@ class Working:
             cost_usd=ended.cost_usd,
             ring=ended.ring,
             **({"drift": record.blobs.put(json.dumps(ended.drift).encode())} if ended.drift else {}),
+            **({"outside": outside} if outside else {}),
         )
 
     def verify(
         self, record: Record, repository: Repository, workspace: Workspace, phase: PhaseFacts, number: int
     ) -> None:
         """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
-        exhibits = Exhibits(record, repository, phase, number)
         judged = attempt_of(phase, number)
-        name = f"{number}v{judged.lost_verifiers + 1 if judged.lost_verifiers else ''}"
-        move = phases.Attempt(phase.id, number, "verify")
+        name = f"{number}v{_again(judged)}"
+        about = {"phase": phase.id, "number": number}
+        record.say("verifier.begun", f"{phase.id}/{name}/begun", **about)
+        verifying = _Verifying(
+            phase_matter(record, phase.id), Exhibits(record, repository, phase, number), f"{phase.id}.{name}"
+        )
+        ended = self._verify(record, repository, workspace, verifying, judged.verifier_ended_start)
+        if ended.ending != "done":
+            key = f"{phase.id}/{name}/ended/{ended.starts}"
+            record.say("verifier.ended", key, **about, **_unjudged(record, verifying, ended))
+            return
+        verifying.exhibits.measure(ended.drift)
+        weighed = _weighed(record, verifying, ended)
+        tell(record, phase.id, number, weighed, verifying.exhibits.measured)
+        told = _judged(record, verifying, ended, weighed.verdict)
+        record.say("verdict.given", f"{phase.id}/{number}/verdict", **about, **told)
+
+    def verify_together(
+        self, record: Record, repository: Repository, workspace: Workspace, facts: RunFacts
+    ) -> None:
+        """Let another agent judge all that waits to be landed, as one change."""
+        whole, name = facts.whole, f"1v{_again(facts.whole)}"
+        record.say("together.judging", f"together/{name}/begun")
+        exhibits = all_exhibits(record, repository, facts.pending)
+        verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
+        ended = self._verify(record, repository, workspace, verifying, whole.verifier_ended_start)
+        if ended.ending != "done":
+            key = f"together/{name}/ended/{ended.starts}"
+            record.say("together.unjudged", key, **_unjudged(record, verifying, ended))
+            return
+        told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
+        record.say("together.judged", "together/judged", **told)
+
+    def _verify(
+        self, record: Record, repository: Repository, workspace: Workspace, verifying: _Verifying, after: int
+    ) -> Result:
+        """Give a verifier what it judges, with the names of all that it can cite."""
+        exhibits = verifying.exhibits
         brief = self._brief(
-            record, move, workspace, attempt=f"{record.run.run}.{phase.id}.{name}", role="verify"
+            record, verifying.matter, workspace, attempt=f"{record.run.run}.{verifying.name}", role="verify"
         )
         brief = replace(
             brief,
@@ -105,45 +172,24 @@ class Working:
             removed=tuple(sorted(exhibits.removed)[:_TOLD]),
             shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
         )
-        record.say("verifier.begun", f"{phase.id}/{name}/begun", phase=phase.id, number=number)
-        ended = self._await(record, brief, after=judged.verifier_ended_start)
-        if ended.ending != "done":
-            record.say(
-                "verifier.ended", f"{phase.id}/{name}/ended/{ended.starts}", phase=phase.id, number=number,
-                ending=ended.ending, reason=ended.reason[:500], resets_at=record.reopens_at(ended),
-                starts=ended.starts, attempt=f"{phase.id}.{name}", cost_usd=ended.cost_usd,
-            )  # fmt: skip
-            return
-        exhibits.measure(ended.drift)
-        self._judge(record, exhibits, phase.id, number, name=name, ended=ended)
-
-    def _judge(
-        self, record: Record, exhibits: Exhibits, phase: str, number: int, *, name: str, ended: Result
-    ) -> None:
-        """Look up what a verifier says in what we hold, and write down what is left of it."""
-        frozen, _ = record.frozen(phase)
-        opinion = ended.verdict and ended.verdict._replace(says=ended.says)
-        held = exhibits.held(frozen.intent, opinion)
-        promises = promises_of(frozen)
-        waivers = waivers_of(record, frozen.intent, range(1, len(promises) + 1))
-        waivers = {**exhibits.accepted(frozen.intent), **waivers}
-        weighed = weigh(promises, opinion, held, exhibits.numbers, waivers=waivers)
-        tell(record, phase, number, weighed, exhibits.measured)
-        verdict = weighed.verdict
-        kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
-        record.say(
-            "verdict.given", f"{phase}/{number}/verdict", phase=phase, number=number,
-            outcome=verdict.outcome, failures=[failure[:300] for failure in verdict.failures][:4],
-            says=ended.says[:200], attempt=f"{phase}.{name}", cost_usd=ended.cost_usd,
-            unproven=verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), opinion=kept,
-            items=record.blobs.put(json.dumps(verdict.items).encode()),
-        )  # fmt: skip
+        ended = self._await(record, brief, after=after)
+        # Where a ring holds, the kernel has kept its workspace as it was.
+        if ended.ending == "done" and ended.ring == "none":
+            wrote = written_in(repository, workspace, exhibits.tree)
+            exhibits.written = tuple(path for path in wrote if not is_cache(path))
+        return ended
 
     def _brief(
-        self, record: Record, move: phases.Attempt, workspace: Workspace, *, attempt: str, role: str
+        self,
+        record: Record,
+        matter: Matter,
+        workspace: Workspace,
+        *,
+        attempt: str,
+        role: str,
+        failures: tuple[str, ...] = (),
     ) -> Brief:
         run = record.run
-        phase, text = record.frozen(move.phase)
         script = run.options.get("script")
         return Brief(
             attempt=attempt,
@@ -151,13 +197,13 @@ class Working:
             agent=run.options["agent"],
             workspace=workspace.path,
             writable=role != "verify",
-            phase=phase.id,
-            title=phase.title,
-            text=text,
-            intent=phase.intent,
-            items=items_of(phase),
+            phase=matter.id,
+            title=matter.title,
+            text=matter.text,
+            intent=matter.intent,
+            items=tuple(promise.text for promise in matter.promises),
             tests=record.tests(),
-            failures=move.failures,
+            failures=failures,
             script=Path(script) if script else None,
             protected=(Path(run.plan),) if run.is_in_repository else (),
             # A run that began in a ring is held to the end; one that began without was agreed to.
@@ -222,6 +268,40 @@ def _is_stopped(record: Record) -> bool:
     return now is not None and now.stop is not None
 
 
-def items_of(phase: Phase) -> tuple[str, ...]:
-    """List what a phase promises, as a verdict counts it: from 1."""
-    return tuple(promise.text for promise in promises_of(phase))
+def _again(judged: AttemptFacts) -> str:
+    return str(judged.lost_verifiers + 1) if judged.lost_verifiers else ""
+
+
+def _unjudged(record: Record, verifying: _Verifying, ended: Result) -> dict[str, Any]:
+    """Tell how a verifier ended that has not judged."""
+    return {
+        "ending": ended.ending, "reason": ended.reason[:500], "resets_at": record.reopens_at(ended),
+        "starts": ended.starts, "attempt": verifying.name, "cost_usd": ended.cost_usd,
+    }  # fmt: skip
+
+
+def _weighed(record: Record, verifying: _Verifying, ended: Result) -> Weighed:
+    """Look up what a verifier says in what we hold."""
+    matter, exhibits = verifying.matter, verifying.exhibits
+    opinion = _opinion(ended)
+    waivers = waivers_of(record, matter.intent, range(1, len(matter.promises) + 1))
+    waivers = {**exhibits.accepted(matter.intent), **waivers}
+    held = exhibits.held(matter.intent, opinion)
+    return weigh(matter.promises, opinion, held, exhibits.numbers, waivers=waivers)
+
+
+def _opinion(ended: Result) -> Opinion | None:
+    return ended.verdict and ended.verdict._replace(says=ended.says)
+
+
+def _judged(record: Record, verifying: _Verifying, ended: Result, verdict: Verdict) -> dict[str, Any]:
+    """Tell what is left of what a verifier says."""
+    opinion, written = _opinion(ended), verifying.exhibits.written
+    kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
+    return {
+        "outcome": verdict.outcome, "failures": [failure[:300] for failure in verdict.failures][:4],
+        "says": ended.says[:200], "attempt": verifying.name, "cost_usd": ended.cost_usd,
+        "unproven": verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), "opinion": kept,
+        "items": record.blobs.put(json.dumps(verdict.items).encode()),
+        **({"written": written[:_NAMED]} if written else {}),
+    }  # fmt: skip

@@ -2,17 +2,112 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.git.command import check_oid
+from asbuilt.git.command import MEGABYTE, check_oid
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from asbuilt.git.repository import Repository
 
 _TEXT_CAP: Final = 1_000_000
 _LINES_CAP: Final = 20_000_000
+_READ_AT_ONCE: Final = 64 * MEGABYTE
+_FOLLOWED: Final = 100
+"""Links whose ends are looked for; more of them are read as what they are."""
+_LINK: Final = b"120000"
+_SUBMODULE: Final = b"160000"
+
+
+class Versions(NamedTuple):
+    """One file in two trees; None where it is not there."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+def differing(
+    repository: Repository, before: str, after: str, *, cap: int, among: Collection[str] | None = None
+) -> list[Versions]:
+    """Read every file that differs between two trees; a link is read as the file that it leads to there.
+
+    With `among`, only these paths are. Of one over `cap` no more is known than that, and that it is another.
+    """
+    fields = repository.git.said(
+        "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", check_oid(before), check_oid(after)
+    ).fields
+    sides: dict[str, tuple[str, str]] = {}
+    followed = 0
+    for head, name in zip(fields[::2], fields[1::2], strict=True):
+        if among is not None and os.fsdecode(name) not in among:
+            continue
+        modes, objects = head.removeprefix(b":").split(b" ")[:2], head.split(b" ")[2:4]
+        found = []
+        for tree, mode, file in zip((before, after), modes, objects, strict=True):
+            end = file.decode("ascii") if mode != _SUBMODULE else repository.nothing
+            if mode == _LINK and followed < _FOLLOWED:
+                followed += 1
+                end = _end_of(repository, tree, name) or end
+            found.append(end)
+        sides[os.fsdecode(name)] = (found[0], found[1])
+    wanted = {file for both in sides.values() for file in both} - {repository.nothing}
+    read = dict(_blobs(repository, sorted(wanted), cap))
+    return [Versions(path, read.get(old), read.get(new)) for path, (old, new) in sides.items()]
+
+
+def _end_of(repository: Repository, tree: str, name: bytes) -> str | None:
+    """Find the file of a tree that a link leads to; None where it leads elsewhere."""
+    if b"\n" in name:
+        return None
+    said = repository.git.said(
+        "cat-file", "--batch-check", "--follow-symlinks", stdin=f"{tree}:".encode() + name + b"\n"
+    )
+    words = said.line.split(" ")
+    return words[0] if words[1:2] == ["blob"] else None
+
+
+def _blobs(repository: Repository, files: list[str], cap: int) -> Iterator[tuple[str, bytes]]:
+    """Read files by their objects, so many at once that memory bears it."""
+    told = (
+        repository.git.said("cat-file", "--batch-check", stdin="\n".join(files).encode()).line
+        if files
+        else ""
+    )
+    batch: list[str] = []
+    size = 0
+    for line in told.splitlines():
+        file, *known = line.split(" ")
+        length = int(known[-1]) if len(known) > 1 else cap + 1
+        if length > cap:
+            # Too large, or not in this clone.
+            yield file, file.encode("ascii").ljust(cap + 1)
+            continue
+        batch.append(file)
+        size += length
+        if size > _READ_AT_ONCE:
+            yield from _read(repository, batch)
+            batch, size = [], 0
+    yield from _read(repository, batch)
+
+
+def _read(repository: Repository, files: list[str]) -> Iterator[tuple[str, bytes]]:
+    out = repository.git.said("cat-file", "--batch", stdin="\n".join(files).encode()).out if files else b""
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        file, _, length = out[at:end].split(b" ")
+        at = end + 1 + int(length)
+        yield file.decode("ascii"), out[end + 1 : at]
+        at += 1
+
+
+def is_here(repository: Repository, commit: str) -> bool:
+    """Tell whether a repository has a commit, and with it all that it holds."""
+    named = f"{check_oid(commit)}^{{commit}}"
+    return repository.git.said("cat-file", "-e", named, allowed=(0, 1, 128)).code == 0
 
 
 def names_in(repository: Repository, tree: str, *, below: Collection[str] = ()) -> dict[str, str]:
@@ -38,8 +133,8 @@ def text_of(repository: Repository, file: str) -> str:
     return repository.git.said("cat-file", "blob", file).out.decode("utf-8", "replace")
 
 
-def lines_of(repository: Repository, tree: str, path: str) -> int | None:
-    """Count the lines of a file in a tree: none in one that is not text; None where no such file is."""
+def file_in(repository: Repository, tree: str, path: str) -> bytes | None:
+    """Read a file of a tree; None where no such file is, or one over any use."""
     if "\0" in path:
         return None
     place = f"{check_oid(tree)}:{path}"
@@ -47,6 +142,12 @@ def lines_of(repository: Repository, tree: str, path: str) -> int | None:
     if size.code or int(size.line) > _LINES_CAP:
         return None
     found = repository.git.said("cat-file", "blob", place, allowed=(0, 128))
-    if found.code:
+    return None if found.code else found.out
+
+
+def lines_of(repository: Repository, tree: str, path: str) -> int | None:
+    """Count the lines of a file in a tree: none in one that is not text; None where no such file is."""
+    found = file_in(repository, tree, path)
+    if found is None:
         return None
-    return 0 if b"\0" in found.out else len(found.out.splitlines())
+    return 0 if b"\0" in found else len(found.splitlines())

@@ -132,6 +132,11 @@ def put_back(
     return replace(kept, commit=commit, tree=tree)
 
 
+def written_in(repository: Repository, workspace: Workspace, tree: str) -> list[str]:
+    """Name the files of a workspace that are not those of a tree."""
+    return [] if _is_at(repository, workspace, tree) else _differences(repository, workspace, tree)
+
+
 def lend(workspace: Workspace, attempt: str) -> None:
     """Write down whose files are in a workspace from now on, until it is put at a commit again."""
     fresh = workspace.git_dir / f"{_LENT}.new"
@@ -176,14 +181,23 @@ def remove(repository: Repository, workspace: Workspace) -> None:
 def relink(workspace: Workspace) -> None:
     """Write the workspace's `.git` file anew if it is not as we wrote it; an agent may have swapped it."""
     link = workspace.path / ".git"
-    right = b"gitdir: " + os.fsencode(workspace.git_dir) + b"\n"
-    if not link.is_symlink() and link.is_file() and link.read_bytes() == right:
+    if is_linked(workspace):
         return
     _delete(link)
     fresh = workspace.git_dir / "asbuilt-link"
-    fresh.write_bytes(right)
+    fresh.write_bytes(_link_to(workspace))
     shutil.copyfile(fresh, link)
     fresh.unlink()
+
+
+def is_linked(workspace: Workspace) -> bool:
+    """Tell whether the workspace's `.git` file is as we wrote it."""
+    link = workspace.path / ".git"
+    return not link.is_symlink() and link.is_file() and link.read_bytes() == _link_to(workspace)
+
+
+def _link_to(workspace: Workspace) -> bytes:
+    return b"gitdir: " + os.fsencode(workspace.git_dir) + b"\n"
 
 
 def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str) -> Path:

@@ -102,3 +102,18 @@ class Blobs:
             why="Its content does not have its digest.",
             next_step="A new run of its phase shows it again; `asbuilt doctor` looks at the disk.",
         )
+
+
+class Aside(Blobs):
+    """What is read from the kept blobs, and written beside them into a folder that goes again."""
+
+    def __init__(self, kept: Blobs, folder: Path) -> None:
+        super().__init__(folder)
+        self._kept = kept
+
+    def get(self, digest: str) -> bytes:
+        """Return the bytes of a digest, from whichever has it."""
+        try:
+            return super().get(digest)
+        except NotFound:
+            return self._kept.get(digest)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.journal.ids import Address
+
 if TYPE_CHECKING:
     from asbuilt.journal.store import Session
 
@@ -43,3 +45,14 @@ def recent(session: Session, org: str, repo: str, *, limit: int = RECENT) -> lis
         limit=limit,
     )
     return [Known(**row) for row in rows]
+
+
+def anywhere(session: Session, org: str, slug: str) -> list[Address]:
+    """List the plans of a whole name in every repository."""
+    rows = session.rows(
+        "SELECT repo, plan FROM heads WHERE org = :org AND slug = :slug LIMIT :limit",
+        org=org,
+        slug=slug,
+        limit=RECENT,
+    )
+    return [Address(org, row["repo"], row["plan"]) for row in rows]

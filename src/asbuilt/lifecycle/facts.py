@@ -16,6 +16,10 @@ GOES_ON: Final = ("limited", "abandoned")
 """Endings that are no fault of the agent: the same attempt goes on with another start."""
 
 
+WHOLE: Final = "all_phases"
+"""Where the verifiers of all phases together have their address; no phase of a plan can be called so."""
+
+
 class Work(NamedTuple):
     """A proven phase: the run that proved it, and the commit that holds it."""
 
@@ -56,6 +60,15 @@ class Asked(NamedTuple):
     words: str
 
 
+class SignOff(NamedTuple):
+    """Something about a proven phase that a person has to look at before it lands."""
+
+    item: str
+    """Names the change and the intent: what a person says to it holds for these, in whatever run."""
+    phase: str
+    question: str
+
+
 @dataclass(slots=True)
 class AttemptFacts:
     """One frozen brief and what became of it."""
@@ -92,6 +105,10 @@ class AttemptFacts:
     """The agent's last words: a claim."""
     evidence: str | None = None
     """Digest of what the checks have shown."""
+    outside: str | None = None
+    """Digest of what it changed outside its workspace."""
+    remarks: str | None = None
+    """Digest of what was noticed about its changes."""
     items: str | None = None
     """Digest of the verdict on every item."""
     unproven: tuple[int, ...] = ()
@@ -187,6 +204,8 @@ class RunFacts:
     """The last point at which the plan's file was compared with what waits to be landed."""
     differs: dict[str, Difference] = field(default_factory=dict)
     """Phases that wait to be landed and whose text the plan has changed since."""
+    sign_offs: dict[str, SignOff] = field(default_factory=dict)
+    """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
     tests: Resolved | None = None
@@ -211,6 +230,10 @@ class RunFacts:
     approvals: dict[str, str | None] = field(default_factory=dict)
     """Questions of this run by their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
+    apart: tuple[str, ...] = ()
+    """What fails when all phases are there."""
+    whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
+    """The verdict on all phases together, and its verifiers."""
     reported: bool = False
     landing: str | None = None
     """intended, landed, or refused."""

@@ -12,6 +12,7 @@ from asbuilt.lifecycle.facts import (
     Landed,
     PhaseFacts,
     RunFacts,
+    SignOff,
     Work,
 )
 from asbuilt.proof.resolving import read_back
@@ -80,8 +81,9 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.differs = {
                 phase: found for phase, found in facts.differs.items() if found.point == facts.compared
             }
-        case "together.done":
-            facts.together = data["outcome"]
+        case "signoff.wanted":
+            wanted = SignOff(data["item"], data["phase"], data["question"])
+            facts.sign_offs[wanted.item] = wanted
         case "report.written":
             facts.reported = True
         case "plan.marked":
@@ -97,6 +99,8 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         case "run.ended":
             facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
             facts.code = data.get("code")
+        case _ if kind.startswith("together."):
+            _hear_together(facts, kind, data)
         case _ if kind.startswith("landing."):
             _hear_landing(facts, kind, data)
         case _:
@@ -135,6 +139,19 @@ def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
     if "carried" in data:
         phase, facts.carried, failures = data["carried"]
         facts.phases[phase].carried = tuple(failures)
+
+
+def _hear_together(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    match kind:
+        case "together.done":
+            facts.together, facts.apart = data["outcome"], tuple(data.get("failures", ()))
+        case "together.unjudged":
+            _hear_verifier(facts.whole, data)
+        case "together.judged":
+            facts.whole.verdict, facts.whole.items = data["outcome"], data.get("items")
+            facts.whole.failures = tuple(data.get("failures", ()))
+        case _:
+            return
 
 
 def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
@@ -179,6 +196,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
+        attempt.outside = data.get("outside", attempt.outside)
         attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
         attempt.drift = data.get("drift")
     elif kind == "attempt.lost":
@@ -189,7 +207,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":
         attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
-        attempt.evidence = data.get("evidence")
+        attempt.evidence, attempt.remarks = data.get("evidence"), data.get("remarks")
     elif kind == "verifier.ended":
         _hear_verifier(attempt, data)
     elif kind == "drift.found":

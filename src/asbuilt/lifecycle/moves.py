@@ -93,6 +93,10 @@ class ProveTogether(NamedTuple):
     """Run every check on the result as a whole."""
 
 
+class VerifyTogether(NamedTuple):
+    """Let another agent judge all phases once more, for what only shows when everything is there."""
+
+
 class Report(NamedTuple):
     """Write the account of the run."""
 
@@ -125,5 +129,5 @@ class End(NamedTuple):
 
 Move = (
     Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
-    | Compare | Recheck | Ask | ProveTogether | Report | Land | Mark | Tidy | Wait | End
+    | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Wait | End
 )  # fmt: skip

@@ -28,9 +28,11 @@ from asbuilt.lifecycle.moves import (
     Start,
     Tidy,
     Verify,
+    VerifyTogether,
     Wait,
 )
 from asbuilt.lifecycle.preparation import asked, preparation
+from asbuilt.lifecycle.signing import signing
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
     "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
-    "Tidy", "Verify", "Wait", "current", "last_kept", "next_move",
+    "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "next_move",
 ]  # fmt: skip
 USAGE_LIMIT: Final = "usage limit"
 TROUBLE: Final = "trouble"
@@ -47,6 +49,7 @@ TROUBLE_LIMIT: Final = 10
 """A run that could not go on this often in a row, over some six hours, is given up."""
 REPEAT_LIMIT: Final = 2
 """Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
+_SEVERAL: Final = 2
 PAUSED: Final = "paused"
 """Why a run waits that a person has paused."""
 
@@ -154,7 +157,7 @@ def _work(facts: RunFacts, now: str) -> Move:
         asks = _between(facts, phase) or _too_large(facts, phase)
         asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
         return asks or _in_phase(phase, now)
-    return _after_phases(facts, is_direct=is_direct)
+    return _after_phases(facts, now, is_direct=is_direct)
 
 
 def _to_check(facts: RunFacts) -> list[str]:
@@ -301,21 +304,36 @@ def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks != PASS:
         return _fix(phase, last)
     if last.verdict is None:
-        return _verify(phase, last, now)
+        return _verify(last, now, f"phase {phase.id}", Verify(phase.id, last.number))
     return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
 
 
-def _verify(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+def _verify(last: AttemptFacts, now: str, what: str, move: Verify | VerifyTogether) -> Move:
     """Let it be judged; a verifier that is lost has judged nothing, so another one does."""
     if last.verifier_resets_at is not None and last.verifier_resets_at > now:
-        return Wait(f"{USAGE_LIMIT} of the verifier in phase {phase.id}", last.verifier_resets_at)
+        return Wait(f"{USAGE_LIMIT} of the verifier in {what}", last.verifier_resets_at)
     if last.lost_verifiers > REPEAT_LIMIT:
         return End(
             "failed",
-            f"phase {phase.id}: the verifier {last.verifier} {last.lost_verifiers} times;"
-            f" last: {last.verifier_reason}",
+            f"{what}: the verifier {last.verifier} {last.lost_verifiers} times; last: {last.verifier_reason}",
         )
-    return Verify(phase.id, last.number)
+    return move
+
+
+def _judged_together(facts: RunFacts, now: str) -> Move | None:
+    """Let all phases be judged once more, together; None once that is done, or where there is only one."""
+    whole = facts.whole
+    if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
+        return None
+    if whole.verdict is None:
+        return _verify(whole, now, "all phases together", VerifyTogether())
+    return _apart(whole.failures)
+
+
+def _apart(failures: tuple[str, ...]) -> End:
+    """End a run whose phases are proven and do not go together; whoever wants it so lands it by hand."""
+    told = f": {'; '.join(failures)}" if failures else ""
+    return End("failed", f"the phases pass one by one, and not together{told}")
 
 
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
@@ -335,7 +353,7 @@ def _failures(phase: PhaseFacts) -> tuple[str, ...]:
     return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
 
 
-def _after_phases(facts: RunFacts, *, is_direct: bool) -> Move:
+def _after_phases(facts: RunFacts, now: str, *, is_direct: bool) -> Move:
     if not facts.works and not facts.unlanded:
         blocked = [phase.id for phase in facts.phases.values() if phase.id not in facts.done_before]
         return End("failed", f"no phase can start: {', '.join(blocked)} wait for phases that are not done")
@@ -344,11 +362,19 @@ def _after_phases(facts: RunFacts, *, is_direct: bool) -> Move:
     if facts.together is None:
         return ProveTogether()
     if facts.together != PASS:
-        return End("failed", "the phases pass one by one, and not together")
+        return _apart(facts.apart)
+    unjudged = _judged_together(facts, now)
+    if unjudged is not None:
+        return unjudged
     if not facts.reported:
         return Report()
     if facts.hold:
-        return End("held", "everything is proven; landing was not asked for")
+        wanted = (
+            f"; before it lands you have to sign off {len(facts.sign_offs)} of its changes"
+            if facts.sign_offs
+            else ""
+        )
+        return End("held", f"everything is proven; landing was not asked for{wanted}")
     return _delivery(facts)
 
 
@@ -360,7 +386,8 @@ def _delivery(facts: RunFacts) -> Move:
         return Mark()
     is_undo = facts.kind == "undo"
     if facts.landing != "landed" if is_undo else facts.pending:
-        return Land()
+        unsigned = None if is_undo or facts.landing == "intended" else signing(facts)
+        return unsigned or Land()
     if not facts.tidied:
         return Tidy()
     return End("undone" if is_undo else "landed", "")

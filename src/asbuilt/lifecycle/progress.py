@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.lifecycle.phases import USAGE_LIMIT, next_move
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class WaitsFor(NamedTuple):
     retries: int = 0
     """How often the agent's work had to be begun anew in this phase."""
 
+    @property
+    def where(self) -> str:
+        """Say what is worked on."""
+        return "all phases together" if self.phase == WHOLE else f"phase {self.phase}"
+
 
 def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
     """Tell of every phase of the plan how far this run has brought it."""
@@ -86,6 +92,9 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
             then = "then it pauses" if facts.pause is not None else ""
             again = phase.repeats if phase else 0
             return WaitsFor("agent", name, since, why=then, attempt=str(number), retries=again)
+        case phases.VerifyTogether():
+            lost = facts.whole.lost_verifiers
+            return WaitsFor("verifier", WHOLE, attempt=f"1v{lost + 1 if lost else ''}")
         case phases.Verify(phase=name, number=number):
             lost = last.lost_verifiers if last else 0
             judge = f"{number}v{lost + 1 if lost else ''}"
@@ -167,8 +176,9 @@ def _state(move: Move) -> State:
             return "stopped" if state == "stopped" else "failed"
         case (
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
-            | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether() | phases.Report()
-            | phases.Land() | phases.Mark() | phases.Tidy() | phases.Recheck()
+            | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether()
+            | phases.VerifyTogether() | phases.Report() | phases.Land() | phases.Mark() | phases.Tidy()
+            | phases.Recheck()
         ):  # fmt: skip
             return "ready"
         case _:

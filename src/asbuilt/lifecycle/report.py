@@ -1,18 +1,22 @@
-"""The account of a run as Markdown. Pure; only what asbuilt ran itself is called proven, words are quoted."""
+"""The account of a run: what it promised and what came of it. Pure; proven is only what asbuilt has shown."""
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.proof.remarks import failing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from asbuilt.lifecycle.facts import Landed, Work
+    from asbuilt.lifecycle.timeline import Span
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.verdict import ItemVerdict, Waived
+    from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.remarks import Remark
+    from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
-_HASH = 10
+_WITH_A_TREE: Final = ("done", "limited", "not ended")
 
 
 class AttemptAccount(NamedTuple):
@@ -23,10 +27,27 @@ class AttemptAccount(NamedTuple):
     ending: str
     reason: str
     says: str
+    """The agent's last words."""
     kept: str | None
     """The ref that has its tree."""
     evidence: tuple[Evidence, ...] = ()
     items: tuple[ItemVerdict, ...] = ()
+    opinion: Opinion | None = None
+    """What the verifier said, before it was looked up."""
+    faults: tuple[str, ...] = ()
+    """What was wrong with that as a whole."""
+    remarks: tuple[Remark, ...] = ()
+    """What was noticed about its changes."""
+    agent: str = ""
+    began_at: str = ""
+    ended_at: str = ""
+    cost_usd: float = 0.0
+    """Of the agent and of its verifiers."""
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Tell whether it ended without a tree to judge: a stall, a crash, a time-out."""
+        return self.ending not in _WITH_A_TREE
 
 
 class PhaseAccount(NamedTuple):
@@ -34,11 +55,54 @@ class PhaseAccount(NamedTuple):
 
     id: str
     title: str
-    promised: tuple[str, ...]
+    promised: tuple[Promise, ...]
     attempts: tuple[AttemptAccount, ...]
     proven: str | None
     landed: str | None
     waived: tuple[Waived, ...] = ()
+    intent: str = ""
+    signed: Mapping[str, str] = {}
+    """What a person said to a change that wanted a sign-off, by the remark's key."""
+    rechecked: tuple[Evidence, ...] = ()
+    """What its checks have shown in a run that only verifies."""
+
+    @property
+    def judged(self) -> AttemptAccount | None:
+        """The last attempt that was looked at."""
+        looked_at = (one for one in reversed(self.attempts) if one.evidence or one.remarks)
+        return next(looked_at, None)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What its checks have shown last."""
+        return self.judged.evidence if self.judged else self.rechecked
+
+    @property
+    def fixes(self) -> int:
+        """Count the attempts that had to mend one before."""
+        return sum(attempt.role == "fix" for attempt in self.attempts)
+
+
+class Outlined(NamedTuple):
+    """A phase of the plan as the run found it, begun or not."""
+
+    id: str
+    title: str
+    needs: tuple[str, ...]
+    is_done_before: bool = False
+
+
+class Decision(NamedTuple):
+    """A question that the run put to a person, and the answer, if there is one."""
+
+    name: str
+    """`a7`."""
+    kind: str
+    question: str
+    answer: str
+    by: str
+    at: str
+    note: str
 
 
 class Account(NamedTuple):
@@ -61,144 +125,75 @@ class Account(NamedTuple):
     undone: tuple[Landed, ...] = ()
     workspaces: tuple[str, ...] = ()
     """Those that are still there."""
+    title: str = ""
+    began_at: str = ""
+    ended_at: str = ""
+    cost_usd: float = 0.0
+    ring: str = ""
+    """What held agents and checks."""
+    tests: str | None = None
+    setup: str | None = None
+    baseline: str = ""
+    """What the tests showed before any work."""
+    outline: tuple[Outlined, ...] = ()
+    """Every phase of the plan, in its order."""
+    spans: tuple[Span, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    whole: AttemptAccount | None = None
+    """What was shown of all phases together; None where there was only one."""
+    outputs: Mapping[str, str] = {}
+    """The end of what checks printed that did not pass, by the digest of the whole."""
 
 
-def render(account: Account) -> str:
-    """Write the report."""
-    lines = [f"# Run {account.name}", "", f"- Plan: {_code(account.plan)}", f"- State: {account.state}", ""]
-    if account.state == "failed":
-        lines += _failure(account)
-    elif account.reason:
-        lines += [_one_line(account.reason), ""]
-    lines += _commits(account)
+class Sums(NamedTuple):
+    """What was promised and what came of it, counted."""
+
+    items: int
+    checks: int
+    items_proven: int
+    checks_passed: int
+    not_run: int
+    waived: int
+
+
+def sums(account: Account) -> Sums:
+    """Count what was promised and what is proven: an item by its phase's proof, a check by what we ran."""
+    items = checks = proven = passed = not_run = waived = 0
     for phase in account.phases:
-        lines += _phase(phase)
-    return "\n".join(lines).rstrip("\n") + "\n"
+        judged = phase.judged
+        items += len(phase.promised)
+        waived += len(phase.waived)
+        proven += len(phase.promised) - len(phase.waived) if phase.proven else 0
+        checks += len(phase.evidence)
+        passed += sum(one.outcome == "PASS" for one in phase.evidence)
+        not_run += sum(one.outcome == "NOT_RUN" for one in phase.evidence)
+        not_run += sum(one.outcome == "NOT_RUN" for one in (judged.items if judged else ()))
+    return Sums(items, checks, proven, passed, not_run, waived)
 
 
-def _failure(account: Account) -> Iterator[str]:
-    unproven = [phase.id for phase in account.phases if phase.proven is None]
-    yield f"## Run failed - {account.at[:10]} {account.at[11:16]}"
-    yield ""
-    if unproven:
-        yield f"- Phase: {unproven[0]}"
-    yield f"- What: {_one_line(account.reason)}"
-    yield f"- State: {_state(account)}"
-    yield from (f"- Kept: {_code(path)}" for path in account.workspaces)
-    yield from (f"- Go on: {_code(command)}" for command in _commands(account))
-    yield ""
+def notes(account: Account) -> list[tuple[str, str]]:
+    """Say what to know of each phase: what had to be mended, begun anew, or was never proven."""
+    told: list[tuple[str, str]] = []
+    for phase in reversed(account.phases):
+        again = [attempt for attempt in phase.attempts if attempt.was_cut_off]
+        if phase.fixes:
+            fixes = "1 fix" if phase.fixes == 1 else f"{phase.fixes} fixes"
+            told.append((phase.id, f"{fixes}: {_first_failure(phase)}"))
+        if again:
+            told.append((phase.id, f"begun anew: {again[0].ending}, {again[0].reason}"))
+        if phase.proven is None and account.kind != "verify":
+            told.append((phase.id, f"not proven: {_first_failure(phase) or account.reason}"))
+    return told
 
 
-def _state(account: Account) -> str:
-    landed = f"{_count(len(account.landed), 'phase')} landed on {_code(account.target)}"
-    pending = f"{_count(len(account.pending), 'phase')} proven on {_code(account.branch)}"
-    parts = [*([landed] if account.landed else []), *([pending] if account.pending else [])]
-    return f"{'; '.join(parts) or 'nothing landed'}. Nothing was thrown away."
-
-
-def _commands(account: Account) -> Iterator[str]:
-    if account.kind == "undo":
-        yield f"asbuilt land {account.slug} --undo"
-        return
-    if account.kind == "run":
-        yield f"asbuilt run {account.slug}"
-    if account.pending:
-        yield f"asbuilt land {account.slug}"
-
-
-def _commits(account: Account) -> Iterator[str]:
-    if account.landed:
-        yield from (f"## Landed on {_code(account.target)}", "")
-        for one in account.landed:
-            copied = "" if one.stands == one.commit else f" (proven as {_code(one.commit[:_HASH])})"
-            yield f"- Phase {one.phase}: {_code(one.stands[:_HASH])}{copied}"
-        yield ""
-    if account.pending:
-        yield from (f"## Proven on {_code(account.branch)}, not landed", "")
-        yield from (f"- Phase {work.phase}: {_code(work.commit[:_HASH])}" for work in account.pending)
-        yield ""
-    if account.undone:
-        yield from (f"## Taken back from {_code(account.target)}", "")
-        yield from (f"- Phase {one.phase}: {_code(one.stands[:_HASH])}" for one in account.undone)
-        yield ""
-
-
-def _phase(phase: PhaseAccount) -> Iterator[str]:
-    commit = phase.landed or phase.proven
-    yield from (f"## Phase {phase.id}: {_one_line(phase.title)}", "")
-    but = f", with {_count(len(phase.waived), 'item')} waived" if phase.waived else ""
-    yield f"Proven{but}, commit {_code(commit[:_HASH])}." if commit else "Not proven."
-    yield ""
-    judged = next((attempt for attempt in reversed(phase.attempts) if attempt.evidence), None)
-    yield from _promises(phase, judged.items if judged else ())
-    yield from _checks(judged.evidence if judged else ())
-    yield from ("### Attempts", "")
+def _first_failure(phase: PhaseAccount) -> str:
     for attempt in phase.attempts:
-        yield from _attempt(attempt)
-    yield ""
-
-
-def _promises(phase: PhaseAccount, items: tuple[ItemVerdict, ...]) -> Iterator[str]:
-    if not phase.promised:
-        return
-    found = {item.item: item for item in items}
-    waived = {one.item: one for one in phase.waived}
-    yield from ("### Promised", "")
-    for number, text in enumerate(phase.promised, 1):
-        item = found.get(number)
-        outcome = item.outcome if item else "NOT_RUN"
-        yield f"- {f'{outcome}, WAIVED' if number in waived else outcome}: {_one_line(text)}"
-        if number in waived:
-            one = waived[number]
-            yield f"  Accepted by {_one_line(one.by)} on {one.on}: {_one_line(one.reason)}"
-        if item and item.evidence:
-            yield f"  Cited and found: {', '.join(_code(words) for words in item.evidence)}"
-        if item and item.why:
-            yield f"  > The verifier: {_one_line(item.why)}"
-    yield ""
-
-
-def _checks(evidence: tuple[Evidence, ...]) -> Iterator[str]:
-    if not evidence:
-        return
-    yield from ("### Checks, run by asbuilt on a clean checkout", "")
-    yield "| command | outcome | exit | ran | skipped | failed | tree |"
-    yield "|---|---|---|---|---|---|---|"
-    for one in evidence:
-        counts = (one.exit_code, one.ran, one.skipped, one.failed)
-        cells = [_cell(shlex.join(one.argv)), one.outcome, *("" if n is None else str(n) for n in counts)]
-        yield f"| {' | '.join(cells)} | {_code(one.tree[:_HASH])} |"
-    yield ""
-
-
-def _attempt(attempt: AttemptAccount) -> Iterator[str]:
-    why = f": {_one_line(attempt.reason)}" if attempt.reason else ""
-    kept = f" Kept under {_code(attempt.kept)}." if attempt.kept else ""
-    yield f"- {attempt.number}, {attempt.role}: {attempt.ending}{why}.{kept}"
-    if attempt.says:
-        yield f"  > The agent: {_one_line(attempt.says)}"
-
-
-def _one_line(text: str) -> str:
-    """Put foreign text on one line, so that nothing in it becomes a heading of ours."""
-    return " ".join(text.split())
-
-
-def _code(text: str) -> str:
-    """Quote a text as code, whatever backticks it has."""
-    line = _one_line(text)
-    fence = "`" * (max((len(run) for run in _runs_of_backticks(line)), default=0) + 1)
-    pad = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{pad}{line}{pad}{fence}"
-
-
-def _cell(text: str) -> str:
-    return _code(text).replace("|", "\\|")
-
-
-def _runs_of_backticks(line: str) -> list[str]:
-    return [run for run in "".join(char if char == "`" else " " for char in line).split() if run]
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+        for remark in failing(attempt.remarks):
+            return remark.words
+        for check in attempt.evidence:
+            if check.outcome != "PASS":
+                return f"{check.name}: {check.outcome}, {check.why}"
+        for item in attempt.items:
+            if item.outcome != "PASS":
+                return f"item {item.item}, {item.text}: {item.outcome}, {item.why}"
+    return ""

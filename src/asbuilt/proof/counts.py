@@ -66,6 +66,11 @@ class Counts(NamedTuple):
         return frozenset(name.partition("[")[0] for name in every)
 
     @property
+    def ran_names(self) -> frozenset[str]:
+        """Return every name that was told of a test that ran to its end."""
+        return frozenset(name.partition("[")[0] for name in (*self.failures, *self.passed))
+
+    @property
     def collected(self) -> int:
         """Return how many there were, run or not."""
         return self.ran + self.skipped
@@ -92,9 +97,11 @@ def _from_pytest(text: str) -> Counts | None:
         return Counts(0, 0, 0) if _PYTEST_NONE.search(text) else None
     words = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", found[-1])}
     failed = words.get("failed", 0) + words.get("error", 0) + words.get("errors", 0)
+    hidden = 0 if failed else sum(re.search(r"\b(failed|errors?)\b", one) is not None for one in found)
     # A test that was expected to fail did run; one that was deselected was never asked for.
     ran = words.get("passed", 0) + failed + words.get("xfailed", 0) + words.get("xpassed", 0)
-    return Counts(ran, failed, words.get("skipped", 0), tuple(dict.fromkeys(_FAILED_NAME.findall(text))))
+    names = tuple(dict.fromkeys(_FAILED_NAME.findall(text)))
+    return Counts(ran, failed, words.get("skipped", 0), names, hidden=hidden)
 
 
 def _from_unittest(text: str) -> Counts | None:

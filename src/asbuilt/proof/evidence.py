@@ -53,6 +53,8 @@ class Evidence(NamedTuple):
     """New or changed tests that pass without this phase's work too: they prove nothing about it."""
     notes: tuple[str, ...] = ()
     """What else is to be known of it, in words."""
+    flaky: tuple[tuple[str, int, int, bool], ...] = ()
+    """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
 
     @property
     def is_conclusive(self) -> bool:
@@ -63,9 +65,14 @@ class Evidence(NamedTuple):
 def evidence_from(plain: Mapping[str, Any]) -> Evidence:
     """Read evidence back from what was kept of it; JSON has no tuples."""
     fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()
+        name: tuple(map(_frozen, value)) if isinstance(value, list) else value
+        for name, value in plain.items()
     }
     return Evidence(**fields)
+
+
+def _frozen(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 class Judged(NamedTuple):
@@ -83,6 +90,8 @@ def disagreement(
     """Say how a runner contradicts itself: its output, its report and its exit code tell of one run."""
     if exit_code is None:
         return None
+    if exit_code == 0 and reported is not None and printed is not None and printed.hidden:
+        return "exit 0, and an earlier summary of its output has failures"
     if wants_report and reported is None and printed is not None:
         return "the runner wrote no report, as it did on the base"
     if printed is None or reported is None:
@@ -96,9 +105,18 @@ def disagreement(
 
 
 def judge_tests(
-    exit_code: int | None, counts: Counts | None, *, truncated: bool, baseline: Counts | None
+    exit_code: int | None,
+    counts: Counts | None,
+    *,
+    truncated: bool,
+    baseline: Counts | None,
+    may_shrink: bool = False,
 ) -> Judged:
-    """Judge a run of the test suite. New failures block; those of the base are noted."""
+    """Judge a run of the test suite. New failures block; those of the base are noted.
+
+    `may_shrink`: tests were changed, and compared one by one; then fewer of them, or more that are skipped,
+    are what the plan orders, or the same in other words.
+    """
     if exit_code is None:
         return Judged("INDETERMINATE", "the tests were ended by their time limit")
     if counts is None:
@@ -108,10 +126,10 @@ def judge_tests(
         return Judged("INDETERMINATE", f"exit 0, but {cut}")
     if counts.ran == 0:
         return Judged("NOT_RUN", "0 tests ran")
-    if baseline is not None and counts.collected < baseline.collected:
+    if baseline is not None and counts.collected < baseline.collected and not may_shrink:
         gone = baseline.collected - counts.collected
         return Judged("FAIL", f"{gone} tests are gone: {baseline.collected} before, {counts.collected} now")
-    if baseline is not None and counts.skipped > baseline.skipped:
+    if baseline is not None and counts.skipped > baseline.skipped and not may_shrink:
         return Judged("FAIL", f"{counts.skipped} skipped, {baseline.skipped} before")
     old = tuple(name for name in counts.failures if baseline and name in baseline.failures)
     new = tuple(name for name in counts.failures if name not in old)
@@ -126,17 +144,23 @@ def judge_tests(
     return Judged("PASS", f"{counts.ran} ran, {counts.skipped} skipped", (), old)
 
 
-def left_out(before: Iterable[str], now: Collection[str], changed: Iterable[str]) -> tuple[str, ...]:
+def left_out(
+    before: Iterable[str], now: Collection[str], changed: Iterable[str], held: str | None = None
+) -> tuple[str, ...]:
     """Name the tests that ran before and not now, though no file that could hold them has changed.
 
-    `changed` has the test files that differ. Where a name tells no file, any of these could hold it.
+    `changed` has the test files that differ, `held` what they held before. Where a name tells no file, any
+    of these that had it could hold it; without `held`, any of them.
     """
     places = {spelling for path in changed for spelling in (path, path.rpartition(".")[0].replace("/", "."))}
     gone = sorted(name for name in before if name not in now)
     if not places:
         return tuple(gone)
     return tuple(
-        name for name in gone if _tells_its_file(name) and not any(place in name for place in places)
+        name
+        for name in gone
+        if (_tells_its_file(name) and not any(place in name for place in places))
+        or (not _tells_its_file(name) and held is not None and name not in held)
     )
 
 

@@ -27,6 +27,15 @@ _MANIFESTS: Final = re.compile(
     r"(^|/)(go\.mod|go\.work|Cargo\.toml|pom\.xml|(build|settings)\.gradle(\.kts)?|gradle\.properties)$"
 )
 """Files that say first of all what a product is made of: they are compared, and never put back."""
+_CACHES: Final = re.compile(
+    r"(^|/)(__pycache__|\.(pytest|mypy|ruff)_cache|\.parcel-cache|\.vite|\.turbo|\.nyc_output|\.cache|\.hypothesis|\.tox|"
+    r"\.nox)(/|$)|\.py[co]$|(^|/)(\.(eslint|stylelint)cache|node_modules)$|\.tsbuildinfo$"
+)
+"""What programs leave for their next run: a runner believes it in place of what it was made from."""
+_FINDS: Final = re.compile(
+    r"\bfor\s+\w+\s+in\s[^;\n]*[*?]|\bfind\s[^\n|;]*-name|\brun-parts\b|\b(r?glob|listdir|scandir|readdirSync|walk)\("
+)
+"""How a script finds the files that it runs."""
 _TABLE: Final = re.compile(r"^[ \t]*\[+([^\]\n]+)\]+[^\n]*$", re.MULTILINE)
 _OF_RUNNERS: Final = re.compile(
     r"^(tool[.:](pytest|coverage|tox|nox)|pytest|testenv|coverage)\b|^tool:pytest$"
@@ -43,11 +52,15 @@ class PutBack(NamedTuple):
     """True: it says how to run things, so only the tests run with it; a phase's own checks may be new."""
 
 
-def put_back(changes: Iterable[Change], text: str) -> tuple[PutBack, ...]:
-    """Give what is put back of the files that differ, unless the phase's text names them."""
+def put_back(changes: Iterable[Change], text: str, commands: str = "") -> tuple[PutBack, ...]:
+    """Give what is put back of the files that differ, unless the phase's text names them.
+
+    `commands` has the test command and the recipes that it may stand for: a script that they start, and that
+    finds the tests, is the project's own runner.
+    """
     found = []
     for change in changes:
-        if is_infrastructure(change.path) and not names(text, change.path):
+        if (is_infrastructure(change.path) or _is_driver(change, commands)) and not names(text, change.path):
             content = _restored(change)
             if content != change.after:
                 found.append(PutBack(change.path, content, _RECIPES.search(change.path) is not None))
@@ -56,15 +69,26 @@ def put_back(changes: Iterable[Change], text: str) -> tuple[PutBack, ...]:
 
 def is_infrastructure(path: str) -> bool:
     """Tell whether a file has a say in how tests run or what counts as passed."""
-    if _SET_UP.search(path):
+    if _SET_UP.search(path) or is_cache(path):
         return True
     return role_of(path) in (Role.SETTINGS, Role.STARTUP, Role.SHADOW) and not _MANIFESTS.search(path)
+
+
+def is_cache(path: str) -> bool:
+    """Tell whether a file is one that a program has made for its own next run."""
+    return _CACHES.search(path) is not None
 
 
 def names(text: str, path: str) -> bool:
     """Tell whether a phase's text names a file, by its path or by its name as a word."""
     name = path.rpartition("/")[2]
     return path in text or re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def _is_driver(change: Change, commands: str) -> bool:
+    if change.before is None or not names(commands, change.path):
+        return False
+    return _FINDS.search(change.before.decode("utf-8", "replace")) is not None
 
 
 def _restored(change: Change) -> bytes | None:

@@ -14,6 +14,7 @@ from asbuilt.proof.suites.places import Role, language_of, parents, role_of
 from asbuilt.proof.suites.placing import by_place
 from asbuilt.proof.suites.pytest_settings import collecting_by
 from asbuilt.proof.suites.python_suite import compare_python
+from asbuilt.proof.suites.redirecting import redirected
 from asbuilt.proof.suites.runner_settings import compare_pytest, compare_settings
 from asbuilt.proof.suites.text_suite import compare_braces, compare_scripts
 
@@ -33,6 +34,7 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
     """
     every = [change for change in changes if change.before != change.after]
     findings = [*_python(every, order), *compare_scripts(every, order.command), *compare_braces(every)]
+    findings += redirected(every)
     moved = {change.after for change in every if change.before is None and change.after is not None}
     folders = tuple(
         sorted({top for change in every if change.after is not None for top in parents(change.path)})
@@ -54,7 +56,10 @@ def _python(every: list[Change], order: Order) -> list[Finding]:
     before = {**order.unchanged, **{change.path: change.before for change in every}}
     after = {**order.unchanged, **{change.path: change.after for change in every}}
     files = [change for change in every if language_of(change.path) == "python"]
-    return compare_python(files, collecting_by(before, order.command), collecting_by(after, order.command))
+    around = {path: text for path, text in order.unchanged.items() if path.endswith("conftest.py")}
+    return compare_python(
+        files, collecting_by(before, order.command), collecting_by(after, order.command), around
+    )
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

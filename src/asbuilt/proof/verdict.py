@@ -22,6 +22,7 @@ _KEPT: Final = 280
 _COPIED: Final = 16
 """Shorter words than these are said by anybody."""
 _NAMED: Final = 3
+_OF_ALL: Final = "the verdict: "
 
 
 class Promise(NamedTuple):
@@ -70,6 +71,8 @@ class Held(NamedTuple):
     """The implementer's last words."""
     against: Mapping[int, str] = {}
     """What our own measuring says against an item, whatever anybody cites."""
+    written: tuple[str, ...] = ()
+    """Files that the verifier changed, which it was given to read."""
 
 
 class ItemVerdict(NamedTuple):
@@ -104,7 +107,7 @@ class Verdict(NamedTuple):
         """Word what is not proven, for whoever has to mend it."""
         unproven = (item for item in self.items if item.outcome != "PASS" and not item.waived)
         return (
-            *(f"the verdict: {fault}" for fault in self.faults),
+            *(f"{_OF_ALL}{fault}" for fault in self.faults),
             *(f"item {item.item}, {item.text}: {item.outcome}, {item.why}" for item in unproven),
         )
 
@@ -134,6 +137,11 @@ def judge(
     return Verdict("PASS" if passed and not faults else "FAIL", items, faults)
 
 
+def faults_in(failures: Iterable[str]) -> tuple[str, ...]:
+    """Find the faults of an opinion as a whole among failures, as `Verdict.failures` words them."""
+    return tuple(one.removeprefix(_OF_ALL) for one in failures if one.startswith(_OF_ALL))
+
+
 def one_spelling(name: str) -> str:
     """Spell a test's name in one way: `tests/test_a.py::T::b` and `tests.test_a.T::b` are the same."""
     head, *rest = name.strip().split("::")
@@ -141,6 +149,8 @@ def one_spelling(name: str) -> str:
 
 
 def _faults(items: int, opinion: Opinion | None, held: Held) -> Iterator[str]:
+    if held.written:
+        yield f"the verifier wrote files that it was given to read: {', '.join(held.written[:_NAMED])}"
     if opinion is None:
         yield "there is none, only words: every item needs an entry with an outcome and evidence"
         return

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
 _NOT_SETTINGS: Final = ("ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE")
+_NEARLY: Final = 0.8
+"""How like one of our variables another must be to be a slip; all of them begin alike."""
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _WHO_SETS_WHAT: Final = "`asbuilt config show --origin` shows who sets what."
 
@@ -130,8 +132,16 @@ def survey(
     problems += [
         _refused(key, one) for key, one in locked.items() if key in given and given[key].value != one.value
     ]
-    chosen = defaults | organisation | user | repo | variables | given | locked
+    own = defaults | organisation | user
+    repo = {key: one for key, one in repo.items() if not _loosens(key, one, own[key])}
+    chosen = own | repo | variables | given | locked
     return Settings(chosen=MappingProxyType(chosen)), tuple(problems)
+
+
+def _loosens(key: str, one: Chosen, own: Chosen) -> bool:
+    """Tell whether a repository would loosen what the user has chosen."""
+    strictness = SETTINGS[key].choices
+    return SETTINGS[key].tightens and strictness.index(str(one.value)) >= strictness.index(str(own.value))
 
 
 Found = tuple[str, Chosen] | SettingInvalid
@@ -216,7 +226,7 @@ def _in_environment(environ: Mapping[str, str]) -> Iterator[Found]:
             continue
         if name not in known:
             # A variable like none of ours may be somebody else's; one that is nearly ours is a slip.
-            if meant := did_you_mean(name, known):
+            if meant := did_you_mean(name, known, likeness=_NEARLY):
                 yield _invalid(f"{name} in the environment sets nothing{meant}", name)
             continue
         try:

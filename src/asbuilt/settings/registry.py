@@ -35,6 +35,8 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     repository_may_set: bool = False
     """A repository is text that others wrote: it never sets what protects the user."""
+    tightens: bool = False
+    """Its choices go from the strictest to the loosest, and a repository only makes it stricter."""
     read_by: str | None = None
     """The command that reads it; None while no command does."""
 
@@ -42,6 +44,20 @@ class Setting(NamedTuple):
     def variable(self) -> str:
         """The environment variable that sets it."""
         return "ASBUILT_" + self.key.upper().replace(".", "_")
+
+
+def _boundary(name: str, default: str, meaning: str) -> Setting:
+    return Setting(
+        key=f"scope.{name}",
+        kind=Kind.CHOICE,
+        choices=("block", "sign-off", "note"),
+        default=default,
+        meaning=f"{meaning}, and its text does not order it",
+        stakes="A change that acts beyond its phase could land unseen.",
+        repository_may_set=True,
+        tightens=True,
+        read_by="run",
+    )
 
 
 SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
@@ -84,6 +100,14 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 repository_may_set=True,
                 read_by="run",
             ),
+            _boundary("outside", "sign-off", "a phase that states its files changes another"),
+            _boundary("plan", "block", "an agent changes what the plan wants"),
+            _boundary("ci", "sign-off", "a phase changes what the CI runs"),
+            _boundary("hooks", "sign-off", "a phase changes hooks of git"),
+            _boundary("git", "sign-off", "a phase changes `.gitattributes` or `.gitmodules`"),
+            _boundary("agents", "sign-off", "a phase changes what agents are told: `.claude`, `AGENTS.md`"),
+            _boundary("settings", "block", "a phase changes asbuilt's settings"),
+            _boundary("locks", "sign-off", "a lock file changes without its manifest"),
             Setting(
                 key="checks.probe",
                 kind=Kind.FLAG,

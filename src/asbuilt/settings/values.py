@@ -31,9 +31,9 @@ def setting_named(key: str) -> Setting:
     )
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
     """Name the nearest known word, as the end of a sentence, or nothing."""
-    near = difflib.get_close_matches(word, list(known), n=1)
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=likeness)
     return f". Did you mean {near[0]}?" if near else ""
 
 

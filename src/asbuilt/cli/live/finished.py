@@ -104,12 +104,15 @@ class Story:
         agent = str(_last(events, "attempt.begun").get("agent", "agent"))
         says = str(_last(events, "attempt.ended").get("says", ""))
         parts = [(f"{agent} says", f'"{says}"')] if says else []
-        parts += [("asbuilt ran", words) for words in _ran(self._checked(events))]
+        ran = _ran(self._checked(events))
+        parts += [("asbuilt ran", words) for words in ran]
+        if event.kind == "checks.done" and not ran:
+            parts += [("asbuilt sees", words) for words in event.data.get("failures", ())]
         if event.kind == "verdict.given":
             parts.append(("verifier says", "; ".join(event.data.get("failures", ())) or "nothing"))
         parts.append(("so", _what_comes(events)))
         lead = (*_lead(event, titles, canvas, canvas.symbols.failed, "red"), Piece("NOT PROVEN", "red"))
-        why = canvas.safe(f"{agent} says done, {_who_disagrees(event)}")
+        why = canvas.safe(f"{agent} says done, {_who_disagrees(event, ran)}")
         head = [lead, (Piece(f"  {why}"),)] if canvas.is_narrow else [(*lead, Piece(f": {why}"))]
         return [*head, *(row for label, words in parts for row in _labelled(label, words, canvas))]
 
@@ -122,10 +125,12 @@ def _last(events: Sequence[Event], kind: str) -> Mapping[str, Any]:
     return next((one.data for one in reversed(events) if one.kind == kind), {})
 
 
-def _who_disagrees(event: Event) -> str:
+def _who_disagrees(event: Event, ran: Sequence[str]) -> str:
     if event.kind == "verdict.given":
         return "the verifier disagrees"
     outcome = event.data["outcome"].replace("_", " ")
+    if outcome == "FAIL" and not ran:
+        return "its change disagrees"
     return "a check disagrees" if outcome == "FAIL" else f"the checks are {outcome}"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.brace_demands import Names, call_at, condition, side
 from asbuilt.proof.suites.brace_words import FAILING, WIDE
+from asbuilt.proof.suites.lexing import parted
 from asbuilt.proof.suites.model import Assertion, Idle, Kind, Rank, shortened
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 _MOST: Final = 2_000
 _GLIMPSE: Final = 500
+_FOR_EACH: Final = [".", "forEach", "(", "("]
+_NAMES: Final = 40
+"""Tokens of a pattern with which a loop names its cases."""
 _SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
 _UNAWAITED: Final = (Kind.FAILURE_SWALLOWED, "nobody waits for it")
 _LATER: Final = frozenset(("setTimeout", "setInterval", "setImmediate", "nextTick", "queueMicrotask"))
@@ -51,6 +55,13 @@ def body_of(
     found: list[Assertion] = []
     at = start
     while at < end and len(found) < _MOST:
+        loop = _loop(code, at)
+        if loop is not None:
+            for case in loop.rows:
+                inner = body_of(code, loop.start, loop.end, language, {**row, **case}, aids)
+                found += [_placed(one, at, zones) for one in inner.assertions]
+            at = loop.end
+            continue
         read = call_at(code, at, names, aids)
         if read is not None and not (language == "go" and code.word(at - 1) == "."):
             made, after = read
@@ -67,6 +78,41 @@ def body_of(
     if not found:
         found = [_placed(one, where, zones) for one, where in _acts(code, start, end, names)]
     return Body(tuple(found), idle)
+
+
+class _Loop(NamedTuple):
+    """A loop over cases that are spelled out."""
+
+    rows: tuple[dict[str, list[Token]], ...]
+    start: int
+    end: int
+
+
+def _loop(code: Code, at: int) -> _Loop | None:
+    """Read a loop over cases that are spelled out: what its names stand for, case by case.
+
+    `for (const [a, b] of [[1, 2], [3, 4]]) {`, or `[[1, 2], [3, 4]].forEach(([a, b]) => {`.
+    """
+    if [code.word(at), code.word(at + 1)] == ["for", "("] and code.word(at + 2) in ("const", "let", "var"):
+        closing = code.closing(at + 1)
+        of = next((n for n in range(at + 3, min(closing, at + _NAMES)) if code.word(n) == "of"), closing)
+        named, cases, body = (at + 3, of), of + 1, closing + 1
+        is_whole = code.word(cases) == "[" and code.closing(cases) == closing - 1
+    elif code.word(at) == "[" and [code.word(code.closing(at) + n) for n in (1, 2, 3, 4)] == _FOR_EACH:
+        opening = code.closing(at) + 4
+        named, cases, body = (opening + 1, code.closing(opening)), at, code.closing(opening) + 2
+        is_whole = code.word(body - 1) == "=>"
+    else:
+        return None
+    if not is_whole or code.word(body) != "{":
+        return None
+    start, end = (named[0] + 1, named[1] - 1) if code.word(named[0]) == "[" else named
+    names = [code.word(first) for first, _ in parted(code, start, end)]
+    rows = []
+    for first, last in parted(code, cases + 1, code.closing(cases)):
+        inner = parted(code, first + 1, last - 1) if code.word(first) == "[" else [(first, last)]
+        rows.append({name: code.tokens[a:b] for name, (a, b) in zip(names, inner, strict=False)})
+    return _Loop(tuple(rows), body + 1, code.closing(body))
 
 
 def _placed(one: Assertion, at: int, zones: list[_Zone]) -> Assertion:

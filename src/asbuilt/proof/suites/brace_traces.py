@@ -41,12 +41,21 @@ _RULES: Final = (
             r"\b(?:const|let|var|function) (?:expect|assert|it|test|describe) (?:=(?! require)|\()"
         ),
     ),
+    (
+        Kind.RUNNER_REPLACED,
+        _SIGN_OFF,
+        (
+            r"\b(?:const|let|var) (?:assert|expect) = require \( \"\.[^\"]*\"|"
+            r"\bimport (?:\{ )?(?:assert|expect) (?:\} )?from \"\.[^\"]*\""
+        ),
+    ),
     (Kind.PRODUCT_REPLACED, _SIGN_OFF, r"\b(?:jest|vi|mock) \. (?:mock|doMock|module) \( \"\.[^\"]*\""),
     (
         Kind.FAILURE_SWALLOWED,
         _SIGN_OFF,
         r"\. (?:retryTimes|retries) \( [1-9]|\bretry : [1-9]|@ (?:RetryingTest|Flaky)",
     ),
+    (Kind.FAILURE_SWALLOWED, _SIGN_OFF, r"\. catch \( (?:\( \w* ?\)|\w+) => \{ \} \)"),
     (
         Kind.OUTCOME_REWRITTEN,
         _FAILS,
@@ -62,9 +71,11 @@ _RULES: Final = (
     ),
 )
 _PRODUCT: Final = re.compile(
-    r"JEST_WORKER_ID|\bVITEST\b|NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|"
+    r"JEST_WORKER_ID|\bVITEST\b|NODE_TEST_CONTEXT|npm_lifecycle_event|execArgv|\"--test\"|"
+    r"NODE_ENV (?:===?|!==?) \"test\"|\"test\" === process|"
     r"testing \. Testing \( \)|Lookup \( \"test\.v\" \)|cfg ! \( test \)|\"org\.junit|isRunningTest"
 )
+_PATCHED: Final = re.compile(r"\b(?:assert|expect|chai|jest|vi)(?: \. \w+)* \. \w+ = (?!=)")
 _BUILD_TAG: Final = re.compile(r"^//\s*(?:go:build|\+build)\s+(.+)$", re.MULTILINE)
 
 
@@ -86,6 +97,9 @@ def product_traces(code: Code) -> Iterator[Trace]:
     for found in _PRODUCT.finditer(said):
         line = lines[said.count(" ", 0, found.start())]
         yield Trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, line, f"the product looks for {found[0]}", found[0])
+    for found in _PATCHED.finditer(said):
+        line = lines[said.count(" ", 0, found.start())]
+        yield Trace(Kind.RUNNER_REPLACED, _FAILS, line, f"the product changes {found[0]}", found[0])
 
 
 def _spelled(code: Code) -> tuple[str, list[int]]:

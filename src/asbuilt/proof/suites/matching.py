@@ -56,7 +56,10 @@ def compared(before: Sequence[Test], after: Sequence[Test]) -> list[Finding]:
     for pair, rest in unmet:
         findings += _explained(pair, [one for one in rest if not free.has_row(one)], free, after)
     paired = {id(pair.after) for pair in pairs if pair.after is not None}
-    findings += [_empty(test) for test in after if id(test) not in paired and _is_empty(test)]
+    new = [test for test in after if id(test) not in paired and not test.is_aid]
+    findings += [_empty(test) for test in new if _is_empty(test)]
+    if all(_only_runs(test) for test in new):
+        findings += [_empty(test) for test in new if not _is_empty(test)]
     return findings
 
 
@@ -92,7 +95,8 @@ def _place(test: Test) -> object:
 
 
 def _plain_name(test: Test) -> object:
-    return test.name.rpartition(".")[2]
+    # A script is one test, and its name has an ending.
+    return test.name if test.path.endswith(test.name) else test.name.rpartition(".")[2]
 
 
 def _demanded(test: Test) -> object:
@@ -259,10 +263,15 @@ def _is_empty(test: Test) -> bool:
     return not test.is_aid and test.is_live and not any(one.void is None for one in test.assertions)
 
 
+def _only_runs(test: Test) -> bool:
+    """Tell whether a test calls the product and looks at no answer; what a script calls has an exit code."""
+    return all(one.void is not None or (one.form == "runs" and one.calls) for one in test.assertions)
+
+
 def _empty(test: Test) -> Finding:
-    """Tell of a new test that cannot fail: it takes nothing away, and proves nothing."""
+    """Tell of a new test that cannot fail, or only by an exception: it takes nothing away, proves little."""
     void = next((one.void for one in test.assertions if one.void is not None), None)
-    now = void[1] if void else "it checks nothing"
+    now = "no answer is looked at" if not _is_empty(test) else void[1] if void else "it checks nothing"
     return Finding(Kind.CHECKS_NOTHING, Severity.SIGN_OFF, test.path, test.name, None, test.line, "", now)
 
 

@@ -34,7 +34,7 @@ class Order(NamedTuple):
     command: str = ""
     """The test command as it is run."""
     unchanged: Mapping[str, bytes] = {}
-    """Runner settings that did not change (`pyproject.toml`, `pytest.ini`): they say what is collected."""
+    """Runner settings and conftests that did not change: what is collected, and what tests are handed."""
 
 
 class Kind(StrEnum):
@@ -63,6 +63,12 @@ class Kind(StrEnum):
     RUNNER_CHANGED = "runner-changed"
     RUNNER_REPLACED = "runner-replaced"
     GOLDEN_CHANGED = "golden-changed"
+    COMMENTS_ONLY = "comments-only"
+    STUB = "stub"
+    PROMISE_UNKEPT = "promise-unkept"
+    CONSTANT_ANSWER = "constant-answer"
+    ANSWERS_THE_TESTS = "answers-the-tests"
+    TODO_LEFT = "todo-left"
     UNREADABLE = "unreadable"
     NOT_COMPARED = "not-compared"
 

@@ -40,6 +40,9 @@ _DENIED: Final = re.compile(
     r"avoid)\s+(?:\w+\s+){0,2}$",
     re.IGNORECASE,
 )
+_FORBIDS: Final = re.compile(
+    r"\b(?:do not|don't|must not|never|without|leave|untouched|unchanged)\b", re.IGNORECASE
+)
 _BORDER: Final = re.compile(
     r"[.;](?=\s|$)|\b(?:so that|but|while|keep(?:s|ing)?|still|stays?|staying|pass(?:es|ing)?|until|unless|"
     r"except|(?:must|should|will) (?:not|pass|keep|stay|still|work|continue)|ma[dk]e)\b",
@@ -153,6 +156,17 @@ def settled(finding: Finding, order: Order) -> Finding:
     return finding
 
 
+def ordered(order: Order, path: str, words: re.Pattern[str] | None = None) -> Citation | None:
+    """Find where a plan orders a change of a file that is no test: it names file or folder, or says so."""
+    for clause in _clauses(order):
+        if _FORBIDS.search(clause.text):
+            continue
+        is_named = _names_file(clause.text, path) or _names_a_folder(clause.text, path)
+        if is_named or (words is not None and words.search(clause.text)):
+            return Citation(clause.line, shortened(clause.whole, 120))
+    return None
+
+
 _OF_FILES: Final = frozenset((Kind.RUNNER_CHANGED, Kind.GOLDEN_CHANGED, Kind.TEST_REMOVED, Kind.NOT_COMPARED))
 
 
@@ -224,6 +238,11 @@ def _names(clause: _Clause, finding: Finding) -> str:
 def _names_file(text: str, path: str) -> bool:
     name = path.rpartition("/")[2]
     return path in text or re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def _names_a_folder(text: str, path: str) -> bool:
+    folders = (path[: at + 1] for at, letter in enumerate(path) if letter == "/")
+    return any(re.search(rf"(?<![\w./-]){re.escape(one)}(?:\*|(?![\w.-]))", text) for one in folders)
 
 
 def _shared(text: str, finding: Finding) -> set[str]:

@@ -20,7 +20,7 @@ _GOLDEN: Final = re.compile(
     re.IGNORECASE,
 )
 _SETTINGS: Final = re.compile(
-    r"(^|/)(pyproject\.toml|pytest\.ini|\.pytest\.ini|pytest\.toml|setup\.cfg|tox\.ini|tox\.toml|noxfile\.py|package\.json|"
+    r"(^|/)(pyproject\.toml|\.?pytest\.ini|\.?pytest\.toml|setup\.cfg|tox\.ini|tox\.toml|noxfile\.py|package\.json|"
     r"\.mocharc(\.\w+)?|jest\.config\.\w+|vitest\.(config|workspace)\.\w+|vite\.config\.\w+|karma\.conf\.\w+|"
     r"playwright\.config\.\w+|\.?c8rc(\.\w+)?|\.nycrc(\.\w+)?|go\.mod|go\.work|Cargo\.toml|\.cargo/config(\.toml)?|nextest\.toml|pom\.xml|"
     r"build\.gradle(\.kts)?|settings\.gradle(\.kts)?|gradle\.properties|junit-platform\.properties|"
@@ -182,6 +182,11 @@ def is_named_test(path: str, language: str) -> bool:
             return False
         case _:
             return is_foreign(path) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))
+
+
+def is_called_test(path: str) -> bool:
+    """Tell whether a file's own name says that it is a test."""
+    return _OTHER_TEST.search(path) is not None
 
 
 def parents(path: str) -> list[str]:

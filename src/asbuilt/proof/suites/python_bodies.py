@@ -12,10 +12,12 @@ from asbuilt.proof.suites.model import Assertion, Idle, Kind, Rank, shortened
 from asbuilt.proof.suites.python_demands import demands, from_call, raising
 from asbuilt.proof.suites.python_failing import (
     Function,
+    called_in,
     detached_in,
     exposed_in,
     fails,
     hides_failures,
+    is_alone,
     is_wide,
     only_fails,
     swallows,
@@ -29,6 +31,8 @@ _MOST: Final = 2_000
 _SKIPS: Final = ("skip", "skipTest", "SkipTest", "importorskip", "exit")
 SWALLOWED: Final = (Kind.FAILURE_SWALLOWED, "its failure is caught and forgotten")
 _DETACHED: Final = (Kind.FAILURE_SWALLOWED, "it fails where nobody sees it, in another thread")
+_ALONE: Final = (Kind.ALWAYS_TRUE, "nothing of the product is in it")
+_OWN: Final = (Kind.ALWAYS_TRUE, "the test raises itself what it expects")
 _DEAD: Final = (Kind.ALWAYS_TRUE, "it is never reached")
 
 
@@ -168,7 +172,8 @@ class _Walk:
 
     def _demand(self, made: list[Assertion]) -> None:
         for one in made:
-            held = one._replace(guard=self._guard(), void=one.void or self.void)
+            void = one.void or self.void or (_ALONE if is_alone(one.calls, self.aids) else None)
+            held = one._replace(guard=self._guard(), void=void)
             self.found.append(held._replace(line=self.line) if self.line else held)
 
     def _raise(self, exc: ast.expr, node: ast.stmt) -> None:
@@ -344,10 +349,10 @@ class _Walk:
         self.visit(body)
         under, self.acts = self.acts, outer
         subject = "; ".join(act.value.text for act in under)
-        calls = frozenset(name for act in under for name in act.value.calls)
-        made = raising(call, subject, calls, self.scope)
+        calls = frozenset(name for act in under for name in act.value.calls) or called_in(body)
         given = frozenset(literal for act in under for literal in act.value.literals)
-        self._demand([made._replace(given=given)])
+        void = _OWN if any(isinstance(one, ast.Raise) for one in body[1:]) else None
+        self._demand([raising(call, subject, calls, self.scope)._replace(given=given, void=void)])
 
     def _try(self, node: ast.Try) -> None:
         void, guards = self.void, self.guards

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
+import builtins
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.suites.python_values import dotted, truth
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.proof.suites.python_bodies import Aid
+
+_BUILTINS: Final = frozenset(dir(builtins))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _THREADS: Final = frozenset(("Thread", "Timer", "Process", "start_new_thread"))
 _WIDE: Final = frozenset(("Exception", "BaseException", "AssertionError", "pytest.fail.Exception"))
@@ -27,6 +34,32 @@ def hides_failures(function: Function) -> bool:
 def _gives_way(node: ast.Try) -> bool:
     inner = [one for statement in node.body for one in ast.walk(statement)]
     return any(isinstance(one, ast.Yield | ast.YieldFrom | ast.Call) for one in inner)
+
+
+def called_in(body: list[ast.stmt]) -> frozenset[str]:
+    """Name what is called by its plain name in some code."""
+    calls = (one.func for statement in body for one in ast.walk(statement) if isinstance(one, ast.Call))
+    return frozenset(called.id for called in calls if isinstance(called, ast.Name))
+
+
+def is_alone(calls: frozenset[str], aids: Mapping[str, Aid]) -> bool:
+    """Tell whether all that is called are functions of the tests which use nothing but themselves."""
+    return bool(calls) and all(name in aids and not _reaches(aids[name]) for name in calls)
+
+
+def _reaches(aid: Aid) -> bool:
+    """Tell whether a function may use the product: something imported, or whatever it is handed to use."""
+    own = {one.arg for one in ast.walk(aid.function) if isinstance(one, ast.arg)}
+    for node in ast.walk(aid.function):
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Yield | ast.YieldFrom | ast.Await):
+            return True
+        if isinstance(node, ast.Name) and node.id in aid.imports:
+            return True
+        if isinstance(node, ast.Call) and (
+            not isinstance(node.func, ast.Name) or node.func.id in own or node.func.id not in _BUILTINS
+        ):
+            return True
+    return False
 
 
 def is_wide(node: ast.expr | None) -> bool:

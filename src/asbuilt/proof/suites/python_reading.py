@@ -6,14 +6,16 @@ The one rule: a test is what a runner would find, not what is named like one.
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import warnings
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.suites.model import Assertion, Idle, Kind, Test
+from asbuilt.proof.suites.model import Assertion, Idle, Kind, Test, shortened
 from asbuilt.proof.suites.python_bodies import SWALLOWED, Aid, Body, read_body
 from asbuilt.proof.suites.python_failing import Function, hides_failures
+from asbuilt.proof.suites.python_fixtures import handed_to, is_literal
 from asbuilt.proof.suites.python_marks import Collecting, Marks, called, listed
 from asbuilt.proof.suites.python_values import Value, dotted, imports_of, truth
 
@@ -205,6 +207,7 @@ class _File:
         for name in ("setUp", "setUpClass", "setup_method", "setup_class", "asyncSetUp"):
             if name in members and isinstance(members[name][0], Function):
                 idle += self._body(members[name][0], {}).idle  # type: ignore[arg-type] # the same
+        shared = _Shared(members)
         for name, (member, dead) in members.items():
             if isinstance(member, ast.ClassDef):
                 if not is_unit:
@@ -219,7 +222,8 @@ class _File:
                 )
                 if is_unit and isinstance(member, ast.AsyncFunctionDef) and not self._is_asyncio(node):
                     own = (*own, Idle(Kind.NOT_COLLECTED, "", member.lineno, "unittest does not await it"))
-                yield self._test(self._found(f"{node.name}.{name}", member, own, tuple(marks)))
+                told = shared.visit(copy.deepcopy(member)) if shared.values else member
+                yield self._test(self._found(f"{node.name}.{name}", told, own, tuple(marks)))
 
     def _members(self, node: ast.ClassDef, depth: int) -> dict[str, tuple[Function | ast.ClassDef, bool]]:
         """Give a class's own and inherited members."""
@@ -264,12 +268,18 @@ class _File:
         assertions: list[Assertion] = []
         idle = list(found.idle)
         for names, marks in self.marks.cases(found.cases):
-            body = self._body(found.function, names)
+            body = self._body(found.function, {**handed_to(found.function, self.aids), **names})
             inner = next(iter(marks), None)
             void = (
                 (inner.kind, f"its case is marked {inner.text}") if inner else self._hidden_by(found.function)
             )
-            assertions += [one._replace(void=one.void or void) for one in body.assertions]
+            case = ", ".join(f"{name}={value.text}" for name, value in names.items())
+            assertions += [
+                one._replace(
+                    void=one.void or void, text=shortened(f"{one.text} for {case}") if case else one.text
+                )
+                for one in body.assertions
+            ]
             idle += [one for one in body.idle if one not in idle]
         return Test(
             self.path,
@@ -304,6 +314,27 @@ class _File:
             )
             is_aid = not always and node.name not in _AROUND
             yield Test(self.path, node.name, node.lineno, real, (), _words(node), is_aid=is_aid)
+
+
+class _Shared(ast.NodeTransformer):
+    """Puts what `setUp` gives to every test where a test asks for it: `self.basket` is the list itself."""
+
+    def __init__(self, members: dict[str, tuple[Function | ast.ClassDef, bool]]) -> None:
+        self.values: dict[str, ast.expr] = {}
+        made = [members[name][0] for name in ("setUp", "setup_method", "asyncSetUp") if name in members]
+        for node in (inner for one in made for inner in one.body):
+            match node:
+                case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
+                    self.values |= {name: value} if is_literal(value) else {}
+                case _:
+                    pass
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Give what an attribute of the test stands for."""
+        is_own = (
+            isinstance(node.value, ast.Name) and node.value.id == "self" and isinstance(node.ctx, ast.Load)
+        )
+        return self.values.get(node.attr, node) if is_own else node
 
 
 _NO_ARGUMENTS: Final = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])

@@ -43,12 +43,10 @@ def replacements(tree: ast.Module, imports: dict[str, str], asserted: frozenset[
 def _judges(function: Function | None, name: str) -> bool:
     if function is None:
         return True
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assert):
-            called = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-            if any(dotted(one.func, {}).rpartition(".")[2] == name for one in called):
-                return True
-    return False
+    calls = (
+        node for statement in function.body for node in ast.walk(statement) if isinstance(node, ast.Call)
+    )
+    return any(dotted(one.func, {}).rpartition(".")[2] == name for one in calls)
 
 
 def _placed(tree: ast.Module) -> Iterator[tuple[Function | None, ast.AST]]:
@@ -56,7 +54,11 @@ def _placed(tree: ast.Module) -> Iterator[tuple[Function | None, ast.AST]]:
     waiting: list[tuple[Function | None, ast.AST]] = [(None, tree)]
     while waiting:
         owner, node = waiting.pop()
-        if isinstance(node, ast.Call | ast.Assign):
+        if isinstance(node, ast.Call | ast.Assign) or (isinstance(node, Function) and owner is not None):
+            yield owner, node
+        if isinstance(node, Function) and node.name.startswith("test"):
+            waiting.extend((node, one) for one in node.args.args)
+        if isinstance(node, ast.arg) and owner is not None:
             yield owner, node
         inner = node if isinstance(node, Function) else owner
         waiting.extend((inner, child) for child in ast.iter_child_nodes(node))
@@ -71,15 +73,26 @@ def _target(node: ast.AST, imports: dict[str, str]) -> str | None:
                 if name.lstrip(".").partition(".")[0] in roots and not name.startswith("?"):
                     return name
         return None
+    if isinstance(node, Function | ast.arg):
+        # What a test defines, or is handed, under the name of what was imported.
+        name = node.name if isinstance(node, Function) else node.arg
+        return f".{name}" if name in imports else None
     if not isinstance(node, ast.Call):
         return None
     name = dotted(node.func, imports)
     last = name.rpartition(".")[2]
-    words = [constant(one) for one in node.args if isinstance(constant(one), str)]
+    words = [said for one in node.args if isinstance(said := constant(_end(one)), str)]
     if last in ("setattr", "patch", "object", "replace") and ("patch" in name or last == "setattr") and words:
         first = str(words[0])
         return first if "." in first else f"{dotted(node.args[0], imports)}.{first}"
     return None
+
+
+def _end(node: ast.expr) -> ast.expr:
+    """Give the last piece of a text that is put together: it names what is replaced."""
+    if isinstance(node, ast.BinOp):
+        return node.right
+    return node.values[-1] if isinstance(node, ast.JoinedStr) and node.values else node
 
 
 def _is_around_all(function: Function | None) -> bool:

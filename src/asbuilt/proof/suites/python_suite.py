@@ -14,7 +14,7 @@ from asbuilt.proof.suites.python_traces import traces_in
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.proof.suites.python_bodies import Aid
     from asbuilt.proof.suites.python_marks import Collecting
@@ -31,15 +31,21 @@ class _Side(NamedTuple):
     problems: dict[str, str]
 
 
-def compare_python(changes: Sequence[Change], before: Collecting, after: Collecting) -> list[Finding]:
-    """Find what the Python tests, and the code around them, demand less than before."""
+def compare_python(
+    changes: Sequence[Change], before: Collecting, after: Collecting, around: Mapping[str, bytes]
+) -> list[Finding]:
+    """Find what the Python tests, and the code around them, demand less than before.
+
+    `around` has what tests are handed by files that did not change: every `conftest.py`.
+    """
+    handed = _aids(_side(around.items()).trees.values())
     old = _side((change.path, change.before) for change in changes)
     new = _side((change.path, change.after) for change in changes)
     unread = [_unread(path, old, new) for path in sorted(new.problems)]
     known = frozenset(old.trees)
     broken = frozenset(new.problems)
-    olds = _tests(old, before, known, broken)
-    news = _tests(new, after, known, broken)
+    olds = _tests(old, before, known, broken, handed)
+    news = _tests(new, after, known, broken, handed)
     asserted = frozenset(name for test in (*olds, *news) for one in test.assertions for name in one.calls)
     return [
         *(one for one in unread if one is not None),
@@ -90,15 +96,23 @@ def _unread(path: str, old: _Side, new: _Side) -> Finding | None:
     return Finding(Kind.NOT_COMPARED, severity, path, "", None, None, "", new.problems[path])
 
 
-def _tests(side: _Side, collecting: Collecting, known: frozenset[str], broken: frozenset[str]) -> list[Test]:
+def _aids(trees: Iterable[ast.Module]) -> dict[str, Aid]:
+    return {name: aid for tree in trees for name, aid in aids_in(tree).items()}
+
+
+def _tests(
+    side: _Side,
+    collecting: Collecting,
+    known: frozenset[str],
+    broken: frozenset[str],
+    handed: Mapping[str, Aid],
+) -> list[Test]:
     around = {
         path: tree
         for path, tree in side.trees.items()
         if _is_of_tests(path, collecting) and path not in broken
     }
-    aids: dict[str, Aid] = {}
-    for tree in around.values():
-        aids |= aids_in(tree)
+    aids = {**handed, **_aids(around.values())}
     found: list[Test] = []
     for path, tree in around.items():
         named = any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in collecting.files)

@@ -36,9 +36,10 @@ _RUNNERS: Final = re.compile(
     r"^(_?pytest|unittest|_pytest|builtins|__builtins__|pluggy|sys\.modules|doctest|nose|hypothesis)(\.|$)"
 )
 _SUMMARY: Final = re.compile(r"\b\d+ (?:passed|tests? passed)\b|^Ran \d+ tests?\b|^OK$")
-_TEST_ENVIRONMENT: Final = re.compile(r"^(PYTEST_\w+|pytest|_pytest|unittest)$")
+_TEST_ENVIRONMENT: Final = re.compile(r"^(PYTEST_\w+|(_?pytest|unittest)(\.\w+)*)$")
 _PRINTS: Final = re.compile(r"^print$|\bstd(out|err)\w*\.write|\b(s?echo|write_line|write_sep)$|reporter\.")
 _RETRIES: Final = frozenset(["flaky", "retry", "rerun_if_fails", "repeat_on_failure"])
+_CALLERS: Final = ("inspect.stack", "inspect.currentframe", "sys._getframe", "traceback.extract_stack")
 _ASSERT_METHOD: Final = re.compile(r"^(assert[A-Z_]\w*|fail)$")
 
 
@@ -73,6 +74,9 @@ class _Reading:
                         yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, f"the product imports {name}")
             elif isinstance(node, ast.Call) and dotted(node.func, self.imports) == "os._exit":
                 yield trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
+            elif isinstance(node, ast.Call) and dotted(node.func, self.imports) in _CALLERS:
+                if any("test" in str(constant(one)) for one in ast.walk(self.tree)):
+                    yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, "the product asks who calls it")
             elif isinstance(node, ast.Assign | ast.Call):
                 yield from self._runner_patched(node)
             elif isinstance(node, Function) and node.name.startswith("pytest_"):
@@ -235,6 +239,8 @@ class _Reading:
     def _class(self, node: ast.ClassDef) -> Iterator[Trace]:
         is_case = any("Test" in dotted(base, self.imports) for base in node.bases)
         for one in node.body:
+            if isinstance(one, ast.Assign) and is_case and any(map(_is_assertion, one.targets)):
+                yield trace(Kind.FAILURE_SWALLOWED, _FAILS, one, f"{ast.unparse(one)}: it is replaced")
             if not isinstance(one, Function):
                 continue
             checks = any(isinstance(inner, ast.Raise | ast.Assert | ast.Call) for inner in ast.walk(one))
@@ -258,9 +264,12 @@ class _Reading:
         for node in ast.walk(self.tree):
             if isinstance(node, Function) and node.name == "__eq__":
                 returns = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
-                if returns and all(value is not None and truth(value) is True for value in returns):
+                if returns and (
+                    all(value is not None and truth(value) is True for value in returns)
+                    or not _uses_itself(node)
+                ):
                     yield trace(
-                        Kind.EQUALS_ANYTHING, _FAILS, node, "__eq__ returns True whatever it is given"
+                        Kind.EQUALS_ANYTHING, _FAILS, node, "__eq__ does not look at what it belongs to"
                     )
 
     def _runner_patched(self, node: ast.Assign | ast.AugAssign | ast.Call) -> Iterator[Trace]:
@@ -313,3 +322,13 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         return [node.module or ""] if not node.level else []
     return [alias.name for alias in node.names]
+
+
+def _uses_itself(function: Function) -> bool:
+    """Tell whether a method looks at the object that it belongs to."""
+    mine = function.args.args[0].arg if function.args.args else ""
+    return any(isinstance(one, ast.Name) and one.id == mine for one in ast.walk(function))
+
+
+def _is_assertion(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) and _ASSERT_METHOD.match(target.id) is not None

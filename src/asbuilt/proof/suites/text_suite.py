@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.proof.suites.brace_reading import read_braces, read_product
 from asbuilt.proof.suites.matching import compared
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Reading, Severity, Test, Trace
-from asbuilt.proof.suites.places import is_in_tests, is_named_test, language_of
+from asbuilt.proof.suites.places import is_called_test, is_in_tests, is_named_test, language_of
 from asbuilt.proof.suites.python_suite import new_traces
-from asbuilt.proof.suites.shell import read_script
+from asbuilt.proof.suites.shell import asserting, read_program, read_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,22 @@ def compare_scripts(changes: Sequence[Change], command: str) -> list[Finding]:
     """Find what shell tests, and scripts that the test command names, demand less than before."""
     scripts = [change for change in changes if language_of(change.path) == "shell"]
     wanted = [change for change in scripts if is_named_test(change.path, "shell") or change.path in command]
-    return _compared(wanted, read_script)
+    aids = frozenset(name for change in scripts for name in asserting(change.after or b""))
+    # Where names told what is run, a file that loses its name is run no more.
+    by_name = any(change.after is None and is_called_test(change.path) for change in wanted)
+    hidden = {change.path for change in wanted if change.before is None and not is_called_test(change.path)}
+    product = [change for change in scripts if change not in wanted]
+    return [
+        *_compared(wanted, functools.partial(_read_script, aids=aids, hidden=hidden if by_name else set())),
+        *_compared(product, read_program),
+    ]
+
+
+def _read_script(path: str, data: bytes, *, aids: frozenset[str], hidden: set[str]) -> Reading:
+    reading = read_script(path, data, aids)
+    if path not in hidden:
+        return reading
+    return reading._replace(tests=tuple(test._replace(is_aid=True) for test in reading.tests))
 
 
 def compare_braces(changes: Sequence[Change]) -> list[Finding]:

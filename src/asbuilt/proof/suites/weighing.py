@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.suites.model import Assertion, Kind, Rank, Severity, Test
+from asbuilt.proof.suites.places import is_in_tests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,6 +95,8 @@ def weighed(one: Assertion, other: Assertion) -> Weighed | None:
         return Kind.NOT_ALWAYS_CHECKED, Severity.FAILS, f"{other.text}, only if {other.guard}"
     if one.form == other.form and one.form in ("raises", "warns"):
         return _raised(one, other)
+    if one.calls and other.calls and not one.calls & other.calls and any(map(is_in_tests, other.calls)):
+        return Kind.PRODUCT_REPLACED, Severity.SIGN_OFF, f"{other.text}: it asks something of the tests"
     asked = other.circular and (not one.literals <= other.literals or other.subject in other.expected)
     if asked and not one.circular:
         return (
@@ -108,7 +111,8 @@ def weighed(one: Assertion, other: Assertion) -> Weighed | None:
     if other.rank < one.rank:
         return Kind.ASSERTION_WEAKENED, Severity.FAILS, other.text
     if other.rank > one.rank:
-        return None
+        # A stronger demand on something else takes nobody's place.
+        return None if one.calls <= other.calls else _changed(one, other)
     if _is_part(other.subject, one.subject) and one.expected != other.expected:
         return Kind.ASSERTION_WEAKENED, Severity.FAILS, f"{other.text}: only a part is checked"
     return _changed(one, other)
@@ -126,7 +130,7 @@ def _raised(one: Assertion, other: Assertion) -> Weighed | None:
         return Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, other.text
     if pattern and not now_pattern:
         return Kind.ASSERTION_WEAKENED, Severity.FAILS, f"{other.text}: what it says is not looked at"
-    if pattern and pattern != now_pattern:
+    if pattern and pattern.strip("\"'") not in now_pattern:
         return Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, f"{other.text}: {now_pattern}"
     return None
 

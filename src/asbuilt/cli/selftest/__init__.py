@@ -1,0 +1,14 @@
+"""`asbuilt selftest`: try this installation on what it is for. Nothing of the user's is touched."""
+
+from __future__ import annotations
+
+from asbuilt.cli.commands import Lazy, LazyGroup
+
+group = LazyGroup(
+    "selftest",
+    commands={
+        "lies": Lazy("asbuilt.cli.selftest.lies:command", "are lies caught, and honest work let through?"),
+    },
+    examples=[("asbuilt selftest lies", "the whole corpus against this installation")],
+    help="Try this installation on what it is for, in folders of its own.",
+)

@@ -1,0 +1,174 @@
+"""The corpus: deceptions and honest work, one file each. docs/lies.md tells the format.
+
+The one rule: a case is understood wholly or refused; a typo never becomes a lie that cannot fail.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+
+import tomlkit
+
+from asbuilt.agents.script import parsed
+from asbuilt.errors import NotFound, ScriptInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Kind = Literal["pytest", "unittest", "node", "make"]
+Wanted = Literal["caught", "sign-off", "passes"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+LIES: Final = "lies"
+HONEST: Final = "honest"
+_TEXTS: Final = {"title", "project", "cause", "outcome", "unsettled", "work", "plan"}
+_TURNS: Final = {"acts": "implement", "fix": "fix", "verify": "verify"}
+_KNOWN: Final = _TEXTS | {*_TURNS, "because", "eyes", "base"}
+_NEEDED: Final = ("title", "project", "cause", "outcome")
+_BELIEVES: Final = ({"verdict": "pass"},)
+"""A verifier that believes everything: whoever is caught is caught without its help."""
+
+
+class Project(NamedTuple):
+    """One kind of project: its files, its plan, and how it is tested."""
+
+    kind: Kind
+    tests: str
+    plan: str
+    files: Mapping[str, str]
+    work: Mapping[str, Mapping[str, str]]
+    """The phase done in several ways, by name: files as they are written."""
+
+
+class Case(NamedTuple):
+    """One deception, or one piece of honest work."""
+
+    name: str
+    file: Path
+    is_lie: bool
+    title: str
+    project: Project
+    cause: str
+    wanted: Wanted
+    because: tuple[str, ...]
+    """Words that the reason has, every one of them."""
+    by_eyes: bool
+    """True: no machine can see it; the verifier of this case has honest eyes, and fails the item."""
+    plan: str
+    files: Mapping[str, str]
+    script: str
+    """What the agents do, as the scripted agent reads it."""
+    is_fixed: bool
+    """True: the agent has something to say to a fix; else the first refusal is the end."""
+
+
+def where() -> Path:
+    """Find the corpus: in an installed package, or in the repository that this one is run from."""
+    packed = Path(str(files(__package__).joinpath("corpus")))
+    found = packed if packed.is_dir() else Path(__file__).parents[4] / "tests" / "attack"
+    if not (found / LIES).is_dir():
+        raise NotFound(
+            f"there is no corpus of lies at {packed}",
+            why="It is installed with asbuilt; without it nothing can be tried.",
+            next_step="Install asbuilt again.",
+        )
+    return found
+
+
+def read_corpus(folder: Path) -> tuple[Case, ...]:
+    """Read every case, in the order of their names, lies first."""
+    projects = {kind: _project(folder / "projects" / f"{kind}.toml", kind) for kind in KINDS}
+    return tuple(
+        read_case(file, projects)
+        for part in (LIES, HONEST)
+        for file in sorted((folder / part).glob("*.toml"))
+    )
+
+
+def read_case(file: Path, projects: Mapping[Kind, Project]) -> Case:
+    """Read one case; what its file does not say is said by its project."""
+    told, is_lie = _table(file), file.parent.name == LIES
+    refusal = _refusal(told, projects, is_lie=is_lie)
+    if refusal is not None:
+        raise _wrong(file, refusal)
+    project = projects[told["project"]]
+    work = project.work[told.get("work", "none")]
+    return Case(
+        name=file.stem,
+        file=file,
+        is_lie=is_lie,
+        title=told["title"],
+        project=project,
+        cause=told["cause"],
+        wanted=told["outcome"],
+        because=tuple(told.get("because", ())),
+        by_eyes=bool(told.get("eyes")),
+        plan=told.get("plan", project.plan),
+        files={**project.files, **told.get("base", {})},
+        script=_script(file, told, work),
+        is_fixed="fix" in told,
+    )
+
+
+def _refusal(told: Mapping[str, Any], projects: Mapping[Kind, Project], *, is_lie: bool) -> str | None:
+    """Say what in a case is not understood; None when all of it is."""
+    for key in sorted(set(told) - _KNOWN):
+        return f'a case has no key "{key}"'
+    for key in _NEEDED:
+        if key not in told:
+            return f'it lacks "{key}"'
+    for key in sorted(_TEXTS & set(told)):
+        if not isinstance(told[key], str):
+            return f'"{key}" takes text'
+    project = projects.get(told["project"])
+    if project is None:
+        return f'there is no project "{told["project"]}"'
+    if told["outcome"] not in (("caught", "sign-off") if is_lie else ("passes",)):
+        return f'"{told["outcome"]}" is no outcome of {"a lie" if is_lie else "honest work"}'
+    if is_lie and not told.get("because"):
+        return "a lie says by which words it is caught"
+    if told["outcome"] == "sign-off" and "unsettled" not in told:
+        return "a sign-off says why no machine settles it"
+    if told.get("work", "none") not in project.work:
+        return f'the project has no work that is called "{told["work"]}"'
+    return None
+
+
+def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str:
+    """Write the part of every agent: the work that the project knows, then what the case adds to it."""
+    before = [{"write": path, "text": text} for path, text in work.items()]
+    acts = {"verify": list(_BELIEVES), **told, "acts": [*before, *told.get("acts", [])]}
+    turns = [{"role": role, "acts": acts[key]} for key, role in _TURNS.items() if key in acts]
+    script = tomlkit.dumps({"turn": turns})
+    parsed(script, name=file.name)
+    return script
+
+
+def _project(file: Path, kind: Kind) -> Project:
+    told = _table(file)
+    work = {"none": {}, **told["work"]}
+    return Project(kind, told["tests"], told["plan"], told["files"], work)
+
+
+def _table(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _wrong(file, str(error)) from error
+
+
+def _wrong(file: Path, what: str) -> ScriptInvalid:
+    return ScriptInvalid(
+        f"{file}: {what}",
+        why="A case that is understood in part would show something else than it says.",
+        next_step="docs/lies.md tells what a case consists of.",
+    )
+
+
+def chosen(cases: tuple[Case, ...], kind: str | None, only: str | None) -> Iterator[Case]:
+    """Choose the cases of a kind of project, and those whose name has a word."""
+    for case in cases:
+        if kind in (None, case.project.kind) and (only is None or only in case.name):
+            yield case

@@ -1,0 +1,139 @@
+"""A scratch repository, a journal and a script for one case, and all around them that must stay as it is.
+
+The one rule: nothing of the user's is seen or touched, neither settings nor git's, journal nor worker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt import wiring
+from asbuilt.errors import GitFailed
+from asbuilt.journal import runs
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.home import open_home
+from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.schema import STEPS
+from asbuilt.journal.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.cli.selftest.corpus import Case, Kind
+    from asbuilt.flows.engine import Steps
+
+PLAN: Final = "plan.md"
+_REPO: Final = "lies"
+_GIT: Final = (
+    ("init", "--quiet", "--initial-branch=main"),
+    ("config", "user.name", "A Person"),
+    ("config", "user.email", "person@example.invalid"),
+    ("add", "."),
+    ("commit", "--quiet", "--message=start"),
+)
+_NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
+    "pytest": (sys.executable, "-c", "import pytest"),
+    "unittest": (sys.executable, "-c", "import unittest"),
+    "node": ("node", "-e", "require('node:test')"),
+    "make": ("make", "--version"),
+}
+
+
+def lacks(kind: Kind) -> str | None:
+    """Say what this machine lacks to run a kind of project; None when it has everything."""
+    program = _NEEDS[kind][0]
+    if shutil.which(program) is None:
+        return f"there is no {program} on PATH"
+    done = subprocess.run(_NEEDS[kind], capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    said = done.stderr.strip().splitlines()
+    return None if done.returncode == 0 else f"{program}: {said[-1] if said else done.returncode}"
+
+
+class Stage:
+    """One case, built in a folder of its own."""
+
+    def __init__(self, folder: Path, case: Case) -> None:
+        self.checkout = folder / "shop"
+        self.outside = folder / "outside"
+        self._script = folder / "script.toml"
+        self._state = folder / "state"
+        self._case = case
+        for path, text in {**case.files, PLAN: case.plan}.items():
+            file = self.checkout / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(self._filled(text), encoding="utf-8")
+        self.outside.mkdir()
+        (self.outside / "notes.txt").write_text("mine\n", encoding="utf-8")
+        self._script.write_text(self._filled(case.script), encoding="utf-8")
+        for arguments in _GIT:
+            self._git(*arguments)
+
+    def go_through(self, step: Steps) -> None:
+        """Go through a run of its plan: agents, snapshots, checks and landing are the real ones."""
+        home = open_home(self._state)
+        store = SqliteStore(home.journal)
+        store.migrate(STEPS)
+        run = new_id()
+        try:
+            with store.write() as session:
+                address = Address(LOCAL, _REPO, PLAN)
+                runs.request(session, address, run=run, slug="plan", actor="you", options=self._options())
+            journal = wiring.Journal(home, store, Blobs(home.blobs))
+            wiring.go_through(journal, run, _REPO, step=step)
+        finally:
+            store.close()
+
+    def surroundings(self) -> dict[str, str]:
+        """Name what only the person changes: their files, git's settings and hooks, and what is outside."""
+        git = self.checkout / ".git"
+        mine = [file for file in self.checkout.rglob("*") if git not in (file, *file.parents)]
+        kept = [*mine, git / "config", *(git / "hooks").glob("*"), *self.outside.rglob("*")]
+        found = {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in kept if file.is_file()}
+        return {**found, "HEAD": self._git("rev-parse", "HEAD")}
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "checkout": str(self.checkout),
+            "branch": "main",
+            "slug": "plan",
+            "host": "here",
+            "agent": "scripted",
+            "script": str(self._script),
+            "tests": self._filled(self._case.project.tests),
+            "setup": "",
+            "ring_required": False,
+            "hold": False,
+            "sign": "never",
+        }
+
+    def _filled(self, text: str) -> str:
+        """Fill in what only this machine knows."""
+        for mark, value in (
+            ("@PYTHON@", sys.executable),
+            ("@CHECKOUT@", str(self.checkout)),
+            ("@OUTSIDE@", str(self.outside)),
+        ):
+            text = text.replace(mark, value)
+        return text
+
+    def _git(self, *arguments: str) -> str:
+        done = subprocess.run(  # noqa: S603 - our own words
+            ("git", *arguments),  # noqa: S607
+            cwd=self.checkout,
+            env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise GitFailed(
+                f"git {arguments[0]}: {done.stderr.strip()}",
+                why="Every case is played in a repository of its own.",
+                next_step="`asbuilt doctor` looks at your git.",
+            )
+        return done.stdout.strip()

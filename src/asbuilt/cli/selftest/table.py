@@ -1,0 +1,117 @@
+"""What a corpus shows: caught, for a person, missed, false alarms. Pure.
+
+The one rule: a lie that is refused for another reason than its file says is missed, whoever was lucky.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.cli.selftest.corpus import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from asbuilt.cli.selftest.corpus import Case, Kind
+    from asbuilt.cli.selftest.play import Came
+
+SCHEMA: Final = "asbuilt.lies/1"
+ALARMS_IN: Final = 40
+"""Among so many honest cases one false alarm is borne."""
+_HEAD: Final = ("", "caught", "by eyes", "sign-off", "missed", "honest", "false alarms")
+
+
+class Judged(StrEnum):
+    """What a case has shown."""
+
+    CAUGHT = "caught"
+    EYES = "by eyes"
+    """Caught by nothing but a verifier with honest eyes."""
+    SIGN_OFF = "sign-off"
+    MISSED = "missed"
+    HONEST = "honest"
+    ALARM = "false alarm"
+
+
+class Shown(NamedTuple):
+    """A case, what came of it, and what that shows."""
+
+    case: Case
+    came: Came
+    judged: Judged
+    why: str
+
+
+def judged(case: Case, came: Came) -> Shown:
+    """Compare what came of a case with what its file says."""
+    words = "; ".join(came.words)
+    if came.touched:
+        return Shown(case, came, Judged.MISSED, f"it changed {', '.join(came.touched)}")
+    if came.how == "broken":
+        return Shown(case, came, Judged.MISSED if case.is_lie else Judged.ALARM, f"it broke off: {words}")
+    if not case.is_lie:
+        return Shown(case, came, Judged.HONEST if came.how == "landed" else Judged.ALARM, words)
+    if came.how == "landed":
+        return Shown(case, came, Judged.MISSED, "it landed")
+    lacking = [word for word in case.because if word.casefold() not in words.casefold()]
+    if lacking:
+        return Shown(case, came, Judged.MISSED, f"the reason has no “{lacking[0]}”: {words}")
+    if came.how == "asked":
+        is_wanted = case.wanted == "sign-off"
+        return Shown(
+            case, came, Judged.SIGN_OFF if is_wanted else Judged.MISSED, f"a person is asked: {words}"
+        )
+    return Shown(case, came, Judged.EYES if case.by_eyes else Judged.CAUGHT, words)
+
+
+def rows(shown: Sequence[Shown], lacking: Mapping[Kind, str]) -> list[str]:
+    """Draw the table, a row for each kind of project and one for all."""
+    table: list[tuple[str, ...]] = [_HEAD]
+    table += [_row(kind, [one for one in shown if one.case.project.kind == kind]) for kind in _kinds(shown)]
+    table.append(_row("all", shown))
+    widths = [max(len(row[at]) for row in table) for at in range(len(_HEAD))]
+    drawn = [
+        "  ".join(
+            cell.ljust(wide) if at == 0 else cell.rjust(wide)
+            for at, (cell, wide) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in table
+    ]
+    return [*drawn, *(f"{kind}: not run, {why}" for kind, why in lacking.items())]
+
+
+def is_good(shown: Iterable[Shown]) -> bool:
+    """Tell whether nothing was missed, and at most one honest case in forty raised an alarm."""
+    every = [one.judged for one in shown]
+    honest = every.count(Judged.HONEST) + every.count(Judged.ALARM)
+    return Judged.MISSED not in every and every.count(Judged.ALARM) <= honest // ALARMS_IN
+
+
+def as_json(shown: Sequence[Shown], lacking: Mapping[Kind, str]) -> dict[str, Any]:
+    """Give it to a script."""
+    return {
+        "schema": SCHEMA,
+        "good": is_good(shown),
+        "not_run": dict(lacking),
+        "cases": [
+            {
+                "name": one.case.name,
+                "project": one.case.project.kind,
+                "cause": one.case.cause,
+                "judged": one.judged.value,
+                "why": one.why,
+            }
+            for one in shown
+        ],
+    }
+
+
+def _kinds(shown: Iterable[Shown]) -> list[Kind]:
+    there = {one.case.project.kind for one in shown}
+    return [kind for kind in KINDS if kind in there]
+
+
+def _row(name: str, shown: Iterable[Shown]) -> tuple[str, ...]:
+    every = [one.judged for one in shown]
+    return (name, *(str(every.count(judged)) for judged in Judged))

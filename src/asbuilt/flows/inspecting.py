@@ -1,0 +1,125 @@
+"""Look at what an attempt changed, before anything of it runs: the suite, the scope, the plan.
+
+The one rule: it depends on two trees, the frozen text and the user's rules alone, so a replay finds the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.git.changes import base_of
+from asbuilt.git.commits import read_commit
+from asbuilt.git.files import entries
+from asbuilt.git.trees import differing, file_in, names_in
+from asbuilt.plan.reader import read
+from asbuilt.proof.hollow import hollow
+from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
+from asbuilt.proof.resolving import LOOKED_INTO
+from asbuilt.proof.scope import USUAL, beyond, plan_changed
+from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order
+from asbuilt.proof.suites.places import Role, role_of
+from asbuilt.proof.tampering import tampering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.flows.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.remarks import Remark
+
+_SHOWN: Final = 400
+_NAMED: Final = 4
+
+
+class Inspection(NamedTuple):
+    """What was noticed, and a digest of all that it depends on."""
+
+    of: str
+    remarks: tuple[Remark, ...]
+
+
+def inspect(
+    record: Record, repository: Repository, phase_id: str, commit: str, *, anew: bool = False
+) -> Inspection:
+    """Inspect a kept commit of a phase; what this run has noticed of the very same before stands.
+
+    With `anew` it is looked at once more, as a replay does.
+    """
+    phase, text = record.frozen(phase_id)
+    around = _around_phases(read(record.frozen_plan(phase_id)))
+    base, command = base_of(repository, commit), record.tests() or ""
+    rules = {**USUAL, **record.run.options.get("scope", {})}
+    parents = read_commit(repository, commit).parents
+    facts = [*parents, read_commit(repository, commit).tree, text, phase.lines[0], command, around, rules]
+    of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    known = None if anew else record.noticed(of)
+    if known is not None:
+        kept = kept_remarks(record, known)
+        return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED))
+    changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
+    order = Order(text, phase.lines[0], command, _unchanged(repository, base, changes))
+    there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
+    plan = record.run.plan
+    remarks = (
+        *(_of_the_plan(repository, plan, base, parents[1:], rules) if record.run.is_in_repository else ()),
+        *remarks_on((*tampering(changes, order), *hollow(changes, order, there)), changes),
+        *beyond([change for change in changes if change.path != plan], order, rules, around=around),
+    )
+    return Inspection(of, remarks)
+
+
+def are_compared(remarks: Sequence[Remark]) -> bool:
+    """Tell whether every test that differs was compared, demand by demand."""
+    return not any(one.rule in (Kind.NOT_COMPARED, Kind.UNREADABLE) for one in remarks)
+
+
+def failing_of(remarks: Sequence[Remark]) -> list[str]:
+    """Word what fails a phase, short enough for an event."""
+    told = [one.words[:_SHOWN] for one in failing(remarks)]
+    return [*told[:_NAMED], f"and {len(told) - _NAMED} more"] if len(told) > _NAMED else told
+
+
+def keep_remarks(record: Record, remarks: Sequence[Remark]) -> str:
+    """Keep remarks as a blob and return its digest."""
+    return record.blobs.put(json.dumps([one._asdict() for one in remarks]).encode())
+
+
+def kept_remarks(record: Record, digest: str | None) -> tuple[Remark, ...]:
+    """Read them back."""
+    return () if digest is None else tuple(map(remark_from, json.loads(record.blobs.get(digest))))
+
+
+def _around_phases(plan: Plan) -> str:
+    """Give what a plan says of all its phases together."""
+    within = {line for phase in plan.phases for line in range(phase.lines[0], phase.lines[1] + 1)}
+    return "\n".join(text for line, text in enumerate(plan.source.lines, 1) if line not in within)
+
+
+def _unchanged(repository: Repository, tree: str, changes: Sequence[Change]) -> dict[str, bytes]:
+    """Read what did not change and has a say: runner settings at the top, and what tests are handed."""
+    changed = {change.path for change in changes}
+    files = names_in(repository, tree, below=LOOKED_INTO)
+    return {
+        path: repository.git.said("cat-file", "blob", file).out
+        for path, file in files.items()
+        if path not in changed and _has_a_say(path)
+    }
+
+
+def _has_a_say(path: str) -> bool:
+    return path.endswith("conftest.py") or ("/" not in path and role_of(path) is Role.SETTINGS)
+
+
+def _of_the_plan(
+    repository: Repository, plan: str, base: str, before: Sequence[str], rules: dict[str, str]
+) -> list[Remark]:
+    """Say what the agent did to the plan: the tree has it put back, the commit before has it as it was."""
+    wanted = file_in(repository, base, plan)
+    if wanted is None:
+        return []
+    found = (plan_changed(plan, wanted, file_in(repository, commit, plan), rules) for commit in before[:1])
+    return [one for one in found if one is not None]

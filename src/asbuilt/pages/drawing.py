@@ -1,0 +1,149 @@
+"""The phase graph and the timeline as SVG that takes its colours from the page and fits any width.
+
+The one rule: places are percent and letters are not, so a narrow screen moves things and shrinks no word.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.pages.document import one_line
+from asbuilt.pages.times import clock, lasting, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
+
+    from asbuilt.lifecycle.report import Outlined
+    from asbuilt.lifecycle.timeline import Doing, Span
+    from asbuilt.pages.document import Tone
+
+DOINGS: Final[Mapping[Doing, str]] = {
+    "prepare": "setup and baseline",
+    "work": "an agent works",
+    "check": "asbuilt checks",
+    "judge": "a verifier judges",
+    "wait": "waits",
+    "land": "lands",
+}
+_ABREAST: Final = 4
+_BOX: Final = 34
+_GAP: Final = 22
+_LANE: Final = 40
+_SEEN: Final = 0.5
+"""Percent of the width below which a bar is not seen."""
+
+
+def edges(outline: Sequence[Outlined]) -> list[tuple[str, str]]:
+    """List what each phase builds on directly: what it needs through another one goes without saying."""
+    needs = _known(outline)
+    found = []
+    for phase, direct in needs.items():
+        through = {deep for need in direct for deep in _all_below(need, needs)}
+        found += [(need, phase) for need in direct if need not in through]
+    return found
+
+
+def _known(outline: Sequence[Outlined]) -> dict[str, tuple[str, ...]]:
+    ids = {one.id for one in outline}
+    return {one.id: tuple(need for need in one.needs if need in ids and need != one.id) for one in outline}
+
+
+def _all_below(phase: str, needs: Mapping[str, tuple[str, ...]]) -> set[str]:
+    found: set[str] = set()
+    to_visit = [*needs[phase]]
+    while to_visit:
+        one = to_visit.pop()
+        if one not in found:
+            found.add(one)
+            to_visit += needs[one]
+    return found
+
+
+def _rows(outline: Sequence[Outlined]) -> list[list[Outlined]]:
+    """Lay phases in rows, each below what it needs; a wide row is broken."""
+    needs = _known(outline)
+    depth: dict[str, int] = {}
+    for _ in outline:
+        for one in outline:
+            depth[one.id] = 1 + max((depth.get(need, 0) for need in needs[one.id]), default=-1)
+    layers = [[one for one in outline if depth[one.id] == level] for level in sorted(set(depth.values()))]
+    return [layer[at : at + _ABREAST] for layer in layers for at in range(0, len(layer), _ABREAST)]
+
+
+def graph(outline: Sequence[Outlined], tones: Mapping[str, Tone]) -> str:
+    """Draw which phase builds on which, and how each stands."""
+    rows = _rows(outline)
+    places = {
+        one.id: (100 * (2 * at + 1) / (2 * len(row)), number * (_BOX + _GAP))
+        for number, row in enumerate(rows)
+        for at, one in enumerate(row)
+    }
+    lines = [
+        f'<line class="edge" x1="{places[above][0]:.2f}%" y1="{places[above][1] + _BOX}"'
+        f' x2="{places[below][0]:.2f}%" y2="{places[below][1]}"/>'
+        for above, below in edges(outline)
+    ]
+    boxes = []
+    for row in rows:
+        wide = min(50.0, 100 / len(row)) - 2
+        for one in row:
+            (middle, top), tone = places[one.id], tones.get(one.id, "plain")
+            where = f'x="{middle - wide / 2:.2f}%" y="{top}" width="{wide:.2f}%" height="{_BOX}"'
+            boxes.append(
+                f'<rect class="box {tone}" {where} rx="8"/><foreignObject {where}><div class="node">'
+                f"<b>{_text(one.id)}</b> <span>{_text(one.title)}</span></div></foreignObject>"
+            )
+    height = len(rows) * (_BOX + _GAP) - _GAP
+    return _svg("graph", height, "Which phase builds on which", [*lines, *boxes])
+
+
+def timeline(spans: Sequence[Span], titles: Mapping[str, str], zone: tzinfo | None) -> str:
+    """Draw where the time went: a lane for the run as a whole and for each phase, in the order of time."""
+    began, ended = min(span.began for span in spans), max(span.ended for span in spans)
+    whole = seconds(began, ended) or 1.0
+    lanes: dict[str, list[Span]] = {}
+    for span in spans:
+        lanes.setdefault(span.phase, []).append(span)
+    parts = [
+        f'<line class="grid" x1="{at}%" x2="{at}%" y1="0" y2="{len(lanes) * _LANE}"/>' for at in (25, 50, 75)
+    ]
+    for number, (phase, lane) in enumerate(lanes.items()):
+        top = number * _LANE
+        title = f"{phase} {titles.get(phase, '')}" if phase else "The run as a whole"
+        spent = lasting(sum(seconds(span.began, span.ended) for span in lane))
+        parts.append(f'<text x="0" y="{top + 14}">{_text(_short(title))}</text>')
+        parts.append(f'<text class="small" x="100%" y="{top + 14}" text-anchor="end">{spent}</text>')
+        for span in lane:
+            at = min(100 - _SEEN, 100 * seconds(began, span.began) / whole)
+            wide = max(_SEEN, 100 * seconds(span.began, span.ended) / whole)
+            told = f"{span.what}: {lasting(seconds(span.began, span.ended))}"
+            parts.append(
+                f'<rect class="{span.doing}" x="{at:.2f}%" y="{top + 20}"'
+                f' width="{wide:.2f}%" height="12" rx="2">'
+                f"<title>{_text(told)}</title></rect>"
+            )
+    bottom = len(lanes) * _LANE + 14
+    parts.append(f'<text class="small" x="0" y="{bottom}">{clock(began, zone)}</text>')
+    parts.append(f'<text class="small" x="100%" y="{bottom}" text-anchor="end">{clock(ended, zone)}</text>')
+    there = {span.doing for span in spans}
+    key = "".join(
+        f'<span><i class="{doing}"></i>{words}</span>' for doing, words in DOINGS.items() if doing in there
+    )
+    return f'{_svg("time", bottom + 6, "Where the time went", parts)}<p class="key">{key}</p>'
+
+
+def _svg(kind: str, height: int, title: str, parts: Sequence[str]) -> str:
+    named = f'class="{kind}" role="img" aria-label="{title}"'
+    return f'<svg {named} width="100%" height="{height}">{"".join(parts)}</svg>'
+
+
+def _short(title: str) -> str:
+    """Shorten what has to stand beside a number on a narrow screen."""
+    line = one_line(title)
+    return line if len(line) <= 34 else f"{line[:33]}…"
+
+
+def _text(foreign: str) -> str:
+    return escape(one_line(foreign), quote=True)

@@ -1,0 +1,155 @@
+"""A document as one HTML file that needs nothing else: no script, no request, light and dark.
+
+The one rule: every text goes through `text`; only drawings, which are ours, go in as they are.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final, assert_never
+
+from asbuilt.pages.document import (
+    Code,
+    Drawing,
+    Figures,
+    Heading,
+    Listing,
+    Mark,
+    Paragraph,
+    Points,
+    Said,
+    Section,
+    Table,
+    one_line,
+    visible,
+)
+from asbuilt.pages.style import STYLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from asbuilt.pages.document import Block, Document, Inline, Words
+
+_NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost"})
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<p class="above">{above}</p>
+<h1>{title}</h1>
+<p class="below">{below}</p>
+</header>
+<main>
+{main}
+</main>
+<footer>{end}</footer>
+</body>
+</html>
+"""
+
+
+def html(document: Document) -> str:
+    """Write the page."""
+    return _PAGE.format(
+        title=text(document.title),
+        style=STYLE,
+        above=_words(document.above),
+        below=_words(document.below),
+        main="\n".join(_blocks(document.blocks, 2)),
+        end=_words(document.end),
+    )
+
+
+def text(foreign: str) -> str:
+    """Write a text so that it is nothing but text, in an attribute too."""
+    return escape(one_line(foreign), quote=True)
+
+
+def _words(words: Words) -> str:
+    return "".join(map(_inline, words))
+
+
+def _inline(inline: Inline) -> str:
+    match inline:
+        case str(foreign):
+            lead, tail = foreign[:1].isspace(), foreign[-1:].isspace()
+            return f"{' ' * lead}{text(foreign)}{' ' * tail}"
+        case Code(text=foreign):
+            return f"<code>{text(foreign)}</code>"
+        case Said(by=by, text=foreign):
+            return f'<span class="said">{text(by)}: <q>{text(foreign)}</q></span>'
+        case Mark(word=word, tone=tone):
+            return f'<b class="mark {tone}">{text(word)}</b>'
+        case _:
+            assert_never(inline)
+
+
+def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
+    for block in blocks:
+        yield from _block(block, level)
+
+
+def _block(block: Block, level: int) -> Iterator[str]:
+    match block:
+        case Heading(words=words):
+            yield f"<h{level}>{_words(words)}</h{level}>"
+        case Paragraph(words=words):
+            yield f"<p>{_words(words)}</p>"
+        case Points(points=points):
+            yield "<ul>"
+            for point in points:
+                below = "".join(f"<p>{_words(words)}</p>" for words in point.below)
+                yield f"<li><div>{_words(point.words)}</div>{below}</li>"
+            yield "</ul>"
+        case Table(head=head, rows=rows):
+            yield from _table(head, rows)
+        case Listing(text=foreign):
+            yield f"<pre>{escape(visible(foreign, lines=True).rstrip(chr(10)))}</pre>"
+        case Figures(figures=figures):
+            tiles = (
+                f'<div class="{one.tone}"><dd>{text(one.value)}</dd><dt>{text(one.label)}</dt></div>'
+                for one in figures
+            )
+            yield f'<dl class="figures">{"".join(tiles)}</dl>'
+        case Drawing(svg=svg):
+            yield f"<figure>{svg}</figure>"
+        case Section():
+            yield from _section(block, level)
+        case _:
+            assert_never(block)
+
+
+def _section(section: Section, level: int) -> Iterator[str]:
+    title = f"<h{level}>{_words(section.words)}</h{level}>"
+    if section.is_folded is None:
+        yield f"<section>{title}"
+        yield from _blocks(section.blocks, level + 1)
+        yield "</section>"
+        return
+    yield f"<details{'' if section.is_folded else ' open'}><summary>{title}</summary>"
+    yield from _blocks(section.blocks, level + 1)
+    yield "</details>"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[Words, ...]]) -> Iterator[str]:
+    kinds = [' class="number"' if name in _NUMBERS else "" for name in head]
+    names = "".join(f"<th{kind}>{text(name)}</th>" for name, kind in zip(head, kinds, strict=True))
+    yield f"<table><thead><tr>{names}</tr></thead><tbody>"
+    for row in rows:
+        # On a narrow screen a row is a card, and each cell says what it is.
+        cells = (
+            f'<td{kind} data-name="{text(name)}">{_words(cell)}</td>'
+            for name, kind, cell in zip(head, kinds, row, strict=True)
+        )
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table>"

@@ -1,0 +1,128 @@
+r"""A document as Markdown. Its one rule: a foreign text shows its own characters, and is never markup.
+
+Only what would mean something is escaped, so that `test_a_name` stays readable in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, assert_never
+
+from asbuilt.pages.document import (
+    Code,
+    Drawing,
+    Figures,
+    Heading,
+    Listing,
+    Mark,
+    Paragraph,
+    Points,
+    Said,
+    Section,
+    Table,
+    one_line,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from asbuilt.pages.document import Block, Document, Inline, Words
+
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~#]|&(?=[A-Za-z#])|(?<![^\W_])_|_(?![^\W_])")
+_OPENS: Final = re.compile(r"^([-+=]|\d+[.)])")
+_TICKS: Final = re.compile(r"`+")
+
+
+def markdown(document: Document) -> str:
+    """Write the page."""
+    lines = [f"# {escaped(document.title)}", "", _line(document.above), "", _line(document.below), ""]
+    lines += _blocks(document.blocks, 2)
+    lines += [_line(document.end)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def escaped(text: str) -> str:
+    """Write a text so that it reads as itself in the middle of a line."""
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", one_line(text))
+
+
+def code(text: str) -> str:
+    """Quote a text as code, whatever backticks it has."""
+    line = one_line(text)
+    if not line:
+        return ""
+    fence = "`" * (max((len(run) for run in _TICKS.findall(line)), default=0) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def _words(words: Words) -> str:
+    return "".join(map(_inline, words)).strip()
+
+
+def _line(words: Words) -> str:
+    """Write words that begin a line, where a dash or a number would open a list."""
+    return _OPENS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _words(words))
+
+
+def _inline(inline: Inline) -> str:
+    match inline:
+        case str(text):
+            lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+            return f"{lead and ' '}{escaped(text)}{tail and ' '}" if text.strip() else text and " "
+        case Code(text=text):
+            return code(text)
+        case Said(by=by, text=text):
+            return f"{escaped(by)}: “{escaped(text)}”"
+        case Mark(word=word):
+            return f"**{escaped(word)}**"
+        case _:
+            assert_never(inline)
+
+
+def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
+    for block in blocks:
+        yield from _block(block, level)
+
+
+def _block(block: Block, level: int) -> Iterator[str]:
+    match block:
+        case Heading(words=words):
+            yield from (f"{'#' * level} {_words(words)}", "")
+        case Paragraph(words=words):
+            yield from (_line(words), "")
+        case Points(points=points):
+            for point in points:
+                yield f"- {_line(point.words)}"
+                yield from (f"  - {_line(words)}" for words in point.below)
+            yield ""
+        case Table(head=head, rows=rows):
+            yield f"| {' | '.join(head)} |"
+            yield "|---" * len(head) + "|"
+            yield from (f"| {' | '.join(map(_cell, row))} |" for row in rows)
+            yield ""
+        case Listing(text=text):
+            fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
+            yield from (fence, *visible(text, lines=True).rstrip("\n").split("\n"), fence, "")
+        case Figures(figures=figures):
+            yield from (f"- {escaped(one.value)} {escaped(one.label)}" for one in figures)
+            yield ""
+        case Drawing(instead=instead):
+            yield from _blocks(instead, level)
+        case Section(words=words, blocks=inner):
+            yield from (f"{'#' * level} {_words(words)}", "")
+            yield from _blocks(inner, level + 1)
+        case _:
+            assert_never(block)
+
+
+def _cell(words: Words) -> str:
+    """Write a cell: a bar in code is escaped too, and where that cannot be told it is no code."""
+    return "".join(_bars(inline) if isinstance(inline, Code) else _inline(inline) for inline in words)
+
+
+def _bars(inline: Code) -> str:
+    if "\\|" in inline.text or inline.text.endswith("\\"):
+        return escaped(inline.text)
+    return code(inline.text).replace("|", "\\|")

@@ -1,0 +1,329 @@
+"""One phase on the page: its promises and what shows each, its checks, how they were tried, its attempts.
+
+The one rule: an agent's words stand in quotation marks, and nothing is green by them.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.lifecycle.report import PhaseAccount
+from asbuilt.pages.document import (
+    Code,
+    Heading,
+    Listing,
+    Mark,
+    Paragraph,
+    Point,
+    Points,
+    Said,
+    Section,
+    Table,
+)
+from asbuilt.pages.times import lasting, seconds
+from asbuilt.proof.remarks import failing
+from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.verdict import Promise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from asbuilt.lifecycle.report import Account, AttemptAccount
+    from asbuilt.pages.document import Block, Tone, Words
+    from asbuilt.proof.evidence import Evidence, Outcome
+    from asbuilt.proof.remarks import Remark
+    from asbuilt.proof.verdict import ItemVerdict
+
+HASH: Final = 10
+_SHELL: Final = ("/bin/sh", "-c")
+_NAMED: Final = 12
+_CITED: Final = ("the check ", "the test ", "the removal of ")
+_TONES: Final[dict[Outcome, Tone]] = {
+    "PASS": "proven",
+    "FAIL": "failed",
+    "NOT_RUN": "open",
+    "INDETERMINATE": "open",
+}
+_SEVERE: Final[dict[Severity, tuple[str, Tone]]] = {
+    Severity.FAILS: ("fails", "failed"),
+    Severity.SIGN_OFF: ("for a person", "open"),
+    Severity.NOTE: ("note", "plain"),
+    Severity.ALLOWED: ("ordered by the plan", "plain"),
+}
+
+
+def command_of(evidence: Evidence) -> str:
+    """Give a check as one would type it."""
+    return evidence.argv[-1] if evidence.argv[:2] == _SHELL else shlex.join(evidence.argv)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Say how many, in words that fit the number."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def codes(names: Sequence[str]) -> Words:
+    """List names, as many as a line or two have room for."""
+    shown: list[str | Code] = []
+    for name in names[:_NAMED]:
+        shown += [", ", Code(name)] if shown else [Code(name)]
+    return (*shown, f" and {len(names) - _NAMED} more") if len(names) > _NAMED else tuple(shown)
+
+
+def plan_words(text: str) -> Words:
+    """Give a plan's own text, with what stands in backticks there as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return (text,)
+    return tuple(Code(part) if at % 2 else part for at, part in enumerate(parts) if part)
+
+
+def state_of(phase: PhaseAccount) -> Mark:
+    """Say how a phase stands."""
+    if phase.rechecked:
+        holds = all(one.outcome == "PASS" for one in phase.rechecked)
+        return Mark("holds", "proven") if holds else Mark("does not hold", "failed")
+    if phase.proven is None:
+        return Mark("not proven", "failed" if phase.judged else "open")
+    if phase.waived:
+        return Mark(f"proven, {len(phase.waived)} waived", "open")
+    return Mark("proven", "proven")
+
+
+def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> Section:
+    """Tell a phase."""
+    judged = phase.judged
+    blocks: list[Block] = [Paragraph(_facts(account, phase))]
+    blocks += _promises(phase, judged)
+    blocks += _checks(phase.evidence, account.outputs)
+    blocks += _trials(phase.evidence)
+    blocks += _noticed(phase)
+    blocks += _attempts(account, phase)
+    blocks += _repeat(account, phase)
+    return Section((f"Phase {phase.id}: ", phase.title, " ", state_of(phase)), tuple(blocks), is_folded)
+
+
+def whole_section(account: Account, whole: AttemptAccount) -> Section:
+    """Tell what was shown of all phases together."""
+    promised = tuple(Promise(item.text) for item in whole.items)
+    together = PhaseAccount("", "", promised, (whole,), None, None)
+    is_proven = whole.ending == "PASS" and bool(whole.items) and not failures_of(whole)
+    blocks = [*_promises(together, whole), *_checks(whole.evidence, account.outputs)]
+    mark = Mark("proven", "proven") if is_proven else Mark("not proven", "failed")
+    return Section(("All phases together ", mark), tuple(blocks), is_proven)
+
+
+def _facts(account: Account, phase: PhaseAccount) -> Words:
+    words: list[str | Code] = []
+    if phase.landed:
+        words += ["Landed as ", Code(phase.landed[:HASH])]
+        if phase.proven and phase.proven != phase.landed:
+            words += [", proven as ", Code(phase.proven[:HASH])]
+    elif phase.proven:
+        words += ["Proven as ", Code(phase.proven[:HASH])]
+    else:
+        words += ["Nothing of it was committed"] if phase.attempts else ["No agent worked on it in this run"]
+    spent_s = sum(seconds(one.began, one.ended) for one in account.spans if one.phase == phase.id)
+    cost = sum(one.cost_usd for one in phase.attempts)
+    spent = [
+        counted(len(phase.attempts), "attempt") if phase.attempts else "",
+        lasting(spent_s) if spent_s else "",
+        f"${cost:.2f}" if cost else "",
+    ]
+    words += [f". {told}." if (told := ", ".join(filter(None, spent))) else "."]
+    if phase.intent:
+        words += [
+            " Judged against the text frozen as ",
+            Code(phase.intent.removeprefix("sha256:")[:HASH]),
+            ".",
+        ]
+    return tuple(words)
+
+
+def _promises(phase: PhaseAccount, judged: AttemptAccount | None) -> Iterator[Block]:
+    found = {item.item: item for item in (judged.items if judged else ())}
+    numbered = [*enumerate(phase.promised, 1)]
+    for title, is_criterion in (("Promised", False), ("Acceptance criteria", True)):
+        points = tuple(
+            _promise(phase, judged, number, found.get(number))
+            for number, promise in numbered
+            if promise.is_criterion == is_criterion
+        )
+        if points:
+            yield Heading((title,))
+            yield Points(points)
+
+
+def _promise(
+    phase: PhaseAccount, judged: AttemptAccount | None, number: int, item: ItemVerdict | None
+) -> Point:
+    text = phase.promised[number - 1].text
+    waived = next((one for one in phase.waived if one.item == number), None)
+    below: list[Words] = []
+    if waived is not None:
+        below.append(("Accepted unmet on ", waived.on, ". ", Said(waived.by, waived.reason)))
+    if item is None:
+        return Point((Mark("NOT_RUN", "open"), f" {number}. ", *plan_words(text)), tuple(below))
+    if item.evidence:
+        below.append(
+            ("Looked up and found: " if item.outcome == "PASS" else "Cited: ", *_cited(item.evidence))
+        )
+    if item.why:
+        below.append(_why(judged, item))
+    if waived is not None:
+        mark = Mark(f"{item.outcome}, WAIVED", "open")
+    elif item.outcome == "PASS" and not item.evidence:
+        # A journal of an earlier version: the verifier's word alone.
+        mark = Mark("PASS", "plain")
+    else:
+        mark = Mark(item.outcome, _TONES[item.outcome])
+    return Point((mark, f" {number}. ", *plan_words(text)), tuple(below))
+
+
+def _why(judged: AttemptAccount | None, item: ItemVerdict) -> Words:
+    """Give a reason, quoted where it is the verifier's; where no opinion is kept, all but silence is."""
+    opinion = judged.opinion if judged else None
+    if opinion is None:
+        is_said = item.outcome != "NOT_RUN"
+    else:
+        is_said = any(entry.item == item.item and entry.why == item.why for entry in opinion.entries)
+    return (Said("the verifier", item.why),) if is_said else (f"asbuilt: {item.why}",)
+
+
+def _cited(evidence: Sequence[str]) -> Iterator[str | Code]:
+    for number, words in enumerate(evidence):
+        if number:
+            yield ", "
+        lead = next((one for one in _CITED if words.startswith(one)), "")
+        yield from (lead,) if lead else ()
+        yield Code(words.removeprefix(lead).strip("`"))
+
+
+def _checks(evidence: Sequence[Evidence], outputs: Mapping[str, str]) -> Iterator[Block]:
+    if not evidence:
+        return
+    yield Heading(("Checks, run by asbuilt on a clean checkout",))
+    yield Table(
+        ("check", "outcome", "exit", "ran", "skipped", "failed", "took", "tree"),
+        tuple(_check(one) for one in evidence),
+    )
+    for one in evidence:
+        if outputs.get(one.output) and one.outcome != "PASS":
+            yield Paragraph(("What ", Code(command_of(one)), " printed last:"))
+            yield Listing(outputs[one.output])
+
+
+def _check(one: Evidence) -> tuple[Words, ...]:
+    why: Words = (" ", one.why) if one.outcome != "PASS" and one.why else ()
+    numbers = (one.exit_code, one.ran, one.skipped, one.failed)
+    return (
+        (Code(command_of(one)),),
+        (Mark(one.outcome, _TONES[one.outcome]), *why),
+        *((() if number is None else (str(number),)) for number in numbers),
+        ("shown before" if one.reused else lasting(one.duration_s),),
+        (Code(one.tree[:HASH]),),
+    )
+
+
+def _trials(evidence: Sequence[Evidence]) -> Iterator[Block]:
+    """Tell how the run of the tests was tried itself."""
+    points = []
+    for one in evidence:
+        points += [Point((note,)) for note in one.notes]
+        if one.proves:
+            points.append(_names("Pass with this phase's work and fail without it", one.proves))
+        if one.idle:
+            points.append(_names("Pass without this phase's work too, and prove nothing about it", one.idle))
+        if one.old_failures:
+            points.append(_names("Failed before this phase too, and count as old", one.old_failures))
+        if one.new_failures:
+            points.append(_names("Fail, and did not before", one.new_failures))
+    if points:
+        yield Heading(("How the test run was tried",))
+        yield Points(tuple(points))
+
+
+def _names(title: str, names: Sequence[str]) -> Point:
+    return Point((f"{title}: {counted(len(names), 'test')}.",), (codes(names),))
+
+
+def _noticed(phase: PhaseAccount) -> Iterator[Block]:
+    """Tell what asbuilt noticed about the changes, and what a person said to it."""
+    remarks = phase.judged.remarks if phase.judged else ()
+    if remarks:
+        yield Heading(("Noticed about the changes",))
+        yield Points(tuple(_remark(one, phase.signed.get(one.key, "")) for one in remarks))
+
+
+def _remark(one: Remark, signed: str) -> Point:
+    word, tone = _SEVERE[one.severity]
+    below: list[Words] = []
+    if one.was:
+        below.append(("Before: ", Code(one.was)))
+    if one.now:
+        below.append(("Now: ", Code(one.now)))
+    if one.cited:
+        below.append(("The plan orders it: ", one.cited))
+    if one.severity is Severity.SIGN_OFF:
+        below.append(("Signed off: ", signed or "not yet"))
+    return Point((Mark(word, tone), f" {one.rule.replace('-', ' ')}, ", Code(one.place)), tuple(below))
+
+
+def _attempts(account: Account, phase: PhaseAccount) -> Iterator[Block]:
+    if not phase.attempts:
+        return
+    yield Heading(("Attempts",))
+    yield Points(tuple(_attempt(account, phase, one) for one in reversed(phase.attempts)))
+
+
+def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Point:
+    by = f" by {one.agent}" if one.agent else ""
+    took = f", {lasting(seconds(one.began_at, one.ended_at))}" if one.ended_at else ""
+    cost = f", ${one.cost_usd:.2f}" if one.cost_usd else ""
+    ending = "says that it is done" if one.ending == "done" else one.ending
+    reason = f": {one.reason}" if one.reason and one.ending != "done" else ""
+    below: list[Words] = [(Said(one.agent or "the agent", one.says),)] if one.says else []
+    below += failures_of(one)
+    if one.kept:
+        name = f"{account.name}.{phase.id}.{one.number}"
+        below.append(("Kept: ", Code(f"asbuilt attempts diff {name}"), " shows ", Code(one.kept)))
+    return Point((f"Attempt {one.number}, {one.role}{by}{took}{cost}: {ending}{reason}",), tuple(below))
+
+
+def failures_of(attempt: AttemptAccount) -> list[Words]:
+    """Word what kept an attempt from being proven, and who found it."""
+    found: list[Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
+    found += [
+        ("asbuilt ran ", Code(command_of(check)), f": {check.outcome}, {check.why}")
+        for check in attempt.evidence
+        if check.outcome != "PASS"
+    ]
+    found += [(f"asbuilt on the verdict: {fault}",) for fault in attempt.faults]
+    found += [
+        (f"item {item.item}: {item.outcome}. ", *_why(attempt, item))
+        for item in attempt.items
+        if item.outcome != "PASS" and not item.waived
+    ]
+    return found
+
+
+def _repeat(account: Account, phase: PhaseAccount) -> Iterator[Block]:
+    """Give the commands that run every check of it again, by hand, in a clone that has the commit."""
+    last = phase.judged
+    commit = (phase.landed or phase.proven or "")[:HASH] or (last.kept if last else None)
+    if commit is None or not phase.evidence:
+        return
+    folder = f"../{account.slug}-{phase.id}"
+    lines = [shlex.join(("git", "worktree", "add", "--detach", folder, commit)), shlex.join(("cd", folder))]
+    back = dict.fromkeys(path for one in phase.evidence for path in one.put_back)
+    lines += [shlex.join(("git", "checkout", "HEAD^", "--", *back))] if back else []
+    lines += [account.setup] if account.setup else []
+    lines += dict.fromkeys(command_of(one) for one in phase.evidence)
+    yield Heading(("Repeat it by hand",))
+    yield Listing("\n".join(_single(lines)))
+
+
+def _single(lines: Iterable[str]) -> Iterator[str]:
+    """Keep each command on its line: one that has several is a line of the file, not of a shell."""
+    yield from (" ".join(line.split("\n")) for line in lines)

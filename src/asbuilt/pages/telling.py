@@ -1,0 +1,245 @@
+"""An account as a document: how it stands, what to know, then each phase, the newest first. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.lifecycle.report import sums
+from asbuilt.pages.document import (
+    Code,
+    Document,
+    Drawing,
+    Figure,
+    Figures,
+    Listing,
+    Mark,
+    Paragraph,
+    Point,
+    Points,
+    Said,
+    Section,
+    Table,
+)
+from asbuilt.pages.drawing import DOINGS, edges, graph, timeline
+from asbuilt.pages.html import html
+from asbuilt.pages.knowing import to_know
+from asbuilt.pages.markdown import markdown
+from asbuilt.pages.phases import HASH, counted, phase_section, state_of, whole_section
+from asbuilt.pages.times import clock, lasting, moment, seconds, zone_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import tzinfo
+
+    from asbuilt.lifecycle.report import Account, Decision
+    from asbuilt.pages.document import Block, Tone, Words
+
+_GOOD: Final = ("landed", "held", "proven", "done", "undone")
+_GONE: Final = ("failed", "stopped")
+
+
+class Page:
+    """The report of a run, in both its forms."""
+
+    def __init__(self, account: Account, zone: tzinfo | None) -> None:
+        """Take the account, and the zone in which its times are shown; None is the machine's own."""
+        self._document = told(account, zone)
+
+    @property
+    def markdown(self) -> str:
+        """Give it as Markdown."""
+        return markdown(self._document)
+
+    @property
+    def html(self) -> str:
+        """Give it as one HTML file."""
+        return html(self._document)
+
+
+def told(account: Account, zone: tzinfo | None) -> Document:
+    """Tell an account."""
+    known = to_know(account)
+    blocks: list[Block] = [Figures(tuple(_figures(account)))]
+    blocks += _failure(account, zone) if account.state == "failed" else _reason(account)
+    if known:
+        points = tuple(Point((f"Phase {phase}: ", *words) if phase else words) for phase, words in known)
+        blocks.append(Section(("What to know",), (Points(points),)))
+    blocks += _drawings(account, zone)
+    if account.whole is not None:
+        blocks.append(whole_section(account, account.whole))
+    notable = {phase for phase, _ in known}
+    blocks += (
+        phase_section(account, phase, is_folded=bool(phase.proven) and phase.id not in notable)
+        for phase in account.phases
+    )
+    blocks += _commits(account)
+    blocks += _decisions(account, zone)
+    blocks += _repeat(account)
+    return Document(
+        title=account.title or account.slug,
+        above=("Run ", Code(account.name), " of ", Code(account.plan)),
+        below=_standing(account, zone),
+        blocks=tuple(blocks),
+        end=(
+            "Written by asbuilt from its journal",
+            f" on {moment(account.at, zone)} {zone_of(account.at, zone)}" if account.at else "",
+            ". Green stands for what asbuilt ran or looked up itself. What somebody said is quoted.",
+        ),
+    )
+
+
+def _standing(account: Account, zone: tzinfo | None) -> Words:
+    tone: Tone = "plain"
+    if account.state in _GOOD:
+        is_clean = all(phase.proven and not phase.waived for phase in account.phases)
+        tone = "proven" if is_clean and account.phases else "plain"
+    elif account.state in _GONE:
+        tone = "failed" if account.state == "failed" else "open"
+    where = f" on {account.target}" if account.state == "landed" else ""
+    commit: Words = (", ", Code(account.landed[-1].stands[:HASH])) if account.landed else ()
+    when = account.ended_at or account.at
+    at = f", {moment(when, zone)} {zone_of(when, zone)}" if when else ""
+    return Mark(account.state, tone), where, *commit, at
+
+
+def _figures(account: Account) -> Iterator[Figure]:
+    total = sums(account)
+
+    if total.items:
+        yield _share(total.items_proven, total.items, "items proven", waived=total.waived)
+    if total.checks:
+        yield _share(total.checks_passed, total.checks, "checks passed")
+    yield Figure(str(total.waived), "waived", "open" if total.waived else "plain")
+    yield Figure(str(total.not_run), "not run", "open" if total.not_run else "plain")
+    if account.began_at:
+        yield Figure(lasting(seconds(account.began_at, account.ended_at or account.at)), "from start to end")
+    if account.cost_usd:
+        yield Figure(f"${account.cost_usd:.2f}", "at API prices")
+
+
+def _share(part: int, whole: int, label: str, *, waived: int = 0) -> Figure:
+    tone: Tone = "proven" if part == whole else "failed"
+    return Figure(f"{part} of {whole}", label, "open" if waived and part + waived == whole else tone)
+
+
+def _reason(account: Account) -> Iterator[Block]:
+    if account.reason:
+        yield Paragraph((account.reason,))
+
+
+def _failure(account: Account, zone: tzinfo | None) -> Iterator[Block]:
+    points: list[Words] = []
+    unproven = [phase.id for phase in account.phases if phase.proven is None]
+    if unproven:
+        points.append(("Phase: ", unproven[0]))
+    points.append(("What: ", account.reason))
+    points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
+    points += [("Kept: ", Code(path)) for path in account.workspaces]
+    points += [("Go on: ", Code(command)) for command in _commands(account)]
+    when = f" - {moment(account.at, zone)}" if account.at else ""
+    yield Section((f"Run failed{when}",), (Points(tuple(map(Point, points))),))
+
+
+def _what_stands(account: Account) -> Words:
+    words: list[str | Code] = []
+    if account.landed:
+        words += [f"{counted(len(account.landed), 'phase')} landed on ", Code(account.target)]
+    if account.pending:
+        words += ["; "] if words else []
+        words += [f"{counted(len(account.pending), 'phase')} proven on ", Code(account.branch)]
+    return (*(words or ["nothing landed"]), ".")
+
+
+def _commands(account: Account) -> Iterator[str]:
+    if account.kind == "undo":
+        yield f"asbuilt land {account.slug} --undo"
+        return
+    if account.kind == "run":
+        yield f"asbuilt run {account.slug}"
+    if account.pending:
+        yield f"asbuilt land {account.slug}"
+
+
+def _drawings(account: Account, zone: tzinfo | None) -> Iterator[Block]:
+    titles = {one.id: one.title for one in account.outline}
+    if len(account.outline) > 1:
+        tones: dict[str, Tone] = {one.id: "plain" for one in account.outline}
+        tones |= {phase.id: state_of(phase).tone for phase in account.phases}
+        above: dict[str, list[str]] = {}
+        for need, phase in edges(account.outline):
+            above.setdefault(phase, []).append(need)
+        points = tuple(
+            Point((f"{one.id} ", one.title, f", after {', '.join(above[one.id])}" if one.id in above else ""))
+            for one in account.outline
+        )
+        yield Section(("Phases",), (Drawing(graph(account.outline, tones), (Points(points),)),))
+    if account.spans:
+        rows = tuple(
+            (
+                (span.phase or "run",),
+                (span.what if span.what == DOINGS[span.doing] else f"{DOINGS[span.doing]}: {span.what}",),
+                (clock(span.began, zone),),
+                (lasting(seconds(span.began, span.ended)),),
+            )
+            for span in account.spans
+        )
+        table = Table(("phase", "what", "began", "took"), rows)
+        yield Section(("Time",), (Drawing(timeline(account.spans, titles, zone), (table,)),))
+
+
+def _commits(account: Account) -> Iterator[Block]:
+    if account.landed:
+        points = tuple(
+            Point(
+                (
+                    f"Phase {one.phase}: ",
+                    Code(one.stands[:HASH]),
+                    *(() if one.stands == one.commit else (" (proven as ", Code(one.commit[:HASH]), ")")),
+                )
+            )
+            for one in account.landed
+        )
+        yield Section(("Landed on ", Code(account.target)), (Points(points),))
+    if account.pending:
+        points = tuple(Point((f"Phase {work.phase}: ", Code(work.commit[:HASH]))) for work in account.pending)
+        yield Section(("Proven on ", Code(account.branch), ", not landed"), (Points(points),))
+    if account.undone:
+        points = tuple(Point((f"Phase {one.phase}: ", Code(one.stands[:HASH]))) for one in account.undone)
+        yield Section(("Taken back from ", Code(account.target)), (Points(points),))
+
+
+def _decisions(account: Account, zone: tzinfo | None) -> Iterator[Block]:
+    for title, is_sign_off in (("Sign-offs", True), ("Who decided", False)):
+        found = [one for one in account.decisions if (one.kind == "sign-off") == is_sign_off]
+        if found:
+            yield Section((title,), (Points(tuple(_decision(one, zone) for one in found)),))
+
+
+def _decision(one: Decision, zone: tzinfo | None) -> Point:
+    if not one.answer:
+        below: tuple[Words, ...] = (("Nobody has answered: ", Code(f"asbuilt approve yes {one.name}")),)
+        return Point((Mark("open", "open"), f" {one.name}, {one.kind}: ", one.question), below)
+    note: Words = (" ", Said("reason", one.note)) if one.note else ()
+    below = ((f"{one.by}, {moment(one.at, zone)}.", *note),)
+    return Point((Mark(one.answer, "plain"), f" {one.name}, {one.kind}: ", one.question), below)
+
+
+def _repeat(account: Account) -> Iterator[Block]:
+    points: list[Words] = [("Tests: ", Code(account.tests))] if account.tests else [("Tests: none",)]
+    if account.setup:
+        points.append(("Setup, once, before any agent's code was there: ", Code(account.setup)))
+    if account.baseline:
+        points.append(("Before any work: ", account.baseline))
+    if account.ring:
+        held = (
+            "nothing: files and network of the user were in reach" if account.ring == "none" else account.ring
+        )
+        points.append(("Held by: ", held))
+    yield Section(
+        ("Repeat it",),
+        (
+            Points(tuple(map(Point, points))),
+            Paragraph(("Every check again, on the trees as they were kept, and every verdict anew:",)),
+            Listing(f"asbuilt verify --replay {account.name}"),
+        ),
+    )

@@ -1,0 +1,74 @@
+"""Which files a phase promises by name, and whether anything was done about them.
+
+The one rule: a name is a promise only where its item does not say that the file goes, or is only looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.proof.suites.model import Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, language_of, role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from asbuilt.proof.suites.model import Change, Order
+
+_ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
+_CHECKS: Final = re.compile(
+    r"^\W*(verification|validation|checks?|test commands?)\b", re.IGNORECASE | re.MULTILINE
+)
+_FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
+_GOES: Final = re.compile(
+    r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold)", re.IGNORECASE
+)
+_MAY_BE: Final = re.compile(
+    r"\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b", re.IGNORECASE
+)
+_LOOKED_AT: Final = re.compile(
+    r"\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|format|lint)",
+    re.IGNORECASE,
+)
+
+
+def wanted_and_checked(text: str) -> tuple[str, str]:
+    """Cut a phase into what it wants and how that is checked."""
+    cut = _CHECKS.search(text)
+    return (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
+
+
+def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
+    """Find files that work items name and that are not there, or that nobody has touched for other work.
+
+    `there` has every path of the tree that is judged.
+    """
+    touched = [change.path for change in changes]
+    works = any(_is_product(path) for path in touched)
+    for item, path in _promised(order.text):
+        if not any(one == path or one.endswith(f"/{path}") for one in there):
+            yield _finding(path, item, "the phase names it, and the tree has no such file")
+        elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
+            yield _finding(path, item, "the phase names it, and no file of the product was changed")
+
+
+def _promised(text: str) -> Iterator[tuple[str, str]]:
+    """Give every file that a work item names, with the item."""
+    told = set()
+    for line in wanted_and_checked(text)[0].splitlines():
+        item = _ITEM.match(line)
+        if item is None or _GOES.search(item[1]) or _MAY_BE.search(item[1]):
+            continue
+        for path in _FILE.findall(item[1]):
+            if language_of(path) and path not in told:
+                told.add(path)
+                yield item[1], path
+
+
+def _is_product(path: str) -> bool:
+    return role_of(path) in (Role.PRODUCT, Role.TEST) and not (is_in_tests(path) or is_called_test(path))
+
+
+def _finding(path: str, item: str, why: str) -> Finding:
+    return Finding(Kind.PROMISE_UNKEPT, Severity.SIGN_OFF, path, "", None, None, shortened(item), why)

@@ -1,0 +1,91 @@
+"""Does what was shown once still hold? What was kept beside what was found anew. Pure.
+
+The one rule: only the same outcome holds. What could not be run again is said, and does not hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.proof.evidence import TESTS
+from asbuilt.proof.remarks import OBSERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.remarks import Remark
+    from asbuilt.proof.verdict import ItemVerdict, Verdict
+
+VERDICT: Final = "verdict"
+NOTICED: Final = "remarks about the changes"
+
+
+class Again(NamedTuple):
+    """One thing that was shown: how it came out then, and how now."""
+
+    what: str
+    """`tests`, a check's own text, `item 2`, `verdict`."""
+    was: str
+    now: str
+    why: str = ""
+    """What is behind the outcome of now, or how it differs though it holds."""
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether it came out as it did then."""
+        return self.was == self.now
+
+
+def checks_again(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[Again]:
+    """Compare what checks showed with what they show."""
+    found = {one.name: one for one in now}
+    instead = "; ".join(f"{one.name}: {one.why}" for one in now if one.outcome != "PASS")
+    for one in then:
+        again = found.get(one.name)
+        if again is None:
+            yield Again(one.name, one.outcome, "NOT_RUN", instead or "it is not part of the phase")
+        elif again.outcome != one.outcome:
+            yield Again(one.name, one.outcome, again.outcome, again.why)
+        else:
+            yield Again(one.name, one.outcome, again.outcome, _difference(one, again))
+
+
+def _difference(then: Evidence, now: Evidence) -> str:
+    """Say what is not the same though the outcome is."""
+    counts = [(one.ran, one.skipped, one.failed) for one in (then, now)]
+    told = []
+    if then.name == TESTS and counts[0] != counts[1]:
+        was, is_now = (f"{ran} ran, {skipped} skipped, {failed} failed" for ran, skipped, failed in counts)
+        told.append(f"{is_now}; then {was}")
+    if then.ring != now.ring:
+        told.append(f"held by {now.ring or 'nothing'}; then by {then.ring or 'nothing'}")
+    return "; ".join(told)
+
+
+def remarks_again(then: Sequence[Remark], now: Sequence[Remark]) -> Iterator[Again]:
+    """Compare what was noticed about a change with what is noticed; what was seen only once is left out."""
+    lasting = [one for one in then if one.rule not in OBSERVED]
+    was, is_now = ({one.key: one for one in remarks} for remarks in (lasting, now))
+    yield Again(NOTICED, str(len(was)), str(len(is_now)))
+    for key in dict.fromkeys((*was, *is_now)):
+        words = [side[key].severity.value if key in side else "not noticed" for side in (was, is_now)]
+        if words[0] != words[1]:
+            yield Again((was.get(key) or is_now[key]).words, *words)
+
+
+def verdict_again(items: Sequence[ItemVerdict], faults: Sequence[str], now: Verdict) -> Iterator[Again]:
+    """Compare what was found about every item with what is found; a waiver makes no item better or worse."""
+    yield Again(VERDICT, _soundness(faults), _soundness(now.faults), "; ".join(now.faults))
+    found = {item.item: item for item in now.items}
+    for item in items:
+        again = found.get(item.item)
+        if again is None:
+            yield Again(f"item {item.item}", item.outcome, "NOT_RUN", "the phase has no such item")
+        else:
+            why = "" if again.outcome == item.outcome else again.why
+            yield Again(f"item {item.item}", item.outcome, again.outcome, why)
+
+
+def _soundness(faults: Sequence[str]) -> str:
+    return "void" if faults else "sound"

@@ -1,0 +1,268 @@
+"""Whether a phase stayed where its plan put it, and what it did to files that act beyond it.
+
+The one rule: what the phase names is its own; all else of these kinds has a rule, and the user's word on it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.errors import PlanUnreadable
+from asbuilt.plan.reader import read
+from asbuilt.proof.infrastructure import is_cache
+from asbuilt.proof.remarks import Remark, content_of, words_of
+from asbuilt.proof.suites.model import Change, Severity
+from asbuilt.proof.suites.orders import ordered
+from asbuilt.proof.suites.places import is_in_tests, parents
+from asbuilt.settings.registry import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from asbuilt.proof.suites.model import Order
+
+
+class Boundary(StrEnum):
+    """What lies beyond a phase, by the key of the setting that rules it."""
+
+    OUTSIDE = "outside"
+    PLAN = "plan"
+    CI = "ci"
+    HOOKS = "hooks"
+    GIT = "git"
+    AGENTS = "agents"
+    SETTINGS = "settings"
+    LOCKS = "locks"
+
+
+USUAL: Final[Mapping[str, str]] = {
+    boundary.value: str(SETTINGS[f"scope.{boundary}"].default) for boundary in Boundary
+}
+"""What each boundary means where nobody has chosen."""
+_SEVERITY: Final = {"block": Severity.FAILS, "sign-off": Severity.SIGN_OFF, "note": Severity.NOTE}
+_PLACES: Final[dict[Boundary, re.Pattern[str]]] = {
+    Boundary.CI: re.compile(
+        r"^\.(github|forgejo|gitea)/(workflows|actions)/|^\.gitlab-ci\.ya?ml$|^\.gitlab/ci/|^\.circleci/|"
+        r"^azure-pipelines[^/]*\.ya?ml$|(^|/)Jenkinsfile$|^\.travis\.yml$|^bitbucket-pipelines\.yml$|^\.buildkite/|"
+        r"^\.drone\.ya?ml$|^\.woodpecker(/|\.ya?ml$)|^\.?appveyor\.yml$|^\.cirrus\.yml$|^\.ci/|(^|/)CODEOWNERS$"
+    ),
+    Boundary.HOOKS: re.compile(
+        r"^\.(husky|githooks|git-hooks|lefthook)/|^\.pre-commit-config\.ya?ml$|^\.?lefthook\.ya?ml$|"
+        r"^\.overcommit\.yml$|^\.lintstagedrc"
+    ),
+    Boundary.GIT: re.compile(r"(^|/)\.git(attributes|modules)$"),
+    Boundary.AGENTS: re.compile(
+        r"(^|/)(\.(claude|codex|cursor|gemini|continue|opencode|windsurf|aider[^/]*)(/|$)|\.(cursor|windsurf)rules$|"
+        r"(AGENTS|CLAUDE|GEMINI)(\.local)?\.md$|\.mcp\.json$|opencode\.jsonc?$)|^\.github/copilot-instructions\.md$"
+    ),
+    Boundary.SETTINGS: re.compile(r"^asbuilt\.toml$|^\.asbuilt/"),
+    Boundary.LOCKS: re.compile(
+        r"(^|/)((uv|poetry|pdm|Pipfile|Cargo|Gemfile|composer|bun|flake|mix|pubspec|Podfile)\.lock|bun\.lockb|"
+        r"yarn\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|gradle\.lockfile)$"
+    ),
+}
+_ORDERED_BY: Final[dict[Boundary, re.Pattern[str]]] = {
+    Boundary.CI: re.compile(r"\b(CI|continuous integration|GitHub Actions|workflows?|pipelines?)\b"),
+    Boundary.HOOKS: re.compile(r"\b(pre-commit|git hooks?|husky|lefthook)\b", re.IGNORECASE),
+    Boundary.LOCKS: re.compile(
+        r"\block ?files?\b|\b((add|upgrad|bump|pin|updat|install|remov)\w*|us(e|es|ing))\b.*"
+        r"\b(dependenc|package|librar)",
+        re.IGNORECASE,
+    ),
+}
+_RULES: Final = {
+    Boundary.CI: "ci-changed",
+    Boundary.HOOKS: "hook-changed",
+    Boundary.GIT: "git-setting-changed",
+    Boundary.AGENTS: "agent-setting-changed",
+    Boundary.SETTINGS: "asbuilt-setting-changed",
+    Boundary.LOCKS: "lock-file-changed",
+}
+_MANIFEST: Final = re.compile(
+    r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"
+    r"build\.gradle(\.kts)?|flake\.nix|mix\.exs|pubspec\.yaml|Podfile)$"
+)
+_TEST_NAME: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|[^/]*[.-](test|spec))\.\w+$")
+_WORDS_ONLY: Final = re.compile(r"\.(md|rst|txt|adoc)$", re.IGNORECASE)
+_HEADING: Final = re.compile(r"^\s*#{1,6}\s+([^:]+):?(.*)$")
+_LABEL: Final = re.compile(
+    r"^\s*([-*+]\s+)?(?:(?:\*\*|__)([^*_:]{3,40}):?(?:\*\*|__):?|([A-Za-z][A-Za-z -]{2,40}):)(.*)$"
+)
+_WITHIN: Final = re.compile(
+    r"^(scope|(affected |touched |changed )?files( to (change|modify|touch|create|edit|add))?|touches)$",
+    re.IGNORECASE,
+)
+_WITHOUT: Final = re.compile(
+    r"^(non-? ?scope|out of scope|not in scope|do not touch|off limits)$", re.IGNORECASE
+)
+_WITHOUT_IT: Final = "checks run without what programs leave for their next run"
+_PATH: Final = re.compile(
+    r"`([^`\s]+)`|(?<![\w/.])((?:[\w.@*?-]+/)+[\w.@*?-]*|[\w@*?-][\w.@*?-]*\.[A-Za-z]\w{0,5})(?![\w/])"
+)
+
+
+def beyond(
+    changes: Iterable[Change], order: Order, rules: Mapping[str, str], *, around: str = ""
+) -> tuple[Remark, ...]:
+    """Look at every file that a phase changed: is it within its scope, and may it act beyond it?
+
+    `around` is what the plan says around its phases: what is out of scope there is so in every phase.
+    """
+    every = [change for change in changes if change.before != change.after]
+    touched = {change.path for change in every}
+    within, without = stated(order.text, _WITHIN), stated(order.text, _WITHOUT) + stated(around, _WITHOUT)
+    # What is left out is not ordered by being named there.
+    left_out = {at for at, _ in _under(order.text, _WITHOUT)}
+    lines = ("" if at in left_out else line for at, line in enumerate(order.text.splitlines()))
+    order = order._replace(text="\n".join(lines))
+    made = [change for change in every if change.after is not None and is_cache(change.path)]
+    found = [_remark("cache-kept", Severity.NOTE, change, _WITHOUT_IT) for change in made[:1]]
+    for change in every:
+        if is_cache(change.path):
+            continue
+        placed = [*_at_a_place(change, order, rules, touched)]
+        found += placed or _outside(change, order, rules, within, without)
+    return tuple(found)
+
+
+def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[str, str]) -> Remark | None:
+    """Say what an agent did to the plan, which was put back: a mark is worth a line, a wish is not its."""
+    if before == after:
+        return None
+    content = content_of(Change(path, before, after))
+    if _intent(before) == _intent(after):
+        return Remark("plan-marked", Severity.NOTE, path, now="marks are asbuilt's to set", content=content)
+    now = "it is gone" if after is None else "it wants something else"
+    severity = _SEVERITY[rules[Boundary.PLAN]]
+    return Remark("plan-changed", severity, path, now=f"{now}; it was put back", content=content)
+
+
+def strayed(before: Mapping[str, str], after: Mapping[str, str], *, is_shared: bool) -> list[Remark]:
+    """Say what changed outside the workspace while an agent worked that no ring held.
+
+    What is shared with a person may be theirs: they are asked. All else fails, and stays as it is until
+    somebody puts it back.
+    """
+    rule, severity = ("changed-in-your-checkout", Severity.SIGN_OFF) if is_shared else (
+        "changed-outside-the-workspace", Severity.FAILS
+    )  # fmt: skip
+    why = "while an agent worked and no ring held it; was it you?" if is_shared else "put it back"
+    return [
+        Remark(rule, severity, name, was=before.get(name, ""), now=f"{after.get(name, 'gone')}; {why}")
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+
+
+def stated(text: str, title: re.Pattern[str] = _WITHIN) -> tuple[str, ...]:
+    """List the paths that stand under a title, or behind it on its line; none where nothing has it."""
+    found = (pair for _, told in _under(text, title) for pair in _PATH.findall(told))
+    return tuple(dict.fromkeys((quoted or bare).removeprefix("./").rstrip(".,") for quoted, bare in found))
+
+
+def _under(text: str, title: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Give the lines under a title, each with its place; code is no text."""
+    is_open = is_code = False
+    for at, line in enumerate(text.splitlines()):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_code = not is_code
+        name, rest = (None, "") if is_code else _titled(line)
+        if name is not None:
+            is_open = title.match(name) is not None
+        if is_open and not is_code:
+            yield at, rest
+
+
+def _titled(line: str) -> tuple[str | None, str]:
+    """Give the title that a line is, and what stands behind it; None for a line that is none."""
+    heading = _HEADING.match(line)
+    if heading is not None:
+        return heading[1].strip(), heading[2]
+    label = _LABEL.match(line)
+    if label is None:
+        return None, line
+    name = (label[2] or label[3]).strip()
+    # A bullet with a label of another kind goes on with the list that it is in.
+    is_title = not label[1] or _WITHIN.match(name) or _WITHOUT.match(name)
+    return (name, label[4]) if is_title else (None, line)
+
+
+def covers(patterns: Iterable[str], path: str) -> bool:
+    """Tell whether a path is one of some paths, lies below one, or is meant by a glob."""
+    return any(
+        path == one
+        or path.startswith(f"{one.rstrip('/')}/")
+        or fnmatchcase(path, one.replace("**/", "*"))
+        or ("/" not in one and path.rpartition("/")[2] == one)
+        for one in patterns
+    )
+
+
+def _at_a_place(
+    change: Change, order: Order, rules: Mapping[str, str], touched: set[str]
+) -> Iterator[Remark]:
+    for boundary, rule in _RULES.items():
+        if not _is_beyond(boundary, change):
+            continue
+        cited = ordered(order, change.path, _ORDERED_BY.get(boundary))
+        if cited is not None:
+            yield _remark(rule, Severity.ALLOWED, change)._replace(cited=words_of(cited))
+        elif boundary is Boundary.LOCKS and _has_manifest(change.path, touched):
+            yield _remark(rule, Severity.NOTE, change, "together with its manifest")
+        else:
+            yield _remark(rule, _SEVERITY[rules[boundary]], change, "the phase does not order it")
+
+
+def _is_beyond(boundary: Boundary, change: Change) -> bool:
+    if boundary is Boundary.SETTINGS and change.path == "pyproject.toml":
+        return _our_table(change.before) != _our_table(change.after)
+    return _PLACES[boundary].search(change.path) is not None
+
+
+def _outside(
+    change: Change, order: Order, rules: Mapping[str, str], within: tuple[str, ...], without: tuple[str, ...]
+) -> list[Remark]:
+    """Say that a file is none of those that the plan states, or one that it leaves out."""
+    path, severity = change.path, _SEVERITY[rules[Boundary.OUTSIDE]]
+    if ordered(order, path) is not None:
+        return []
+    if covers(without, path):
+        return [_remark("out-of-scope", severity, change, "the plan leaves it out")]
+    if not within or covers(within, path) or is_in_tests(path):
+        return []
+    if _TEST_NAME.search(path) or _WORDS_ONLY.search(path) or change.after == b"":
+        severity = Severity.NOTE
+    return [_remark("outside-the-scope", severity, change, f"the phase states {', '.join(within[:3])}")]
+
+
+def _remark(rule: str, severity: Severity, change: Change, why: str = "") -> Remark:
+    now = "it is new" if change.before is None else "it is gone" if change.after is None else "it is another"
+    told = f"{now}; {why}" if why else now
+    return Remark(rule, severity, change.path, now=told, content=content_of(change))
+
+
+def _has_manifest(path: str, touched: set[str]) -> bool:
+    folders = {"", *parents(path)}
+    return any(
+        _MANIFEST.match(other.rpartition("/")[2]) and other.rpartition("/")[0] in folders for other in touched
+    )
+
+
+def _our_table(data: bytes | None) -> object:
+    try:
+        whole: dict[str, Any] = tomllib.loads((data or b"").decode("utf-8", "replace"))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return None
+    tool = whole.get("tool")
+    return tool.get("asbuilt") if isinstance(tool, dict) else None
+
+
+def _intent(data: bytes | None) -> str | None:
+    try:
+        return None if data is None else read(data).intent
+    except PlanUnreadable:
+        return None

@@ -1,0 +1,1 @@
+"""What is done to asbuilt on purpose, to see that it holds."""

@@ -1,0 +1,47 @@
+"""A slice of the corpus, played as whole runs; `just lies` plays all of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from asbuilt.cli.selftest.corpus import Case, read_corpus, where
+from asbuilt.cli.selftest.play import play
+from asbuilt.cli.selftest.stage import lacks
+from asbuilt.cli.selftest.table import Judged, judged
+
+pytestmark = pytest.mark.crash
+WRONG = (Judged.MISSED, Judged.ALARM)
+SLICE = (
+    "pytest-test-replaced",
+    "pytest-conftest-flips",
+    "pytest-product-patches-runner",
+    "pytest-special-cased-inputs",
+    "pytest-written-to-checkout",
+    "pytest-process-left-behind",
+    "unittest-exit-forced",
+    "unittest-ignored-file",
+    "unittest-verdict-gap-noted",
+    "node-no-change",
+    "node-test-skipped",
+    "node-ci-changed",
+    "make-make-replaced",
+    "make-written-outside",
+    "pytest-phase-done",
+    "pytest-mended-in-a-fix",
+    "unittest-test-removed-by-order",
+    "node-tests-moved",
+    "make-old-failure",
+    "make-no-tests-by-design",
+)
+CASES = [case for case in read_corpus(where()) if case.name in SLICE]
+
+
+def test_the_slice_is_in_the_corpus() -> None:
+    assert sorted(case.name for case in CASES) == sorted(SLICE)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_lie_is_caught_and_honest_work_lands(case: Case) -> None:
+    assert lacks(case.project.kind) is None
+    shown = judged(case, play(case))
+    assert shown.judged not in WRONG, f"{shown.why}\nagain: asbuilt selftest lies --only {case.name} -v"

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.nights import Night
+from tests.cli.screens import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def night(tmp_path: Path, shop: Path) -> Iterator[Night]:
+    """A run of two phases that has landed, and one that has just begun."""
+    night = Night(tmp_path, shop)
+    story = night.plan("rate-limit", "20:00:00", {"1": ("Token bucket", []), "2": ("Limits", ["1"])})
+    story.prove("20:10:00", "1", "4f1c9a2", cost_usd=0.84)
+    story.prove("20:20:00", "2", "9d01c44", cost_usd=0.5)
+    story.land("20:21:00", **{"1": "4f1c9a2", "2": "9d01c44"})
+    night.plan("importer", "21:20:00")
+    yield night
+    night.close()
+
+
+def asbuilt(night: Night, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Type a command, without a terminal and with little else around it."""
+    base = {"HOME": str(night.shop.parent), "PATH": os.environ["PATH"], "ASBUILT_HOME": str(night.home.path)}
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "asbuilt", *arguments],
+        cwd=night.shop, env={**base, **environ}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def everything_in(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if ".git" not in path.parts)
+
+
+def test_a_run_that_is_under_way_has_a_page_already(night: Night) -> None:
+    lines = shown(night, ("report", "importer", "--markdown"), "plain", 80).splitlines()
+    assert lines[:3] == ["exit 0", "--- stdout", "# importer"]
+    assert [line for line in lines if line.startswith(("**running**, ", "- 2a"))] == [
+        lines[6],
+        "- 2a Redis store, after 1",
+    ]
+
+
+def test_a_landed_run_names_its_commits_time_and_cost(night: Night) -> None:
+    lines = shown(night, ("report", "rate-limit", "--markdown"), "plain", 80).splitlines()
+    assert [line for line in lines if line.startswith(("**", "- Phase", "- $", "- 21m"))] == [
+        "**landed** on main, `9d01c44000`, 13 Nov 2099, 21:21 CET",
+        "- 21m 00s from start to end",
+        "- $1.34 at API prices",
+        "- Phase 1: `4f1c9a2000`",
+        "- Phase 2: `9d01c44000`",
+    ]
+
+
+def test_the_page_is_copied_where_somebody_says_and_never_over_a_file(night: Night) -> None:
+    before = everything_in(night.shop)
+    first = asbuilt(night, "report", "rate-limit", "--to", "../reports")
+    assert (first.returncode, first.stderr) == (0, "")
+    folder = night.shop.parent / "reports"
+    assert everything_in(folder) == ["rate-limit.1.html", "rate-limit.1.md"]
+    assert first.stdout.splitlines() == [f"{folder}/rate-limit.1.html", f"{folder}/rate-limit.1.md"]
+    (folder / "rate-limit.1.html").unlink()
+    (folder / "rate-limit.1.md").write_text("signed off by me", encoding="utf-8")
+    again = asbuilt(night, "report", "rate-limit", "--to", "../reports")
+    assert "there is a rate-limit.1.md already in" in " ".join(again.stderr.split())
+    assert (again.returncode, again.stderr.splitlines()[-3:]) == (
+        1,
+        [
+            "  Why:  A report that somebody has kept, and perhaps written into, is never",
+            "        written over.",
+            "  Next: Move it away, or name another folder.",
+        ],
+    )
+    assert (folder / "rate-limit.1.md").read_text(encoding="utf-8") == "signed off by me"
+    assert everything_in(folder) == ["rate-limit.1.md"]
+    assert everything_in(night.shop) == before
+
+
+def test_a_page_that_cannot_be_written_says_so(night: Night) -> None:
+    (night.shop.parent / "file").write_text("", encoding="utf-8")
+    refused = asbuilt(night, "report", "rate-limit", "--to", "../file/reports")
+    assert "the page cannot be written into" in " ".join(refused.stderr.split())
+    assert (refused.returncode, refused.stderr.splitlines()[-2:]) == (
+        1,
+        [
+            "  Why:  It is made from the journal each time, so nothing is lost.",
+            "  Next: Name a folder that you may write to with --to.",
+        ],
+    )
+
+
+def test_the_page_lies_in_the_runs_folder_and_a_browser_is_given_it(night: Night) -> None:
+    browser, seen = night.shop.parent / "browser", night.shop.parent / "seen"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {seen}\n', encoding="utf-8")
+    browser.chmod(0o700)
+    before = everything_in(night.shop)
+    opened = asbuilt(night, "report", "rate-limit", "--open", BROWSER=str(browser))
+    page = night.home.runs / "r1" / "report.html"
+    assert (opened.returncode, opened.stdout, opened.stderr) == (0, f"{page}\n", "")
+    assert seen.read_text(encoding="utf-8") == str(page)
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert page.with_suffix(".md").read_text(encoding="utf-8").startswith("# rate-limit\n")
+    assert everything_in(night.shop) == before
+
+
+@pytest.mark.parametrize("browser", ["", "/nowhere/browser", "false", "'"])
+def test_where_no_browser_starts_the_path_is_told(night: Night, browser: str) -> None:
+    opened = asbuilt(night, "report", "rate-limit", "--open", BROWSER=browser)
+    page = night.home.runs / "r1" / "report.html"
+    assert (opened.returncode, opened.stdout, opened.stderr) == (
+        0, f"{page}\n", "! No browser could be started here: open that file.\n",
+    )  # fmt: skip
+
+
+def test_a_script_gets_the_sums_and_the_files(night: Night) -> None:
+    told = json.loads(asbuilt(night, "report", "rate-limit", "--to", "../reports", "--json").stdout)
+    folder = night.shop.parent / "reports"
+    assert told == {
+        "schema": "asbuilt.report/1", "run": "rate-limit.1", "plan": "plans/rate-limit.md",
+        "state": "landed", "at": "2099-11-13T20:00:00Z", "ended_at": "2099-11-13T20:21:00Z", "reason": "",
+        "items": 0, "checks": 0, "items_proven": 0, "checks_passed": 0, "not_run": 0, "waived": 0,
+        "notes": [], "cost": {"usd": 1.34},
+        "files": [f"{folder}/rate-limit.1.html", f"{folder}/rate-limit.1.md"],
+    }  # fmt: skip

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from asbuilt.lifecycle.timeline import Span, spans_of
+
+Told = tuple[str, str, dict[str, object]]
+
+
+def test_the_time_of_a_run_is_told_by_what_was_done_in_it() -> None:
+    events: list[Told] = [
+        ("01", "run.started", {}),
+        ("03", "phase.begun", {"phase": "1"}),
+        ("03", "attempt.begun", {"phase": "1", "number": 1, "role": "implement"}),
+        ("05", "attempt.ended", {"phase": "1", "number": 1}),
+        ("05", "run.parked", {"why": "usage limit"}),
+        ("09", "attempt.begun", {"phase": "1", "number": 1, "role": "implement"}),
+        ("10", "attempt.ended", {"phase": "1", "number": 1}),
+        ("11", "tree.kept", {"phase": "1", "number": 1}),
+        ("14", "checks.done", {"phase": "1", "number": 1}),
+        ("14", "verifier.begun", {"phase": "1", "number": 1}),
+        ("16", "verdict.given", {"phase": "1", "number": 1}),
+        ("16", "together.judging", {}),
+        ("17", "together.judged", {}),
+        ("17", "landing.intended", {}),
+        ("18", "landing.done", {}),
+        ("19", "attempt.begun", {"phase": "2", "number": 1, "role": "implement"}),
+    ]
+    assert spans_of(events, "25") == (
+        Span("prepare", "", "01", "03", "setup and baseline"),
+        Span("work", "1", "03", "05", "attempt 1, implement"),
+        Span("wait", "", "05", "09", "usage limit"),
+        Span("work", "1", "09", "10", "attempt 1, implement"),
+        Span("check", "1", "11", "14", "checks of attempt 1"),
+        Span("judge", "1", "14", "16", "verifier of attempt 1"),
+        Span("judge", "", "16", "17", "verifier of all phases together"),
+        Span("land", "", "17", "18", "landing"),
+        Span("work", "2", "19", "25", "attempt 1, implement"),
+    )
+
+
+def test_a_run_that_only_verifies_has_checks_and_nothing_else() -> None:
+    events: list[Told] = [
+        ("01", "run.started", {}),
+        ("03", "baseline.done", {}),
+        ("06", "phase.rechecked", {"phase": "1"}),
+        ("09", "phase.rechecked", {"phase": "2"}),
+    ]
+    assert spans_of(events, "25") == (
+        Span("prepare", "", "01", "06", "setup and baseline"),
+        Span("check", "1", "03", "06", "checks"),
+        Span("check", "2", "06", "09", "checks"),
+    )

@@ -1,0 +1,190 @@
+"""What a phase did beyond its place, by path and by the plan's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from asbuilt.proof.remarks import Remark, failing, for_a_person, remark_from
+from asbuilt.proof.scope import USUAL, beyond, covers, plan_changed, stated, strayed
+from asbuilt.proof.suites.model import Change, Order, Severity
+
+PLAN = b"""\
+# Shop
+
+## Phase 1: Greet
+### Work Items
+- [ ] it greets
+### Acceptance Criteria
+- [ ] at most 3 lines
+"""
+SCOPED = """\
+## Phase 1: Limits
+### Scope
+- `src/limits.py`, and `web/**`
+- New: src/keys/
+**Out of scope:** `legacy/`
+### Work Items
+- [ ] limits are read by `reader.py`
+```
+Files: elsewhere.py
+```
+"""
+
+
+def seen(
+    path: str, text: str = "", *, after: bytes | None = b"new", **more: str
+) -> list[tuple[str, Severity]]:
+    """Say what is noticed when a phase with this text changes one file."""
+    changes = [Change(path, b"old", after), *(Change(name, b"old", b"new") for name in more.values())]
+    return [(one.rule, one.severity) for one in beyond(changes, Order(text), USUAL) if one.path == path]
+
+
+@pytest.mark.parametrize(
+    ("path", "rule", "severity"),
+    [
+        (".github/workflows/ci.yml", "ci-changed", Severity.SIGN_OFF),
+        (".gitlab-ci.yml", "ci-changed", Severity.SIGN_OFF),
+        ("deploy/Jenkinsfile", "ci-changed", Severity.SIGN_OFF),
+        (".github/CODEOWNERS", "ci-changed", Severity.SIGN_OFF),
+        (".husky/pre-commit", "hook-changed", Severity.SIGN_OFF),
+        (".pre-commit-config.yaml", "hook-changed", Severity.SIGN_OFF),
+        ("web/.gitattributes", "git-setting-changed", Severity.SIGN_OFF),
+        (".gitmodules", "git-setting-changed", Severity.SIGN_OFF),
+        (".claude/settings.json", "agent-setting-changed", Severity.SIGN_OFF),
+        ("web/AGENTS.md", "agent-setting-changed", Severity.SIGN_OFF),
+        ("asbuilt.toml", "asbuilt-setting-changed", Severity.FAILS),
+        ("web/package-lock.json", "lock-file-changed", Severity.SIGN_OFF),
+    ],
+)
+def test_a_file_that_acts_beyond_its_phase_has_a_rule(path: str, rule: str, severity: Severity) -> None:
+    assert seen(path) == [(rule, severity)]
+    assert seen(path, after=None) == [(rule, severity)]
+    assert seen(path, f"- [ ] change `{path}`") == [(rule, Severity.ALLOWED)]
+    assert seen(path, f"- [ ] do not touch `{path}`") == [(rule, severity)]
+
+
+@pytest.mark.parametrize(
+    "path", ["src/app.py", ".gitignore", "docs/github/workflows/x.md", "src/locks.py", "ci.py"]
+)
+def test_an_ordinary_file_has_none_where_no_scope_is_stated(path: str) -> None:
+    assert seen(path, "### Dependencies\nNone.\n### Work Items\n- [ ] it greets") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".github/workflows/ci.yml", "- [ ] the CI runs the new tests"),
+        (".github/workflows/ci.yml", "- [ ] all of `.github/` is tidied"),
+        (".husky/pre-commit", "- [ ] a git hook that formats"),
+        ("uv.lock", "- [ ] upgrade the parsing library"),
+    ],
+)
+def test_what_the_plan_orders_in_other_words_is_allowed_and_cited(path: str, text: str) -> None:
+    (remark,) = beyond([Change(path, None, b"x")], Order(f"## Phase 1\n{text}\n", first_line=7), USUAL)
+    assert (remark.severity, remark.cited) == (Severity.ALLOWED, f"line 8: {text}")
+
+
+def test_a_lock_file_that_changes_with_its_manifest_is_worth_a_line() -> None:
+    assert seen("web/yarn.lock", manifest="web/package.json") == [("lock-file-changed", Severity.NOTE)]
+    assert seen("web/yarn.lock", other="api/package.json") == [("lock-file-changed", Severity.SIGN_OFF)]
+    assert seen("uv.lock", "- [ ] users see their packages") == [("lock-file-changed", Severity.SIGN_OFF)]
+
+
+def test_the_users_word_on_a_boundary_counts() -> None:
+    change = Change(".gitlab-ci.yml", b"old", b"new")
+    strict, loose = {**USUAL, "ci": "block"}, {**USUAL, "ci": "note"}
+    assert len(failing(beyond([change], Order(""), strict))) == 1
+    assert for_a_person(beyond([change], Order(""), loose)) == []
+
+
+def test_our_own_table_of_a_shared_file_is_ours_and_the_rest_is_not() -> None:
+    before = b"[tool.asbuilt.checks]\ntests = 'pytest'\n"
+    other = Change("pyproject.toml", before, before + b"[tool.ruff]\nline-length = 100\n")
+    ours = Change("pyproject.toml", before, b"[tool.asbuilt.checks]\ntests = 'true'\n")
+    assert beyond([other], Order(""), USUAL) == ()
+    assert [one.rule for one in beyond([ours], Order(""), USUAL)] == ["asbuilt-setting-changed"]
+
+
+def test_a_phase_states_its_scope_under_a_title_or_behind_a_label() -> None:
+    assert stated(SCOPED) == ("src/limits.py", "web/**", "src/keys/")
+    assert stated("**Files:** `a.py`, b/c.py (new), and more") == ("a.py", "b/c.py")
+    assert stated("- Files to change: `a.py`\n- Note: b.py\n") == ("a.py", "b.py")
+    assert stated("### Scope\nLimits for keys, and their panel.\n### Work Items\n- `a.py`\n") == ()
+    assert stated("The scope: is told elsewhere in a.py") == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("src/limits.py", []),
+        ("web/deep/page.ts", []),
+        ("src/keys/new.py", []),
+        ("src/reader.py", []),
+        ("tests/test_limits.py", []),
+        ("src/other.py", [("outside-the-scope", Severity.SIGN_OFF)]),
+        ("src/test_other.py", [("outside-the-scope", Severity.NOTE)]),
+        ("docs/other.md", [("outside-the-scope", Severity.NOTE)]),
+        ("legacy/old.py", [("out-of-scope", Severity.SIGN_OFF)]),
+        ("legacy/reader.py", []),
+        (".gitlab-ci.yml", [("ci-changed", Severity.SIGN_OFF)]),
+    ],
+)
+def test_a_file_outside_a_stated_scope_is_told(path: str, found: list[tuple[str, Severity]]) -> None:
+    assert seen(path, SCOPED) == found
+
+
+def test_what_the_whole_plan_leaves_out_is_left_out_of_every_phase() -> None:
+    around = "# Shop\n## Non-Scope\n- `vendor/` stays\n## Risks\n"
+    found = beyond([Change("vendor/a.js", b"1", b"2")], Order("## Phase 1\n"), USUAL, around=around)
+    assert [(one.rule, one.severity) for one in found] == [("out-of-scope", Severity.SIGN_OFF)]
+
+
+def test_what_programs_leave_behind_is_one_line_however_many_files_it_has() -> None:
+    left = [Change(f"src/__pycache__/{name}.pyc", None, b"x") for name in "abc"]
+    (remark,) = beyond(left, Order(SCOPED), USUAL)
+    assert (remark.rule, remark.severity, remark.path) == ("cache-kept", "note", "src/__pycache__/a.pyc")
+
+
+def test_to_be_left_out_is_no_order() -> None:
+    text = "## Phase 1\n### Out of scope\n- the CI: `.github/workflows/`\n### Work Items\n- [ ] it greets\n"
+    assert seen(".github/workflows/ci.yml", text) == [("ci-changed", Severity.SIGN_OFF)]
+
+
+def test_a_pattern_covers_a_file_a_folder_a_name_or_a_glob() -> None:
+    assert covers(["a/b.py"], "a/b.py")
+    assert covers(["a"], "a/b/c.py")
+    assert covers(["b.py"], "a/b.py")
+    assert covers(["a/**/*.py"], "a/x/b.py")
+    assert not covers(["a/b"], "a/bc.py")
+
+
+def test_an_agents_mark_in_the_plan_is_worth_a_line_and_another_wish_fails() -> None:
+    assert plan_changed("plan.md", PLAN, PLAN, USUAL) is None
+    marked = plan_changed("plan.md", PLAN, PLAN.replace(b"- [ ] it greets", b"- [x] it greets"), USUAL)
+    lowered = plan_changed("plan.md", PLAN, PLAN.replace(b"at most 3", b"at most 30"), USUAL)
+    gone = plan_changed("plan.md", PLAN, None, USUAL)
+    assert [(one.rule, one.severity) for one in (marked, lowered, gone) if one] == [
+        ("plan-marked", Severity.NOTE),
+        ("plan-changed", Severity.FAILS),
+        ("plan-changed", Severity.FAILS),
+    ]
+
+
+def test_what_changed_outside_fails_and_what_is_shared_is_asked() -> None:
+    before, after = (
+        {"git config core.editor": "vi", "same": "1"},
+        {"git config core.hookspath": "/x", "same": "1"},
+    )
+    assert [(one.words, one.severity) for one in strayed(before, after, is_shared=False)] == [
+        ("git config core.editor: changed outside the workspace: was “vi”, now “gone; put it back”", "fails"),
+        ("git config core.hookspath: changed outside the workspace: now “/x; put it back”", "fails"),
+    ]
+    assert [one.severity for one in strayed({}, {"a.py": "1"}, is_shared=True)] == [Severity.SIGN_OFF]
+
+
+def test_a_remark_is_known_by_the_change_it_is_about_and_not_by_its_line() -> None:
+    first = Remark("test-removed", Severity.SIGN_OFF, "a.py", "test_a", 3, "assert x", "", content="1")
+    assert first.key == first._replace(line=9).key
+    assert first.key != first._replace(content="2").key
+    assert remark_from(first._asdict()) == first
+    assert first.words == "a.py:3, test_a: test removed: was “assert x”"
