@@ -26,7 +26,6 @@ plans.folder       plans
 ui.patterns        []
 checks.tests       ""
 checks.setup       ""
-checks.probe       true
 scope.outside      sign-off
 scope.plan         block
 scope.ci           sign-off
@@ -35,6 +34,7 @@ scope.git          sign-off
 scope.agents       sign-off
 scope.settings     block
 scope.locks        sign-off
+checks.probe       true
 landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
@@ -62,7 +62,6 @@ plans.folder       docs/plans     pyproject.toml:2
 ui.patterns        []             default
 checks.tests       ""             default
 checks.setup       ""             default
-checks.probe       true           default
 scope.outside      sign-off       default
 scope.plan         block          default
 scope.ci           sign-off       default
@@ -71,6 +70,7 @@ scope.git          sign-off       default
 scope.agents       sign-off       default
 scope.settings     block          default
 scope.locks        sign-off       default
+checks.probe       true           default
 landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
@@ -147,7 +147,6 @@ plans.folder       plans        default
 ui.patterns        []           default
 checks.tests       ""           default
 checks.setup       ""           default
-checks.probe       true         default
 scope.outside      sign-off     default
 scope.plan         block        default
 scope.ci           sign-off     default
@@ -156,6 +155,7 @@ scope.git          sign-off     default
 scope.agents       sign-off     default
 scope.settings     block        default
 scope.locks        sign-off     default
+checks.probe       true         default
 landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default
