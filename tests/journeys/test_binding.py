@@ -48,7 +48,7 @@ def test_a_weakened_test_is_caught_before_anything_runs_and_told_to_the_fixer(sh
     shop.commit("test_greet.py", TEST, "a test")
     weaken = '{ replace = "test_greet.py", old = " == \'hello\'", new = "" }'
     restore = '{ replace = "test_greet.py", old = "assert hello()", new = "assert hello() == \'hello\'" }'
-    shop.turn(IMPLEMENT, '{ append = "greet.py", text = "# hello\\n" }', weaken)
+    shop.turn(IMPLEMENT, '{ append = "greet.py", text = "VOLUME = 2\\n" }', weaken)
     shop.turn(FIX, restore)
     shop.lands("greet.py", "test_greet.py", "plan.md")
     run = shop.request(mode="phase", tests="python -m pytest -q -p no:cacheprovider")
@@ -79,7 +79,10 @@ def test_unattended_a_change_that_wants_a_sign_off_waits_for_it_and_then_lands(
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Mark plan.md", "Greet", "start"]
     report = kept(shop, shop.events("report.written")[-1]["report"]).decode()
-    assert f"- SIGN-OFF: {NOTICED}\n  Signed off: yes by you on " in report
+    noticed = (
+        "- **for a person** ci changed, `.gitlab-ci.yml`\n  - Now: `it is new; the phase does not order it`\n"
+    )
+    assert f"{noticed}  - Signed off: yes by you on " in report
 
 
 def test_what_is_held_is_signed_off_by_whoever_lands_it_and_a_no_lands_nothing(shop: Shop) -> None:

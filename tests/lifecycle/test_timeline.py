@@ -49,3 +49,8 @@ def test_a_run_that_only_verifies_has_checks_and_nothing_else() -> None:
         Span("check", "1", "03", "06", "checks"),
         Span("check", "2", "06", "09", "checks"),
     )
+
+
+def test_which_question_a_run_waits_for_is_no_matter_of_time() -> None:
+    events: list[Told] = [("01", "run.parked", {"why": "approval sign-off/sha256:a7f9/d5f4/01m7"})]
+    assert spans_of(events, "02") == (Span("wait", "", "01", "02", "for an answer"),)
