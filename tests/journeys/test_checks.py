@@ -88,7 +88,9 @@ def test_setup_runs_once_for_all_phases_and_a_proven_tree_is_not_proven_again(sh
     assert len({blobs.get(one["output"]) for one in tests}) == 1
     assert {one["setup"] for one in tests} == {data["digest"] for data in told(shop, run, "setup.done")}
     assert [one["reused"] for one in tests] == [False] * 6 + [True]
-    assert [data["reused"] for data in told(shop, run, "together.done")] == [["tests"]]
+    assert [data["reused"] for data in told(shop, run, "together.done")] == [
+        ["tests", "grep -q both both.py"]
+    ]
 
 
 def test_a_setup_that_fails_ends_the_run_and_its_output_is_kept(shop: Shop) -> None:

@@ -18,6 +18,7 @@ from asbuilt.git import landing
 from asbuilt.git.carrying import Settled
 from asbuilt.git.commits import Commit, Outcome, Person, trailer
 from asbuilt.git.repository import Checkout
+from asbuilt.git.trees import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -317,12 +318,24 @@ def tree_at(repository: Model, commit: str) -> str:
 
 def names_in(repository: Model, tree: str, *, below: object = ()) -> dict[str, str]:
     del below
-    return {path: path for path in repository.trees[tree]}
+    return {path: path for path in _files_at(repository, tree)}
 
 
 def text_of(repository: Model, file: str) -> str:
     del repository, file
     return ""
+
+
+def differing(
+    repository: Model, before: str, after: str, *, cap: int, among: object = None
+) -> list[Versions]:
+    del cap, among
+    there, here = _files_at(repository, before), _files_at(repository, after)
+    return [Versions(path, there.get(path), here.get(path)) for path in touched(repository, before, after)]
+
+
+def file_in(repository: Model, tree: str, path: str) -> bytes | None:
+    return _files_at(repository, tree).get(path)
 
 
 def quiet(repository: Model) -> nullcontext[Model]:

@@ -80,7 +80,7 @@ def test_a_run_whose_store_was_put_back_ends_landed_once(
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ALL
     assert _starts(shop, run) == dict.fromkeys(
-        ("1.1", "1.1v", "2a.1", "2a.2", "2a.2v", "2b.1", "2b.1v", "3.1", "3.1v"), 1
+        ("1.1", "1.1v", "2a.1", "2a.2", "2a.2v", "2b.1", "2b.1v", "3.1", "3.1v", "all_phases.1v"), 1
     )
     assert broken(shop) == []
 
