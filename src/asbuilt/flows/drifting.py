@@ -9,7 +9,6 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.journal import approvals
 from asbuilt.journal.events import shortened
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
@@ -105,19 +104,13 @@ def kept_numbers(record: Record, digest: str | None) -> tuple[Number, ...]:
 
 def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[int, Waiver]:
     """Find the items for which a person has said yes to just this number, in whatever run."""
-    org, repo = record.run.org, record.run.repo
-    with record.store.read() as session:
-        said = {
-            one.item: approvals.last_answered(
-                session, org, repo, under=f"drift/{intent}/{one.item}/{one.actual}/"
-            )
-            for one in numbers
-            if one.off_pct
-        }
+    said = record.answered(
+        {one.item: f"drift/{intent}/{one.item}/{one.actual}" for one in numbers if one.off_pct}
+    )
     return {
         item: Waiver("the number is corrected", one.answered_by or "", (one.answered_at or "")[:10])
         for item, one in said.items()
-        if one is not None and one.answer == "yes"
+        if one.answer == "yes"
     }
 
 

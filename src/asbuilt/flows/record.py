@@ -6,10 +6,11 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from asbuilt.errors import NotFound
 from asbuilt.git.commits import Person
+from asbuilt.journal import approvals
 from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened, whole_history
 from asbuilt.lifecycle.timers import reopens_at
 from asbuilt.plan.edit import the_phase
@@ -19,6 +20,9 @@ from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.resolving import Setup, command_of, read_back
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 ACTOR: Final = "asbuilt"
 _WORDS: Final = 700
 _BASELINE: Final = "baseline.done"
+_Asked = TypeVar("_Asked")
 
 
 def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None:
@@ -75,6 +80,18 @@ class Record:
     def at(self, key: str) -> str:
         """Return when an event of this run was written."""
         return self._event(key, self.run.run).at
+
+    def answered(self, questions: Mapping[_Asked, str]) -> dict[_Asked, Approval]:
+        """Find the newest answers, in whatever run, to questions by their keys without the run's id."""
+        if not questions:
+            return {}
+        org, repo = self.run.org, self.run.repo
+        with self.store.read() as session:
+            said = {
+                one: approvals.last_answered(session, org, repo, under=f"{key}/")
+                for one, key in questions.items()
+            }
+        return {one: answer for one, answer in said.items() if answer is not None}
 
     def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""

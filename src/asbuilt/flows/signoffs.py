@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.inspecting import kept_remarks
-from asbuilt.journal import approvals
 from asbuilt.lifecycle.facts import SignOff
 from asbuilt.proof.remarks import for_a_person
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from asbuilt.flows.record import Record
+    from asbuilt.journal.approvals import Approval
     from asbuilt.lifecycle.facts import Work
     from asbuilt.proof.remarks import Remark
 
@@ -45,17 +45,8 @@ def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[s
     }
 
 
-def _answers(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, approvals.Approval]:
-    org, repo = record.run.org, record.run.repo
-    wanted = for_a_person(remarks)
-    if not wanted:
-        return {}
-    with record.store.read() as session:
-        said = {
-            one.key: approvals.last_answered(session, org, repo, under=f"{_item(intent, one)}/")
-            for one in wanted
-        }
-    return {key: one for key, one in said.items() if one is not None}
+def _answers(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, Approval]:
+    return record.answered({one.key: _item(intent, one) for one in for_a_person(remarks)})
 
 
 def _item(intent: str, remark: Remark) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from asbuilt.journal import approvals
 from asbuilt.proof.verdict import Promise, Waived, Waiver
 
 if TYPE_CHECKING:
@@ -26,16 +25,11 @@ def promises_of(phase: Phase) -> tuple[Promise, ...]:
 
 def waivers_of(record: Record, intent: str, items: Iterable[int]) -> dict[int, Waiver]:
     """Find which items of an intent a person has accepted unmet, in whatever run; the newest answer holds."""
-    org, repo = record.run.org, record.run.repo
-    with record.store.read() as session:
-        said = {
-            item: approvals.last_answered(session, org, repo, under=f"waiver/{intent}/{item}/")
-            for item in items
-        }
+    said = record.answered({item: f"waiver/{intent}/{item}" for item in items})
     return {
         item: Waiver(" ".join((one.note or "").split()), one.answered_by or "", (one.answered_at or "")[:10])
         for item, one in said.items()
-        if one is not None and one.answer == "yes"
+        if one.answer == "yes"
     }
 
 
