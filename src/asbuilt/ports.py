@@ -24,6 +24,22 @@ Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """The agent that works, as the settings name it, frozen when the run starts."""
+
+    kind: str = "scripted"
+    """Which adapter drives it; `policy/kinds.py` knows them all."""
+    command: tuple[str, ...] = ()
+    """How it is started: an absolute program, and what comes before our own arguments."""
+    model: str = ""
+    """Empty: the agent's own choice."""
+    effort: str = ""
+    max_turns: int | None = None
+    budget_usd: float | None = None
+    """What one attempt may cost at API prices; None: no cap of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
     """What one attempt is told, frozen: the same words however often it has to be started."""
 
@@ -31,7 +47,8 @@ class Brief:
     """Its address in folders and refs: `<run>.<phase>.<number>`, a verifier's with `v` behind it."""
     role: Role
     agent: str
-    """The adapter's name, e.g. `scripted`."""
+    """The agent's name in the settings, e.g. `claude`."""
+    program: Program = Program()
     workspace: Path
     writable: bool
     """False: the workspace is mounted read-only, as for a verifier."""

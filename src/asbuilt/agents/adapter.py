@@ -128,6 +128,10 @@ class Seat(Protocol):
         """The agent's own HOME, kept between starts."""
 
     @property
+    def person(self) -> Path:
+        """The HOME of the user, where an agent keeps its login; the agent's own HOME is another."""
+
+    @property
     def level(self) -> Level:
         """The ring that holds whatever is spawned."""
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.signs import starts_of
-from asbuilt.ports import Brief, Result
+from asbuilt.ports import Brief, Program, Result
 from asbuilt.proof.opinion import opinion_from, plain_opinion
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Folder:
                 told[name] = tuple(told.get(name, ()))
             told["protected"] = tuple(map(Path, told.get("protected", ())))
             told["workspace"] = Path(told["workspace"])
+            told["program"] = _program(told.get("program", {}))
             told["script"] = None if told.get("script") is None else Path(told["script"])
             terms = _known(Terms, data["terms"])
             terms |= {name: tuple(terms.get(name, ())) for name in ("hidden", "homes")}
@@ -88,6 +89,7 @@ class Folder:
             "script": None if brief.script is None else str(brief.script),
             "protected": [str(path) for path in brief.protected],
             "environment": dict(brief.environment),
+            "program": asdict(brief.program),
         }
         write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": told, "terms": asdict(terms)}))
 
@@ -197,7 +199,12 @@ def read_shared(file: Path, *, cap: int) -> bytes:
     return content
 
 
-def _known(kind: type[Brief | Result | Terms], data: dict[str, Any]) -> dict[str, Any]:
+def _program(data: dict[str, Any]) -> Program:
+    told = _known(Program, data)
+    return Program(**{**told, "command": tuple(told.get("command", ()))})
+
+
+def _known(kind: type[Brief | Program | Result | Terms], data: dict[str, Any]) -> dict[str, Any]:
     """Leave out what another version of us wrote and we do not know: hosts go on over an upgrade."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in data.items() if name in names}

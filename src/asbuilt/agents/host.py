@@ -109,7 +109,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
 async def _drive(
     folder: Folder, brief: Brief, terms: Terms, *, seat: HostSeat, record: Record, stop: asyncio.Event
 ) -> Turn | tuple[Ending, str] | None:
-    adapter = ADAPTERS[brief.agent](seat)
+    adapter = ADAPTERS[brief.program.kind](seat)
     gate = BriefGate(brief, terms.level, record)
     drive = asyncio.create_task(adapter.drive(brief, gate, record.emit))
     try:
@@ -163,8 +163,8 @@ async def _turn(drive: asyncio.Task[Turn]) -> Turn:
 
 
 def _unfit(brief: Brief, terms: Terms) -> str | None:
-    if brief.agent not in ADAPTERS:
-        return f"No adapter is called {brief.agent}."
+    if brief.program.kind not in ADAPTERS:
+        return f"No adapter drives {brief.program.kind}."
     if not brief.workspace.is_dir():
         return f"The workspace {brief.workspace} is not there."
     if terms.level != "none" and probe().for_work != terms.level:

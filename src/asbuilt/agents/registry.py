@@ -1,6 +1,6 @@
-"""Which adapter answers to which name.
+"""Which adapter drives which kind of agent.
 
-The one rule: a name that is not here is an answer, not a crash.
+The one rule: a kind that is not here is an answer, not a crash.
 """
 
 from __future__ import annotations

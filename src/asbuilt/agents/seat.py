@@ -41,6 +41,7 @@ class HostSeat:
         self.start = start
         self.session = folder.session()
         self.level: Level = terms.level
+        self.person = Path(terms.homes[0]) if terms.homes else Path.home()
         self.out, self.home, self._tmp = (folder.path / name for name in ("out", "home", "tmp"))
         # Nothing that an earlier start left there may pass for the words of this one.
         shutil.rmtree(self.out, ignore_errors=True)

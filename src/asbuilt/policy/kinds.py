@@ -1,0 +1,30 @@
+"""Which agents asbuilt can drive, and what each is: its program, its state, what of it could act later.
+
+The one rule: everything here was measured on the real program; what was not is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+Through = Literal["script", "control", "ACP"]
+
+
+class Kind(NamedTuple):
+    """One kind of agent."""
+
+    name: str
+    through: Through
+    program: str = ""
+    """What it is called on a PATH."""
+    arguments: tuple[str, ...] = ()
+    """What makes it speak to us."""
+    variables: tuple[str, ...] = ()
+    """What it may see of the user's environment besides the short list: its key, its base URL."""
+    state: tuple[str, ...] = ()
+    """Below the user's HOME: what it must be able to write."""
+    sealed: tuple[str, ...] = ()
+    """Within that: settings, hooks, plug-ins; read-only, because they would act later."""
+
+
+KINDS: Final[dict[str, Kind]] = {kind.name: kind for kind in (Kind("scripted", "script"),)}
