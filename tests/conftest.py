@@ -1,10 +1,15 @@
-"""Settings for every test: how many examples a property is tried on, and whether by chance."""
+"""Settings for every test: how many examples a property is tried on, and golden files."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Protocol
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # 2,000 examples are the promise wherever the suite runs, and always the same ones: what a run shows can be
 # shown again. `just hunt` tries others, by chance; what it finds becomes a case or an example.
@@ -17,3 +22,24 @@ for name, examples, by_chance in (("ci", 2_000, False), ("quick", 100, True), ("
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", action="store_true", help="write golden files anew instead of comparing")
+
+
+class Golden(Protocol):
+    def __call__(self, file: Path, text: str) -> None: ...
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare a text with a file; with --record, write it."""
+
+    def compare(file: Path, text: str) -> None:
+        if request.config.getoption("--record"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        assert text.splitlines() == file.read_text().splitlines(), f"{file.name}; --record writes it anew"
+
+    return compare
