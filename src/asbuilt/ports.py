@@ -63,6 +63,8 @@ class Brief:
     """The test command as a literal, or None when the project has no tests."""
     failures: tuple[str, ...] = ()
     """What a fix has to mend, in the words of whoever found it."""
+    notes: tuple[str, ...] = ()
+    """What people want it to know, in their words (`asbuilt tell`); no item is changed by it."""
     base: str = ""
     """For a verifier: the commit that the work began from; what differs is what is judged."""
     changed: tuple[str, ...] = ()
