@@ -28,7 +28,7 @@ floors:
 
 # the tests, on both cores
 test *args:
-    pytest --numprocesses 2 -m "not crash" {{ args }}
+    pytest --numprocesses 2 -m "not crash and not live" {{ args }}
 
 # whole runs, with and without kill -9, simulated ones, and a slice of the matrix (ASBUILT_CRASH_ROUNDS=400 for longer ones)
 journeys *args:
@@ -59,8 +59,21 @@ simulate seeds="1000" first="0":
 lies *args:
     asbuilt selftest lies {{ args }}
 
+# install the agents that tests start, pinned in tests/live/agents.toml (--only NAME...)
+agents *args:
+    python scripts/agents.py {{ args }}
+
+# real agents on a scripted model: the contract of agents over all of them, in full (--record writes golden files anew)
+live *args: agents
+    pytest --numprocesses 2 -m live {{ args }}
+
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") journeys check
+ci: (fuzz-slice "plan" "30") agents journeys live-slice check
+
+# what the quick agents can do, and of the slow ones what matters most
+[private]
+live-slice:
+    pytest --numprocesses 2 -m "live and not long"
 
 # what cannot run here is listed with its reason, never left out in silence
 [private]

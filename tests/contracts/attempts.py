@@ -70,13 +70,13 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def ended(stage: Stage, brief: Brief, *, waiting: bool = True) -> Result:
+def ended(stage: Stage, brief: Brief, *, waiting: bool = True, seconds: float = 30) -> Result:
     def has_ended() -> bool:
         if waiting:
             stage.attempts.beat(brief.attempt)
         return stage.attempts.result(brief.attempt) is not None
 
-    until(has_ended)
+    until(has_ended, seconds=seconds)
     until(lambda: not stage.attempts.alive(brief.attempt))
     result = stage.attempts.result(brief.attempt)
     assert result is not None

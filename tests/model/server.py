@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 DIALECTS: Final = (anthropic.DIALECT, responses.DIALECT, chat.DIALECT, gemini.DIALECT)
-SIDE: Final = answer(Say('{"title": "Scripted title", "isNewTopic": true}'))
+SIDE: Final = answer(
+    Say('{"title": "Scripted title", "complexity_reasoning": "scripted", "complexity_score": 50}')
+)
+"""What fits whoever asks for a title, and gemini's router."""
 OVER: Final = answer(Say("(the script is over)"))
 _COUNTS: Final = {
     "/messages/count_tokens": {"input_tokens": 1_000},

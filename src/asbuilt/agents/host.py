@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents import tree
 from asbuilt.agents.adapter import Turn
 from asbuilt.agents.folder import Folder, Unreadable, write_whole
-from asbuilt.agents.gate import BriefGate
+from asbuilt.agents.gate import SnapshotGate, snapshot_of
 from asbuilt.agents.hosting import described, introduction
 from asbuilt.agents.record import Record
 from asbuilt.agents.registry import ADAPTERS
@@ -110,7 +110,7 @@ async def _drive(
     folder: Folder, brief: Brief, terms: Terms, *, seat: HostSeat, record: Record, stop: asyncio.Event
 ) -> Turn | tuple[Ending, str] | None:
     adapter = ADAPTERS[brief.program.kind](seat)
-    gate = BriefGate(brief, terms.level, record)
+    gate = SnapshotGate(terms.policy or snapshot_of(brief, terms, folder.path), record)
     drive = asyncio.create_task(adapter.drive(brief, gate, record.emit))
     try:
         decided = await _wait(folder, brief, terms, drive=drive, record=record, stop=stop)

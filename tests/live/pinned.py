@@ -1,0 +1,37 @@
+"""Which agents tests start, in which version, and where they are; the table is `agents.toml`.
+
+The one rule: standard library only, because `scripts/agents.py` reads it before anything is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Pinned(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    package: str
+    version: str
+    program: str
+
+    @property
+    def folder(self) -> Path:
+        """Where it is, or will be."""
+        root = os.environ.get("ASBUILT_AGENTS") or Path.home() / ".cache" / "asbuilt-agents"
+        return Path(root) / f"{self.name}-{self.version}"
+
+    @property
+    def path(self) -> Path:
+        """What is started."""
+        return self.folder / self.program
+
+
+def pinned() -> dict[str, Pinned]:
+    """Read the table."""
+    rows = tomllib.loads(Path(__file__).with_name("agents.toml").read_text(encoding="utf-8"))
+    return {name: Pinned(name, **row) for name, row in rows.items()}
