@@ -60,7 +60,7 @@ def _blocks(brief: Brief) -> list[tuple[str, str]]:
 
 
 def _numbered(items: tuple[str, ...]) -> str:
-    """Number the items; the further lines of one are indented, so that none begins like another."""
+    """Give each item its number; the further lines of one are indented, so that none begins like another."""
     hanging = (item.replace("\n", "\n   ") for item in items)
     return "\n".join(f"{number}. {item}" for number, item in enumerate(hanging, 1))
 
