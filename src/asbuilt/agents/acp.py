@@ -157,10 +157,13 @@ class _Conversation:
     async def _prompted(self, words: str) -> dict[str, Any]:
         ear = self._ear
         ear.refusals.clear()
+        # What it said until now was about itself: a change of its mode, a conversation from before.
+        ear.hearing.forget()
         told = {"sessionId": self._session, "prompt": [{"type": "text", "text": words}]}
         response = await self._wire.ask("session/prompt", told)
         ear.hear(ear.hearing.pause())
-        ear.emit(ear.hearing.used(response))
+        used = ear.hearing.used(response)
+        ear.emit(used if self._start.counts else replace(used, input_tokens=None, output_tokens=None))
         return response
 
     def _with_verdict(self, turn: Turn) -> Turn:

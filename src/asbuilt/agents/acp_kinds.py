@@ -31,6 +31,8 @@ class Start(NamedTuple):
     """Goes with the request for a conversation."""
     mode: str | None = None
     """What it calls changing nothing, asked of it for such roles and never relied on."""
+    counts: bool = True
+    """False: the tokens that it tells are those of its last step alone."""
 
 
 def started(brief: Brief, *, person: Path, home: Path, held: bool) -> Start:
@@ -42,7 +44,7 @@ def started(brief: Brief, *, person: Path, home: Path, held: bool) -> Start:
         case "gemini":
             return _gemini(brief, where, home)
         case "opencode":
-            return _opencode(brief, where)
+            return _opencode(brief, where, person)
         case "claude-acp":
             return _claude(brief, where)
         case kind:
@@ -96,22 +98,28 @@ def _gemini(brief: Brief, where: Path, home: Path) -> Start:
     return Start(argv, environment, {rules: _GEMINI_RULES}, mode=None if brief.writable else "plan")
 
 
-def _opencode(brief: Brief, where: Path) -> Start:
+def _opencode(brief: Brief, where: Path, person: Path) -> Start:
     settings = {
         "autoupdate": False,
         "share": "disabled",
+        # Its snapshots are repositories with a configuration of their own, in the user's folder.
+        "snapshot": False,
         "permission": {"*": "ask", f"{SERVER}_{TOOL}": "allow"},
         **({"model": brief.program.model} if brief.program.model else {}),
     }
+    # It writes into every folder of settings that it takes up, so it is shown the user's file alone.
+    theirs = [person / ".config" / "opencode" / name for name in ("opencode.json", "opencode.jsonc")]
+    shown = next((str(file) for file in theirs if file.exists()), None)
     environment = {
-        "XDG_CONFIG_HOME": str(where / ".config"),
+        **({"OPENCODE_CONFIG": shown} if shown else {}),
         "XDG_DATA_HOME": str(where / ".local" / "share"),
+        "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
         "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
         "OPENCODE_PERMISSION": json.dumps(settings["permission"]),
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     }
-    return Start(_command(brief), environment, mode=None if brief.writable else "plan")
+    return Start(_command(brief), environment, mode=None if brief.writable else "plan", counts=False)
 
 
 def _claude(brief: Brief, where: Path) -> Start:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.agents.adapter import Answer, Event
     from asbuilt.policy.roles import Kind
 
-_KINDS: Final[dict[object, Kind]] = {
+_KINDS: Final[dict[str, Kind]] = {
     "read": "read",
     "search": "read",
     "think": "note",
@@ -116,7 +116,7 @@ def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
     command = _command(given.get("command")) if isinstance(given, dict) else None
     cwd = given.get("cwd") if isinstance(given, dict) else None
     tool = _tool(call)
-    kind = "delegate" if tool in _DELEGATES else _KINDS.get(call.get("kind"), "other")
+    kind = "delegate" if tool in _DELEGATES else _KINDS.get(str(call.get("kind")), "other")
     found: list[Call] = []
     if command is not None or kind == "run":
         told = command or str(call.get("title") or "")

@@ -76,7 +76,7 @@ _OPENCODE: Final = Kind(
     arguments=("acp", "--pure"),
     variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
     state=(".local/share/opencode",),
-    sealed=(".config/opencode", ".local/share/opencode/bin"),
+    sealed=(".config/opencode", ".local/share/opencode/snapshot"),
 )
 _CLAUDE_ACP: Final = Kind(
     "claude-acp",
