@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.lifecycle.attention import Notice
+    from asbuilt.lifecycle.causes import Cause
     from asbuilt.policy.ring import Level
     from asbuilt.proof.opinion import Opinion
 
@@ -63,6 +64,8 @@ class Brief:
     """The test command as a literal, or None when the project has no tests."""
     failures: tuple[str, ...] = ()
     """What a fix has to mend, in the words of whoever found it."""
+    notes: tuple[str, ...] = ()
+    """What people want it to know, in their words (`asbuilt tell`); no item is changed by it."""
     base: str = ""
     """For a verifier: the commit that the work began from; what differs is what is judged."""
     changed: tuple[str, ...] = ()
@@ -89,6 +92,8 @@ class Result:
 
     ending: Ending
     reason: str
+    cause: Cause | None = None
+    """Why it stopped before its work was done, where the agent told; `lifecycle.causes` says what follows."""
     says: str = ""
     """The agent's last words: a claim, never a proof."""
     verdict: Opinion | None = None
@@ -100,7 +105,10 @@ class Result:
     resets_at: str | None = None
     """With `limited`: when the usage limit opens again, UTC ISO 8601."""
     tool_calls: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = None
+    """At API prices, over all starts; None: unknown, which is not nothing. The same holds for its tokens."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     duration_s: float = 0.0
     starts: int = 1
     ring: str = "none"

@@ -11,6 +11,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.journal.events import Event
 from asbuilt.journal.runs import Run
 from asbuilt.journal.views import RunView
+from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor
 from asbuilt.proof.evidence import Evidence, Outcome
 
@@ -52,7 +53,7 @@ def moment(
     **more: Any,  # noqa: ANN401 - of a moment
 ) -> Moment:
     """Make a moment of the run."""
-    view = RunView(of or run(), "rate-limit.1", shown, waits, asks or [], cost, None)
+    view = RunView(of or run(), "rate-limit.1", shown, waits, asks or [], Spent(cost), None)
     return Moment(view, NOW, activity, **more)
 
 

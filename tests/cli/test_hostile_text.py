@@ -22,6 +22,7 @@ from asbuilt.journal.events import Event
 from asbuilt.journal.ids import Address
 from asbuilt.journal.runs import Run
 from asbuilt.journal.views import PlanView, RunView
+from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli.nights import NOW, clock
 from tests.cli.screens import Terminal
@@ -81,9 +82,9 @@ def plans(draw: st.DrawFn) -> PlanView:
     asked = Approval(
         7, "key", run.plan, "r1", "1", "continue", draw(HOSTILE), None, "ann", at, None, None, None, None
     )
-    view = RunView(run, f"{slug}.1", phases, waits, [asked] * draw(st.integers(0, 1)), 1.5, None)
+    view = RunView(run, f"{slug}.1", phases, waits, [asked] * draw(st.integers(0, 1)), Spent(1.5), None)
     claim = Claim(run.plan, draw(HOSTILE), 1, "hand", None, "laptop", at) if draw(st.booleans()) else None
-    return PlanView(Address("local", "repo", run.plan), slug, at, claim, view, phases, 1.5)
+    return PlanView(Address("local", "repo", run.plan), slug, at, claim, view, phases, Spent(1.5))
 
 
 EVENTS = st.builds(

@@ -14,6 +14,7 @@ from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, cells, text_of
 from asbuilt.cli.screen import ASCII, UNICODE, printable
 from asbuilt.journal.views import RunView
+from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.phases import Attempt, End, Move, Verify, VerifyTogether, Wait
 from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli import live
@@ -232,7 +233,16 @@ def _story(*, verdict: bool = False) -> Story:
     story.hear(event("phase.begun", 900, phase="2a"))
     story.hear(event("attempt.begun", 890, phase="2a", number=1, role="implement", agent="claude"))
     story.hear(
-        event("attempt.ended", 400, phase="2a", number=1, ending="done", says="all tests pass", cost_usd=1.2)
+        event(
+            "attempt.ended",
+            400,
+            phase="2a",
+            number=1,
+            ending="done",
+            says="all tests pass",
+            attempt="2a.1",
+            cost_usd=1.2,
+        )
     )
     failed = [
         evidence("tests", ran=230),
@@ -394,7 +404,7 @@ VIEWS = st.builds(
     st.lists(PHASES, max_size=30),
     WAITS,
     st.lists(ANY_TEXT.map(live.question), max_size=2),
-    st.floats(0, 1e9),
+    st.builds(Spent, st.floats(0, 1e9), usd_untold=st.integers(0, 1)),
     st.none(),
 )
 MOMENTS = st.builds(

@@ -88,7 +88,10 @@ class World:
             case phases.Attempt(phase=phase, number=number, role=role):
                 self._say("attempt.begun", phase=phase, number=number, role=role)
                 ending = self._draw("done", "done", "done", "stalled", "crashed", "limited", "abandoned")
-                self._say("attempt.ended", phase=phase, number=number, ending=ending, resets_at=LATER)
+                cause = self._cause(ending)
+                self._say(
+                    "attempt.ended", phase=phase, number=number, ending=ending, cause=cause, resets_at=LATER
+                )
             case phases.Keep(phase=phase, number=number):
                 changed = self._draw("yes", "yes", "yes", "no") == "yes"
                 self._say("tree.kept", phase=phase, number=number, commit="c", tree="t", changed=changed)
@@ -121,10 +124,17 @@ class World:
             case End():
                 raise AssertionError(move)
 
+    def _cause(self, ending: str) -> str | None:
+        causes = {"limited": ("", "usage_limit", "overload", "auth"), "crashed": ("", "crash", "refusal")}
+        return self._draw(*causes[ending]) or None if ending in causes else None
+
     def _verify(self, phase: str, number: int) -> None:
         ending = self._draw("done", "done", "done", "crashed", "limited", "abandoned")
         if ending != "done":
-            self._say("verifier.ended", phase=phase, number=number, ending=ending, resets_at=LATER)
+            cause = self._cause(ending)
+            self._say(
+                "verifier.ended", phase=phase, number=number, ending=ending, cause=cause, resets_at=LATER
+            )
             return
         outcome = self._draw(*OUTCOMES)
         unproven = [2] if outcome != "PASS" and self._draw("items", "void") == "items" else []

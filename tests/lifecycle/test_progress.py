@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
 
 RUN = "r1"
@@ -58,7 +59,7 @@ def test_what_an_attempt_cost_is_counted_once_however_often_it_was_started() -> 
         ("verdict.given", "1.1v2", "done", 1.0),
     ]
     events: Events = [
-        (kind, {"run": RUN, "attempt": attempt, "ending": ending, "cost_usd": cost})
+        (kind, {"run": RUN, "attempt": attempt, "ending": ending, "cost_usd": cost, "tokens": 100})
         for kind, attempt, ending, cost in told
     ]
-    assert fold(RUN, {}, events).cost_usd == 2.25
+    assert fold(RUN, {}, events).spent == Spent(2.25, 300)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from asbuilt.lifecycle.facts import Landed, Work
+from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.timeline import Span
 from asbuilt.pages.telling import Page
@@ -119,7 +120,7 @@ RICH: Final = Account(
                 AttemptAccount(
                     1, "implement", "done", "", "All tests pass.", "refs/asbuilt/attempts/r.2.1", (RED,), (),
                     agent="claude", began_at="2026-11-14T22:05:00.000Z", ended_at="2026-11-14T22:55:00.000Z",
-                    cost_usd=1.25,
+                    spent=Spent(1.25),
                 ),
                 AttemptAccount(
                     2, "fix", "done", "", "Fixed.", "refs/asbuilt/attempts/r.2.2", (GREEN, PIPE),
@@ -136,7 +137,7 @@ RICH: Final = Account(
                     ),
                     _OPINION, (), (SKIPPED, ORDERED),
                     agent="claude", began_at="2026-11-14T23:00:00.000Z", ended_at="2026-11-14T23:40:00.000Z",
-                    cost_usd=0.5,
+                    spent=Spent(0.5),
                 ),
             ),
             "b" * 40,
@@ -171,7 +172,7 @@ RICH: Final = Account(
     title="Rate limiting for the public API",
     began_at="2026-11-14T21:48:00.000Z",
     ended_at="2026-11-15T00:18:00.000Z",
-    cost_usd=1.75,
+    spent=Spent(1.75),
     ring="bwrap",
     tests="pytest -q",
     setup="uv sync --frozen",

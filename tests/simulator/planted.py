@@ -61,12 +61,10 @@ def _believe_the_agent() -> AbstractContextManager[object]:
 
     really = phases._verify
 
-    def credulous(
-        last: AttemptFacts, now: str, what: str, move: phases.Verify | phases.VerifyTogether
-    ) -> phases.Move:
+    def credulous(last: AttemptFacts, what: str, move: phases.Verify | phases.VerifyTogether) -> phases.Move:
         if isinstance(move, phases.Verify):
             return phases.Commit(move.phase, move.number)
-        return really(last, now, what, move)
+        return really(last, what, move)
 
     return patch.object(phases, "_verify", credulous)
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from asbuilt.lifecycle.causes import ending_of
+
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping
     from pathlib import Path
 
+    from asbuilt.lifecycle.causes import Cause
     from asbuilt.policy.ring import Level
     from asbuilt.policy.roles import Kind
     from asbuilt.ports import Brief
@@ -39,12 +42,16 @@ class Called:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """What the agent has used since it last said so; an adapter whose agent reports sums subtracts."""
+    """What the agent has used since it last said so; an adapter whose agent reports sums subtracts.
 
-    input_tokens: int = 0
-    output_tokens: int = 0
+    None is unknown, which is not nothing: a sum of which a part is unknown is unknown.
+    """
+
+    input_tokens: int | None = None
+    """With what was read from a cache and written to one."""
+    output_tokens: int | None = None
     cost_usd: float | None = None
-    """None: unknown, which is not nothing."""
+    """At API prices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +110,17 @@ class Turn:
 
     ending: TurnEnding
     reason: str
+    cause: Cause | None = None
+    """Why it stopped before its work was done, where that is known: what a run does depends on it."""
     says: str = ""
     verdict: Opinion | None = None
     resets_at: str | None = None
+    """With a usage limit: when it opens again, ISO 8601, if the agent says so."""
+
+
+def stopped(cause: Cause, reason: str, *, says: str = "", resets_at: str | None = None) -> Turn:
+    """Give the turn of an agent that stopped before its work was done, with the ending that goes with it."""
+    return Turn(ending=ending_of(cause), reason=reason, cause=cause, says=says, resets_at=resets_at)
 
 
 class Seat(Protocol):

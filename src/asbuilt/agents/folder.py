@@ -69,7 +69,7 @@ class Folder:
         data = _object(_bytes(self.path / "brief.json"))
         try:
             told = _known(Brief, data["brief"])
-            for name in ("items", "failures", "changed", "removed", "shown"):
+            for name in ("items", "failures", "notes", "changed", "removed", "shown"):
                 told[name] = tuple(told.get(name, ()))
             told["protected"] = tuple(map(Path, told.get("protected", ())))
             told["workspace"] = Path(told["workspace"])

@@ -84,7 +84,8 @@ def host(folder: Folder, *, ready: Callable[[], None] = lambda: None) -> int:
 async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Result | None:
     """Drive the agent to one of its endings; None when we ourselves were told to stop, which ends nothing."""
     began = time.monotonic()
-    record = Record(folder, cap=terms.events_cap)
+    is_free = brief.program.kind == "scripted"
+    record = Record(folder, cap=terms.events_cap, is_free=is_free)
     record.write("started", {"start": number, "ring": terms.level, "role": brief.role, "agent": brief.agent})
     stop = asyncio.Event()
     for number_of in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

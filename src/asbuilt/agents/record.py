@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
 
 from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Used
 from asbuilt.agents.folder import write_whole
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 _TEXT_CAP: Final = 16_000
 _DRIFT_CAP: Final = 200
 _DRIFT: Final = "PLAN-TEXT-DRIFT:"
+_N = TypeVar("_N", int, float)
 
 
 class Record:
     """The events of one start, appended to those of the starts before it."""
 
-    def __init__(self, folder: Folder, *, cap: int) -> None:
+    def __init__(self, folder: Folder, *, cap: int, is_free: bool = False) -> None:
+        """Take the folder; what an agent `is_free` has used is nothing until it says otherwise."""
         self._folder = folder
         self._cap = cap
         self._file = (folder.path / "events.jsonl").open("ab")
@@ -36,7 +38,8 @@ class Record:
         self._began = time.monotonic()
         self.count = 0
         self.tool_calls = 0
-        self.cost_usd = 0.0
+        self._is_told = False
+        self.used = Used(input_tokens=0, output_tokens=0, cost_usd=0.0) if is_free else Used()
         self.session = folder.session()
         self.last_said = ""
         self.drift: list[str] = []
@@ -55,8 +58,8 @@ class Record:
                 self._find_drift(text)
             case Called():
                 self.tool_calls += 1
-            case Used(cost_usd=cost):
-                self.cost_usd += cost or 0.0
+            case Used():
+                self._add(event)
             case Conversed(session=session):
                 self.session = session
                 write_whole(self._folder.path / "session", session.encode("utf-8", "replace"))
@@ -96,6 +99,16 @@ class Record:
         passed_s = round(time.monotonic() - self._began, 3)
         return json.dumps({"kind": kind, "at": at, "passed_s": passed_s, **data}).encode("ascii") + b"\n"
 
+    def _add(self, more: Used) -> None:
+        """Add to what was used so far; what is unknown of a part is unknown of the whole."""
+        before = self.used if self._is_told else Used(input_tokens=0, output_tokens=0, cost_usd=0.0)
+        self._is_told = True
+        self.used = Used(
+            input_tokens=_sum(before.input_tokens, more.input_tokens),
+            output_tokens=_sum(before.output_tokens, more.output_tokens),
+            cost_usd=_sum(before.cost_usd, more.cost_usd),
+        )
+
     def _find_drift(self, text: str) -> None:
         if _DRIFT in text:
             found = [
@@ -106,11 +119,12 @@ class Record:
     def _take_over(self) -> None:
         """Add up what the starts before this one did and cost: a crash makes nothing cheaper."""
         for event in read_events(self._folder.path / "events.jsonl", 0)[0]:
-            cost, text = event.get("cost_usd"), event.get("text")
+            text = event.get("text")
             if event["kind"] == "called":
                 self.tool_calls += 1
-            elif event["kind"] == "used" and isinstance(cost, int | float):
-                self.cost_usd += cost
+            elif event["kind"] == "used":
+                told: dict[str, Any] = {one.name: event.get(one.name) for one in fields(Used)}
+                self._add(Used(**told))
             elif event["kind"] == "said" and isinstance(text, str):
                 self._find_drift(text)
 
@@ -118,3 +132,7 @@ class Record:
         with (self._folder.path / "events.jsonl").open("rb") as file:
             file.seek(-1, 2)
             return file.read(1) == b"\n"
+
+
+def _sum(before: _N | None, more: _N | None) -> _N | None:
+    return None if before is None or more is None else before + more

@@ -10,9 +10,10 @@ import re
 import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import ScriptInvalid
+from asbuilt.lifecycle.causes import Cause
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +46,7 @@ ACTS: Final[dict[str, tuple[tuple[type, ...], dict[str, tuple[type, ...]]]]] = {
     "exit": (_WHOLE, {}),
     "signal": (_TEXT, {}),
     "kill_host": (_FLAG, {}),
-    "fail": (_TEXT, {}),
+    "fail": (_TEXT, {"cause": _TEXT}),
     "ask": (_TEXT, {"path": _TEXT, "command": _TEXT}),
     "usage": (_WHOLE, {"output": _WHOLE, "cost_usd": _NUMBER}),
     "limit": (_TIME, {}),
@@ -61,6 +62,7 @@ _WORDS: Final = {
     "ask": ("read", "edit", "run", "fetch", "other"),
     "verdict": ("pass", "fail", "each"),
     "stream": ("stdout", "stderr"),
+    "cause": get_args(Cause),
     "signal": ("KILL", "TERM", "SEGV", "ABRT", "HUP", "INT"),
 }
 _LISTS: Final = {"items": (int, "item numbers"), "evidence": (dict, "tables"), "entries": (dict, "tables")}

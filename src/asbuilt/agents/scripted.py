@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.agents.adapter import Call, Called, Conversed, Noted, Said, Turn, Used
+from asbuilt.agents.adapter import Call, Called, Conversed, Noted, Said, Turn, Used, stopped
 from asbuilt.agents.capture import Lines
 from asbuilt.agents.script import read_script
 from asbuilt.agents.verdicts import verdict_in
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from asbuilt.agents.adapter import Emit, Gate, Seat
     from asbuilt.agents.script import Act
+    from asbuilt.lifecycle.causes import Cause
     from asbuilt.ports import Brief
 
 _PLAY: Final = Path(__file__).resolve().with_name("scripted_play.py")
@@ -44,6 +45,7 @@ class _Heard:
 
     says: str = ""
     failed: str | None = None
+    cause: Cause | None = None
     limit: str | None = None
     noise: int = 0
 
@@ -103,11 +105,13 @@ class Scripted:
         if heard.noise:
             emit(Noted(text=f"{heard.noise} lines were not understood."))
         if heard.limit is not None:
-            return Turn(
-                ending="limited", reason="Its usage limit is reached.", says=heard.says, resets_at=heard.limit
+            return stopped(
+                "usage_limit", "Its usage limit is reached.", says=heard.says, resets_at=heard.limit
             )
         if code != 0:
-            return Turn(ending="crashed", reason=f"The agent {_how(code)}.", says=heard.says)
+            return stopped("crash", f"The agent {_how(code)}.", says=heard.says)
+        if heard.failed is not None and heard.cause is not None:
+            return stopped(heard.cause, heard.failed, says=heard.says)
         if heard.failed is not None:
             return Turn(ending="failed", reason=heard.failed, says=heard.says)
         verdict = verdict_in(self._seat.out)
@@ -133,8 +137,8 @@ def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
             heard.limit = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
         case {"limit": str(moment)}:
             heard.limit = moment
-        case {"fail": str(reason)}:
-            heard.failed = reason
+        case {"fail": str(reason), "cause": str() | None as cause}:
+            heard.failed, heard.cause = reason, cause  # type: ignore[assignment]  # a word that the script allows
         case {"kill_host": True}:
             os.kill(os.getpid(), signal.SIGKILL)
         case _:

@@ -137,7 +137,7 @@ class Player:
         self._do_hang({})
 
     def _do_fail(self, act: dict[str, Any]) -> None:
-        _tell(fail=act["fail"])
+        _tell(fail=act["fail"], cause=act.get("cause"))
 
     def _do_ask(self, act: dict[str, Any]) -> None:
         _tell(**{key: act[key] for key in ("ask", "path", "command") if key in act})

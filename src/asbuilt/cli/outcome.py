@@ -115,5 +115,5 @@ def as_json(view: RunView) -> dict[str, Any]:
             "why": waits.why,
         },
         "questions": [{"id": one.name, "question": one.question} for one in view.questions],
-        "cost": {"usd": round(view.cost_usd, 4)},
+        "cost": view.spent.plain,
     }

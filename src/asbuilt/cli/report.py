@@ -102,7 +102,7 @@ def _show(door: Door, looking: Looking, run: Run, facts: RunFacts, account: Acco
     ended = f" {at(run.ended_at, now)}" if run.ended_at else ""
     where = f" on {account.target}" if run.state == "landed" else ""
     took = lasting((parsed(run.ended_at or now.isoformat()) - parsed(run.at)).total_seconds())
-    cost = f", ${facts.cost_usd:.2f} at API prices" if facts.cost_usd else ""
+    cost = f", {facts.spent.words} at API prices" if facts.spent.brief else ""
     headline(door, account.name, f"{run.state}{where}{ended}, {took}{cost}")
     total = sums(account)
     answer(
@@ -128,5 +128,5 @@ def _json(run: Run, facts: RunFacts, account: Account) -> dict[str, Any]:
         "reason": account.reason,
         **sums(account)._asdict(),
         "notes": [{"phase": phase, "text": text} for phase, text in notes(account)],
-        "cost": {"usd": round(facts.cost_usd, 4)},
+        "cost": facts.spent.plain,
     }

@@ -58,8 +58,7 @@ def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
 
 def _cells(view: PlanView, told: Waiting, now: datetime) -> tuple[str, str, str, str, str]:
     done = f"{view.done} of {len(view.phases)}" if view.phases else "-"
-    cost = f"${view.cost_usd:.2f}" if view.cost_usd else ""
-    return view.slug, printable(_state(view, now)), done, printable(told.brief), cost
+    return view.slug, printable(_state(view, now)), done, printable(told.brief), view.spent.brief
 
 
 def _state(view: PlanView, now: datetime) -> str:
@@ -109,8 +108,8 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     for phase in view.phases:
         _show_phase(screen, phase, now)
     answer(door, "", told.sentence)
-    if view.cost_usd:
-        screen.answer(f"${view.cost_usd:.2f} so far.")
+    if view.spent.brief:
+        screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
     if told.command:
         next_command(door, told.command)
 

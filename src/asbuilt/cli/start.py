@@ -57,7 +57,7 @@ def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView
         kept.append(f"the files of attempt {phase.id}.{phase.attempt}")
     if phase is not None and phase.cycle:
         kept.append(f"{counted(phase.cycle, 'fix', 'fixes')} counted")
-    kept += [f"${view.cost_usd:.2f} spent"] if view.cost_usd else []
+    kept += [f"{view.spent.words} spent"] if view.spent.brief else []
     answer(door, "  kept   ", ", ".join(kept) or "everything that was asked for")
     answer(door, "  lost   ", "nothing; it goes on where it was")
     next_command(door, told.command or f"asbuilt resume {view.slug}")

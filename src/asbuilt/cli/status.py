@@ -89,7 +89,7 @@ def _one(door: Door, name: str) -> int:
         raise never_ran(named.plan)
     if one is not None:
         # What one run has brought, whatever became of it since.
-        view = view._replace(run=one, phases=one.phases, cost_usd=one.cost_usd, claim=None, slug=one.name)
+        view = view._replace(run=one, phases=one.phases, spent=one.spent, claim=None, slug=one.name)
     told = waiting(view, moment) if one is None else run_waiting(one, moment.seen(one))
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.status/1", "plans": [_json(view, moment)]})
@@ -142,7 +142,7 @@ def _json(view: PlanView, moment: Moment) -> dict[str, Any]:
             for phase in view.phases
         ],
         "waits_for": waiting(view, moment).as_json(moment.now),
-        "cost": {"usd": round(view.cost_usd, 4)},
+        "cost": view.spent.plain,
         "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,
         "run": as_json(view.run) if view.run else None,
     }

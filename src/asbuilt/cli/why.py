@@ -187,7 +187,7 @@ def _phase(run: RunView) -> list[tuple[str, str]]:
 
 def _spent(run: RunView) -> tuple[str, str]:
     proven = sum(phase.state in ("proven", "landed") for phase in run.phases)
-    return "so far", f"{counted(proven, 'phase')} proven by {run.name}, ${run.cost_usd:.2f}"
+    return "so far", f"{counted(proven, 'phase')} proven by {run.name}, {run.spent.words}"
 
 
 def show(door: Door, view: PlanView, one: Cause) -> None:

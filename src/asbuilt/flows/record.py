@@ -12,7 +12,8 @@ from asbuilt.errors import NotFound
 from asbuilt.git.commits import Person
 from asbuilt.journal import approvals
 from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened, whole_history
-from asbuilt.lifecycle.timers import reopens_at
+from asbuilt.lifecycle.causes import asks
+from asbuilt.lifecycle.timers import backs_off_until, reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts, from_junit, from_output
@@ -103,11 +104,16 @@ class Record:
         """Return the whole plan as it was when a phase was frozen."""
         return self.blobs.get(self.told(f"{phase_id}/begun", run=run)["text"])
 
-    def reopens_at(self, ended: Result) -> str | None:
-        """Return when a usage limit opens again, by the journal's clock; None when there was none."""
-        if ended.ending != "limited":
+    def reopens_at(self, ended: Result, overloads: int) -> str | None:
+        """Return when an agent that was turned away is tried again, by the journal's clock; None: it was not.
+
+        It was turned away by an overload so often in a row before.
+        """
+        if ended.ending != "limited" or asks(ended.cause):
             return None
         with self.store.read() as session:
+            if ended.cause == "overload":
+                return backs_off_until(overloads, session.now)
             return reopens_at(ended.resets_at, session.now)
 
     def author(self) -> Person:

@@ -11,6 +11,7 @@ from asbuilt.flows.signoffs import signed_off
 from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
 from asbuilt.journal.events import whole_history
+from asbuilt.lifecycle.money import total
 from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.timeline import spans_of
 from asbuilt.plan.edit import the_phase
@@ -102,7 +103,7 @@ class _Gathering:
             agent=str(self.told(f"{key}/begun/1").get("agent", "")),
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,
-            cost_usd=sum(cost for of, cost in costs.items() if of == name or of.startswith(f"{name}v")),
+            spent=total(used for of, used in costs.items() if of == name or of.startswith(f"{name}v")),
         )
 
     def whole(self) -> AttemptAccount | None:
@@ -187,7 +188,7 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         title=plan.title if plan else "",
         began_at=run.at,
         ended_at=run.ended_at or "",
-        cost_usd=facts.cost_usd,
+        spent=facts.spent,
         ring=facts.ring,
         tests=command_of(facts.tests) if facts.tests else None,
         setup=gathering.told("setup").get("command"),

@@ -109,11 +109,12 @@ class Working:
             number=move.number,
             ending=ended.ending,
             reason=ended.reason[:500],
-            resets_at=record.reopens_at(ended),
+            cause=ended.cause,
+            resets_at=record.reopens_at(ended, known.overloads if known else 0),
             starts=ended.starts,
             says=ended.says[:300],
             attempt=f"{move.phase}.{move.number}",
-            cost_usd=ended.cost_usd,
+            **_used(ended),
             ring=ended.ring,
             **({"drift": record.blobs.put(json.dumps(ended.drift).encode())} if ended.drift else {}),
             **({"outside": outside} if outside else {}),
@@ -133,7 +134,7 @@ class Working:
         ended = self._verify(record, repository, workspace, verifying, judged.verifier_ended_start)
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
-            record.say("verifier.ended", key, **about, **_unjudged(record, verifying, ended))
+            record.say("verifier.ended", key, **about, **_unjudged(record, verifying, ended, judged))
             return
         verifying.exhibits.measure(ended.drift)
         weighed = _weighed(record, verifying, ended)
@@ -152,7 +153,7 @@ class Working:
         ended = self._verify(record, repository, workspace, verifying, whole.verifier_ended_start)
         if ended.ending != "done":
             key = f"together/{name}/ended/{ended.starts}"
-            record.say("together.unjudged", key, **_unjudged(record, verifying, ended))
+            record.say("together.unjudged", key, **_unjudged(record, verifying, ended, whole))
             return
         told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
         record.say("together.judged", "together/judged", **told)
@@ -272,11 +273,18 @@ def _again(judged: AttemptFacts) -> str:
     return str(judged.lost_verifiers + 1) if judged.lost_verifiers else ""
 
 
-def _unjudged(record: Record, verifying: _Verifying, ended: Result) -> dict[str, Any]:
+def _used(ended: Result) -> dict[str, Any]:
+    """Tell what an attempt has used over all its starts; what its agent did not tell is null."""
+    tokens = (ended.input_tokens, ended.output_tokens)
+    return {"cost_usd": ended.cost_usd, "tokens": None if None in tokens else sum(filter(None, tokens))}
+
+
+def _unjudged(record: Record, verifying: _Verifying, ended: Result, judged: AttemptFacts) -> dict[str, Any]:
     """Tell how a verifier ended that has not judged."""
     return {
-        "ending": ended.ending, "reason": ended.reason[:500], "resets_at": record.reopens_at(ended),
-        "starts": ended.starts, "attempt": verifying.name, "cost_usd": ended.cost_usd,
+        "ending": ended.ending, "reason": ended.reason[:500], "cause": ended.cause,
+        "resets_at": record.reopens_at(ended, judged.verifier_overloads),
+        "starts": ended.starts, "attempt": verifying.name, **_used(ended),
     }  # fmt: skip
 
 
@@ -300,7 +308,7 @@ def _judged(record: Record, verifying: _Verifying, ended: Result, verdict: Verdi
     kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
     return {
         "outcome": verdict.outcome, "failures": [failure[:300] for failure in verdict.failures][:4],
-        "says": ended.says[:200], "attempt": verifying.name, "cost_usd": ended.cost_usd,
+        "says": ended.says[:200], "attempt": verifying.name, **_used(ended),
         "unproven": verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), "opinion": kept,
         "items": record.blobs.put(json.dumps(verdict.items).encode()),
         **({"written": written[:_NAMED]} if written else {}),

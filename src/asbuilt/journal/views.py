@@ -10,6 +10,7 @@ from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.money import spent_in, total
 from asbuilt.lifecycle.progress import (
     DONE,
     PhaseProgress,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.money import Spent
 
 Told = list[tuple[str, dict[str, Any]]]
 """The events of a plan, in order: kind and data."""
@@ -47,7 +49,7 @@ class RunView(NamedTuple):
     waits_for: WaitsFor
     questions: list[Approval]
     """What it has asked and nobody has answered."""
-    cost_usd: float
+    spent: Spent
     exit_code: int | None
     """What a gate that ended it asks the command to say; None for every other end."""
 
@@ -79,8 +81,8 @@ class PlanView(NamedTuple):
     """The newest one."""
     phases: list[PhaseProgress]
     """What stands of each phase after all runs; empty while no run has begun."""
-    cost_usd: float
-    """What all runs have cost."""
+    spent: Spent
+    """What all runs have used."""
 
     @property
     def done(self) -> int:
@@ -148,7 +150,7 @@ def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
         progress(facts, session.now),
         waits_for(facts, session.now),
         approvals.waiting_of(session, run.org, run.repo, run.run),
-        facts.cost_usd,
+        facts.spent,
         facts.code,
     )
 
@@ -186,14 +188,14 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
         claims.find(session, address),
         _run_view(session, *newest) if newest else None,
         _phases(chain([newest] if newest else [], told), events, session.now),
-        _cost(events),
+        _spent(events),
     )
 
 
-def _cost(events: Told) -> float:
-    """Add up what all attempts have cost; each says the sum of its own starts."""
-    costs = {(data["run"], data["attempt"]): data["cost_usd"] for _, data in events if "attempt" in data}
-    return sum(map(float, costs.values()))
+def _spent(events: Told) -> Spent:
+    """Add up what all attempts have used; each says the sum of its own starts."""
+    used = {(data["run"], data["attempt"]): spent_in(data) for _, data in events if "attempt" in data}
+    return total(used.values())
 
 
 def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str) -> list[PhaseProgress]:

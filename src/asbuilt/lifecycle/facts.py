@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.lifecycle.causes import asks
+from asbuilt.lifecycle.money import UNCAPPED, total
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.proof.resolving import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
@@ -77,6 +82,10 @@ class AttemptFacts:
     role: str
     ending: str | None = None
     reason: str = ""
+    cause: Cause | None = None
+    """Why its agent stopped before its work was done, where that is known."""
+    overloads: int = 0
+    """How often in a row it was turned away because its model's servers had too much to do."""
     resets_at: str | None = None
     starts: int = 0
     ended_start: int = 0
@@ -94,6 +103,8 @@ class AttemptFacts:
     verifier: str | None = None
     """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
     verifier_reason: str = ""
+    verifier_cause: Cause | None = None
+    verifier_overloads: int = 0
     verifier_resets_at: str | None = None
     verifier_ended_start: int = 0
     lost_verifiers: int = 0
@@ -156,8 +167,11 @@ class PhaseFacts:
 
     @property
     def repeats(self) -> int:
-        """Count the attempts that ended without a tree to judge: a stall, a crash, a time-out."""
-        return sum(not attempt.is_judgeable for attempt in self.attempts)
+        """Count the attempts that ended without a tree to judge: a stall, a crash, a time-out.
+
+        One after which a person said that it shall go on is not counted.
+        """
+        return sum(not attempt.is_judgeable and not asks(attempt.cause) for attempt in self.attempts)
 
 
 @dataclass(slots=True)
@@ -255,13 +269,15 @@ class RunFacts:
     """What the command that looks on is to exit with, when a gate ended the run."""
     parked_at: str = ""
     """When it began to wait for what it waits for."""
-    costs: dict[str, float] = field(default_factory=dict)
-    """What each attempt and verifier has cost so far, in dollars; a start adds to those before it."""
+    costs: dict[str, Spent] = field(default_factory=dict)
+    """What each attempt and verifier has used so far; a start adds to those before it."""
+    caps: Caps = UNCAPPED
+    began_at: str = ""
 
     @property
-    def cost_usd(self) -> float:
-        """What the run has cost so far."""
-        return sum(self.costs.values())
+    def spent(self) -> Spent:
+        """What the run has used so far."""
+        return total(self.costs.values())
 
     @property
     def pending(self) -> tuple[Work, ...]:

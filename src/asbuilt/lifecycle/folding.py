@@ -15,6 +15,7 @@ from asbuilt.lifecycle.facts import (
     SignOff,
     Work,
 )
+from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
@@ -37,12 +38,13 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         wanted=options.get("phase"),
         ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
+        caps=caps_in(options),
     )
     for kind, data in events:
         if data.get("run") != run:
             continue
         if "attempt" in data:
-            facts.costs[data["attempt"]] = float(data["cost_usd"])
+            facts.costs[data["attempt"]] = spent_in(data)
         if kind in ("trouble.met", "run.parked"):
             _hear_wait(facts, kind, data)
             continue
@@ -122,7 +124,7 @@ def _hear_haste(facts: RunFacts) -> None:
 
 
 def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
-    facts.started = True
+    facts.started, facts.began_at = True, str(data.get("at", ""))
     facts.base = data["base"]
     facts.branch_at = data.get("branch_at")
     facts.of = data.get("of")
@@ -195,6 +197,8 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.ending, attempt.is_lost = None, False
     elif kind == "attempt.ended":
         attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
+        attempt.cause = data.get("cause")
+        attempt.overloads = attempt.overloads + 1 if attempt.cause == "overload" else 0
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
         attempt.outside = data.get("outside", attempt.outside)
         attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
@@ -221,7 +225,8 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
 
 def _hear_verifier(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:
     attempt.verifier, attempt.verifier_reason = data["ending"], str(data.get("reason", ""))
-    attempt.verifier_resets_at = data.get("resets_at")
+    attempt.verifier_resets_at, attempt.verifier_cause = data.get("resets_at"), data.get("cause")
+    attempt.verifier_overloads = attempt.verifier_overloads + 1 if attempt.verifier_cause == "overload" else 0
     if attempt.verifier in GOES_ON:
         attempt.verifier_ended_start = int(data.get("starts", 0))
     else:

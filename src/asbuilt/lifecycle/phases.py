@@ -33,6 +33,7 @@ from asbuilt.lifecycle.moves import (
 )
 from asbuilt.lifecycle.preparation import asked, preparation
 from asbuilt.lifecycle.signing import signing
+from asbuilt.lifecycle.stoppages import capped, stoppage, verifier_stoppage
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
@@ -42,7 +43,6 @@ __all__ = [
     "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
     "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "next_move",
 ]  # fmt: skip
-USAGE_LIMIT: Final = "usage limit"
 TROUBLE: Final = "trouble"
 FIX_LIMIT: Final = 2
 TROUBLE_LIMIT: Final = 10
@@ -88,7 +88,10 @@ def _unpaused(facts: RunFacts, now: str) -> Move:
     if not facts.started:
         return _refusal(facts) or Start()
     ready = _nothing_to_do(facts) or preparation(facts)
-    return _work(facts, now) if ready is None else ready
+    move = _work(facts, now) if ready is None else ready
+    if isinstance(move, Attempt | Verify | VerifyTogether) and _can_wait(facts, move):
+        return capped(facts, now) or move
+    return move
 
 
 def _kept_back(facts: RunFacts, now: str) -> Move | None:
@@ -154,9 +157,9 @@ def _work(facts: RunFacts, now: str) -> Move:
         return _delivery(facts)
     phase = current(facts)
     if phase is not None:
-        asks = _between(facts, phase) or _too_large(facts, phase)
+        asks = _between(facts, phase) or _too_large(facts, phase) or stoppage(facts, phase, now)
         asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
-        return asks or _in_phase(phase, now)
+        return asks or _in_phase(facts, phase, now)
     return _after_phases(facts, now, is_direct=is_direct)
 
 
@@ -268,16 +271,15 @@ def _waiver(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     return Commit(phase.id, last.number)
 
 
-def _in_phase(phase: PhaseFacts, now: str) -> Move:
+def _in_phase(facts: RunFacts, phase: PhaseFacts, now: str) -> Move:
     if not phase.begun:
         return Begin(phase.id)
     if not phase.attempts:
         return Attempt(phase.id, 1, "implement", phase.carried)
     last = phase.attempts[-1]
-    if last.ending is None:
+    if last.ending is None or last.ending in GOES_ON:
+        # The same attempt goes on, with its tree and its session.
         return Attempt(phase.id, last.number, last.role, _failures(phase))
-    if last.ending in GOES_ON:
-        return _go_on(phase, last, now)
     if last.commit is None:
         return Keep(phase.id, last.number)
     if last.ending != "done":
@@ -286,17 +288,10 @@ def _in_phase(phase: PhaseFacts, now: str) -> Move:
                 "failed", f"phase {phase.id}: {last.ending} {phase.repeats} times; last: {last.reason}"
             )
         return Attempt(phase.id, last.number + 1, last.role, _failures(phase))
-    return _judge(phase, last, now)
+    return _judge(facts, phase, last, now)
 
 
-def _go_on(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    """Park until a limit opens; then the same attempt goes on, with its tree and its session."""
-    if last.resets_at is not None and last.resets_at > now:
-        return Wait(f"{USAGE_LIMIT} of the agent in phase {phase.id}", last.resets_at)
-    return Attempt(phase.id, last.number, last.role, _failures(phase))
-
-
-def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+def _judge(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if not last.changed:
         return End("failed", f"phase {phase.id}: no change was made; the agent's tree is its base")
     if last.checks is None:
@@ -304,14 +299,13 @@ def _judge(phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks != PASS:
         return _fix(phase, last)
     if last.verdict is None:
-        return _verify(last, now, f"phase {phase.id}", Verify(phase.id, last.number))
+        unjudged = verifier_stoppage(facts, last, phase.id, now)
+        return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number))
     return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
 
 
-def _verify(last: AttemptFacts, now: str, what: str, move: Verify | VerifyTogether) -> Move:
+def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Move:
     """Let it be judged; a verifier that is lost has judged nothing, so another one does."""
-    if last.verifier_resets_at is not None and last.verifier_resets_at > now:
-        return Wait(f"{USAGE_LIMIT} of the verifier in {what}", last.verifier_resets_at)
     if last.lost_verifiers > REPEAT_LIMIT:
         return End(
             "failed",
@@ -326,7 +320,8 @@ def _judged_together(facts: RunFacts, now: str) -> Move | None:
     if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
         return None
     if whole.verdict is None:
-        return _verify(whole, now, "all phases together", VerifyTogether())
+        unjudged = verifier_stoppage(facts, whole, None, now)
+        return unjudged or _verify(whole, "all phases together", VerifyTogether())
     return _apart(whole.failures)
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import WHOLE
-from asbuilt.lifecycle.phases import USAGE_LIMIT, next_move
+from asbuilt.lifecycle.phases import next_move
+from asbuilt.lifecycle.stoppages import USAGE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

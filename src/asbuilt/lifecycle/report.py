@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.lifecycle.money import Spent
 from asbuilt.proof.remarks import failing
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class AttemptAccount(NamedTuple):
     agent: str = ""
     began_at: str = ""
     ended_at: str = ""
-    cost_usd: float = 0.0
+    spent: Spent = Spent()
     """Of the agent and of its verifiers."""
 
     @property
@@ -128,7 +129,7 @@ class Account(NamedTuple):
     title: str = ""
     began_at: str = ""
     ended_at: str = ""
-    cost_usd: float = 0.0
+    spent: Spent = Spent()
     ring: str = ""
     """What held agents and checks."""
     tests: str | None = None

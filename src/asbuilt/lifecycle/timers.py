@@ -8,6 +8,8 @@ from typing import Final
 _UNKNOWN: Final = timedelta(minutes=15)
 _PASSED: Final = timedelta(minutes=1)
 _RETRIES_S: Final = (5, 30, 120, 600, 1800, 3600)
+_OVERLOADS_S: Final = (60, 300, 900, 1800, 3600)
+"""The agent itself has tried it several times before it gave up."""
 
 
 def reopens_at(said: str | None, now: str) -> str:
@@ -27,6 +29,12 @@ def reopens_at(said: str | None, now: str) -> str:
 def again_at(troubles: int, now: str) -> str:
     """Say when a move that met trouble is tried again: later each time, at most an hour."""
     wait_s = _RETRIES_S[min(troubles, len(_RETRIES_S) - 1)]
+    return _text(_time(now) + timedelta(seconds=wait_s))
+
+
+def backs_off_until(overloads: int, now: str) -> str:
+    """Say when an agent is tried again whose model's servers had too much to do: later each time."""
+    wait_s = _OVERLOADS_S[min(overloads, len(_OVERLOADS_S) - 1)]
     return _text(_time(now) + timedelta(seconds=wait_s))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.lifecycle.money import total
 from asbuilt.lifecycle.report import PhaseAccount
 from asbuilt.pages.document import (
     Code,
@@ -125,11 +126,11 @@ def _facts(account: Account, phase: PhaseAccount) -> Words:
     else:
         words += ["Nothing of it was committed"] if phase.attempts else ["No agent worked on it in this run"]
     spent_s = sum(seconds(one.began, one.ended) for one in account.spans if one.phase == phase.id)
-    cost = sum(one.cost_usd for one in phase.attempts)
+    used = total(one.spent for one in phase.attempts)
     spent = [
         counted(len(phase.attempts), "attempt") if phase.attempts else "",
         lasting(spent_s) if spent_s else "",
-        f"${cost:.2f}" if cost else "",
+        used.words if used.brief else "",
     ]
     words += [f". {told}." if (told := ", ".join(filter(None, spent))) else "."]
     if phase.intent:
@@ -280,7 +281,7 @@ def _attempts(account: Account, phase: PhaseAccount) -> Iterator[Block]:
 def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Point:
     by = f" by {one.agent}" if one.agent else ""
     took = f", {lasting(seconds(one.began_at, one.ended_at))}" if one.ended_at else ""
-    cost = f", ${one.cost_usd:.2f}" if one.cost_usd else ""
+    cost = f", {one.spent.words}" if one.spent.brief else ""
     ending = "says that it is done" if one.ending == "done" else one.ending
     reason = f": {one.reason}" if one.reason and one.ending != "done" else ""
     below: list[Words] = [(Said(one.agent or "the agent", one.says),)] if one.says else []

@@ -113,8 +113,8 @@ def _figures(account: Account) -> Iterator[Figure]:
     yield Figure(str(total.not_run), "not run", "open" if total.not_run else "plain")
     if account.began_at:
         yield Figure(lasting(seconds(account.began_at, account.ended_at or account.at)), "from start to end")
-    if account.cost_usd:
-        yield Figure(f"${account.cost_usd:.2f}", "at API prices")
+    if account.spent.brief:
+        yield Figure(account.spent.brief, "at API prices")
 
 
 def _share(part: int, whole: int, label: str, *, waived: int = 0) -> Figure:

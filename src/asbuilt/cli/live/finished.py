@@ -11,6 +11,7 @@ from asbuilt.cli.clock import at, lasting, parsed
 from asbuilt.cli.live.rows import Piece, cells, text_of
 from asbuilt.cli.telling import told
 from asbuilt.cli.words import counted
+from asbuilt.lifecycle.money import spent_in, total
 from asbuilt.lifecycle.phases import FIX_LIMIT
 
 if TYPE_CHECKING:
@@ -76,10 +77,12 @@ class Story:
         events = self._of(event.data["phase"])
         begun = next((one.at for one in events if one.kind == "phase.begun"), event.at)
         took = lasting((parsed(event.at) - parsed(begun)).total_seconds())
-        cost = sum(float(one.data.get("cost_usd") or 0.0) for one in events)
+        cost = total(
+            {one.data["attempt"]: spent_in(one.data) for one in events if "attempt" in one.data}.values()
+        ).brief
         ran = _counts(self._checked(events))
         commit = f"  {canvas.safe(event.data['commit'][:_HASH])}"
-        right = f"{took:>6}" + (f"  ${cost:.2f}" if cost else "")
+        right = f"{took:>6}" + (f"  {cost}" if cost else "")
         lead = (*_lead(event, titles, canvas, canvas.symbols.proven, "green"), Piece("proven", "green"))
         room = canvas.width - cells(text_of(lead))
         for words in (f"{commit}  {ran}", commit):

@@ -11,6 +11,7 @@ from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
 from asbuilt.cli.waiting import Seen, run_waiting
 from asbuilt.cli.words import counted
+from asbuilt.lifecycle.money import caps_in
 from asbuilt.lifecycle.phases import FIX_LIMIT
 
 if TYPE_CHECKING:
@@ -64,8 +65,9 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
     parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
     if view.phases:
         parts.append(f"{proven} of {len(view.phases)} proven")
-    if view.cost_usd:
-        parts.append(f"${view.cost_usd:.2f}")
+    if view.spent.brief:
+        cap = caps_in(view.run.options).usd
+        parts.append(f"{view.spent.words} of ${cap:.2f}" if cap else view.spent.words)
     gap = "  " if canvas.is_narrow else "   "
     return Piece(canvas.safe(view.name), "bold"), Piece("".join(f"{gap}{part}" for part in parts))
 

@@ -1,0 +1,48 @@
+"""Why an agent stopped before its work was done, and what a run does then. Pure.
+
+The one rule: the cause decides; the words that came with it are for people.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, assert_never
+
+Cause = Literal["usage_limit", "overload", "auth", "budget", "max_turns", "crash", "refusal"]
+Course = Literal["wait", "back off", "ask, go on", "ask, begin anew", "begin anew"]
+"""To go on is another start of the same attempt, with its session; to begin anew is the next attempt."""
+
+
+def course_of(cause: Cause) -> Course:
+    """Say what a run does about it."""
+    match cause:
+        case "usage_limit":
+            # Until it opens again; the time is the agent's word, or tried after a while.
+            return "wait"
+        case "overload":
+            return "back off"
+        case "auth":
+            # Only a person can sign in.
+            return "ask, go on"
+        case "budget" | "refusal":
+            # The same again would end the same: a person gives more money, or other words.
+            return "ask, begin anew"
+        case "max_turns" | "crash":
+            return "begin anew"
+        case _:
+            assert_never(cause)
+
+
+def asks(cause: Cause | None) -> bool:
+    """Tell whether only a person can say how it goes on."""
+    return cause is not None and course_of(cause) in ("ask, go on", "ask, begin anew")
+
+
+def ending_of(cause: Cause) -> Literal["limited", "failed", "crashed"]:
+    """Say how an attempt has ended that stopped so."""
+    match course_of(cause):
+        case "wait" | "back off" | "ask, go on":
+            return "limited"
+        case "ask, begin anew" | "begin anew":
+            return "crashed" if cause == "crash" else "failed"
+        case course:
+            assert_never(course)

@@ -1,0 +1,110 @@
+"""What a run has spent, and what it may spend. Pure.
+
+The one rule: what an agent did not tell is unknown. It is never counted as nothing, and never guessed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Spent(NamedTuple):
+    """What attempts have used, in dollars at API prices and in tokens, as far as their agents have told."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    usd_untold: int = 0
+    """Attempts whose agents did not tell it."""
+    tokens_untold: int = 0
+
+    @property
+    def brief(self) -> str:
+        """Say it in a narrow column: `$1.31`, `$1.31+` when there is more, `unknown`, or nothing."""
+        if self.usd:
+            return f"${self.usd:.2f}{'+' * bool(self.usd_untold)}"
+        return "unknown" if self.usd_untold else ""
+
+    @property
+    def words(self) -> str:
+        """Say it in a sentence."""
+        if self.usd and self.usd_untold:
+            return f"at least ${self.usd:.2f}"
+        return f"${self.usd:.2f}" if self.usd or not self.usd_untold else "an unknown cost"
+
+    @property
+    def plain(self) -> dict[str, object]:
+        """Give it as JSON; what nobody has told is null."""
+        return {
+            "usd": None if self.usd_untold and not self.usd else round(self.usd, 4),
+            "tokens": None if self.tokens_untold and not self.tokens else self.tokens,
+            "is_whole": not self.usd_untold,
+            "basis": "api_price",
+        }
+
+
+def spent_in(data: Mapping[str, Any]) -> Spent:
+    """Read what an event says that an attempt has used so far; journals of old hold no tokens."""
+    usd, tokens = data.get("cost_usd"), data.get("tokens")
+    return Spent(float(usd or 0.0), int(tokens or 0), int(usd is None), int(tokens is None))
+
+
+def total(parts: Iterable[Spent]) -> Spent:
+    """Add up."""
+    every = list(parts)
+    return Spent(*(sum(column) for column in zip(*every, strict=True))) if every else Spent()
+
+
+class Caps(NamedTuple):
+    """What a run may spend at most; None: nobody has set it."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    hours: float | None = None
+    """From its start on, whatever it waits for."""
+
+    def times(self, often: int) -> Caps:
+        """Give so much, so many times over."""
+        usd, tokens, hours = self
+        return Caps(usd and usd * often, tokens and tokens * often, hours and hours * often)
+
+    @property
+    def words(self) -> str:
+        """Say it in a sentence."""
+        said = [
+            "" if self.usd is None else f"${self.usd:.2f} (API prices)",
+            "" if self.tokens is None else f"{self.tokens:,} tokens",
+            "" if self.hours is None else f"{self.hours:g} hours",
+        ]
+        return ", ".join(filter(None, said))
+
+
+UNCAPPED: Final = Caps()
+
+
+def caps_in(options: Mapping[str, Any]) -> Caps:
+    """Read the caps that were frozen into a run's options; runs of old have none."""
+    told = options.get("limits") or {}
+    return Caps(told.get("usd"), told.get("tokens"), told.get("hours"))
+
+
+def reached(caps: Caps, spent: Spent, began_at: str, now: str) -> str | None:
+    """Say which cap is reached, or None. What is unknown reaches none: the caller says so beforehand."""
+    if caps.usd is not None and spent.usd >= caps.usd:
+        return f"{spent.words} of ${caps.usd:.2f} are spent"
+    if caps.tokens is not None and spent.tokens >= caps.tokens:
+        return f"{spent.tokens:,} of {caps.tokens:,} tokens are used"
+    if caps.hours is not None and began_at and left_s(caps, began_at, now) == 0:
+        return f"its {caps.hours:g} hours are over"
+    return None
+
+
+def left_s(caps: Caps, began_at: str, now: str) -> int | None:
+    """Say how many seconds of its hours a run has left; None where there is no such cap."""
+    if caps.hours is None:
+        return None
+    passed = datetime.fromisoformat(now) - datetime.fromisoformat(began_at)
+    return max(0, int(caps.hours * 3600 - passed.total_seconds()))

@@ -1,0 +1,96 @@
+"""What a run does when an agent has stopped before its work was done, or when its money is spent. Pure.
+
+The one rule: what a person alone can settle is asked, once for each time; everything else goes on by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.lifecycle.causes import asks
+from asbuilt.lifecycle.facts import GOES_ON
+from asbuilt.lifecycle.money import reached
+from asbuilt.lifecycle.moves import Ask, End, Wait
+from asbuilt.lifecycle.preparation import asked
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.lifecycle.moves import Move
+
+USAGE_LIMIT: Final = "usage limit"
+OVERLOAD: Final = "overload"
+OVERLOAD_LIMIT: Final = 10
+"""An agent that was turned away this often in a row, over some eight hours, is given up."""
+
+
+class _Stop(NamedTuple):
+    """An agent that has stopped: who, in what, how, and the start by which it is told apart."""
+
+    who: Literal["agent", "verifier"]
+    where: str
+    phase: str | None
+    cause: Cause | None
+    reason: str
+    resets_at: str | None
+    overloads: int
+    which: str
+
+
+def stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
+    """Wait or ask for the agent that works on a phase; None when it may go on, or begin anew."""
+    last = phase.attempts[-1] if phase.attempts else None
+    # Whatever it was, its files are kept first.
+    if last is None or last.ending in (None, "done") or (last.ending not in GOES_ON and last.commit is None):
+        return None
+    which = f"{phase.id}/{last.number}/{last.ended_start}"
+    resets_at = last.resets_at if last.ending in GOES_ON else None
+    stop = _Stop(
+        "agent", f"phase {phase.id}", phase.id, last.cause, last.reason, resets_at, last.overloads, which
+    )
+    return _about(facts, stop, now)
+
+
+def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None, now: str) -> Move | None:
+    """Wait or ask for the verifier of a phase, or of all phases together."""
+    where = f"phase {phase}" if phase else "all phases together"
+    which = f"{phase or 'together'}/{judged.number}v{judged.lost_verifiers}/{judged.verifier_ended_start}"
+    stop = _Stop(
+        "verifier", where, phase, judged.verifier_cause, judged.verifier_reason, judged.verifier_resets_at,
+        judged.verifier_overloads, which,
+    )  # fmt: skip
+    return _about(facts, stop, now)
+
+
+def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
+    if stop.overloads > OVERLOAD_LIMIT:
+        return End("failed", f"{stop.where}: turned away {stop.overloads} times in a row; {stop.reason}")
+    if stop.resets_at is not None and stop.resets_at > now:
+        why = OVERLOAD if stop.cause == "overload" else USAGE_LIMIT
+        return Wait(f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
+    if not asks(stop.cause):
+        return None
+    key = f"{facts.run}/{stop.cause}/{stop.which}"
+    no = f"you said no: the {stop.who} in {stop.where} has stopped; {stop.reason}"
+    return asked(facts, Ask(key, "continue", _question(stop), stop.phase), no=no)
+
+
+def _question(stop: _Stop) -> str:
+    match stop.cause:
+        case "auth":
+            return f"sign in to the {stop.who}'s account, then go on? {stop.reason}"
+        case "budget":
+            return f"let the {stop.who} in {stop.where} spend as much again? {stop.reason}"
+        case _:
+            return f"try {stop.where} once more? The {stop.who} refuses: {stop.reason}"
+
+
+def capped(facts: RunFacts, now: str) -> Move | None:
+    """Ask before more is spent than a run may spend; each yes gives as much again."""
+    keys = [key for key in facts.approvals if key.startswith(f"{facts.run}/cap/")]
+    granted = sum(facts.approvals[key] == "yes" for key in keys)
+    over = reached(facts.caps.times(granted + 1), facts.spent, facts.began_at, now)
+    if over is None:
+        return None
+    ask = Ask(f"{facts.run}/cap/{granted + 1}", "continue", f"go on, with as much again? {over}")
+    return asked(facts, ask, no=f"you said no: {over}")

@@ -1,0 +1,172 @@
+"""What becomes of a run whose agent stopped, or whose money is spent: each cause has its course."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from asbuilt.lifecycle.causes import Cause, course_of, ending_of
+from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.money import Caps, Spent, caps_in, left_s, spent_in, total
+from asbuilt.lifecycle.moves import Ask, Attempt, End, Keep, Move, Verify, Wait
+from asbuilt.lifecycle.phases import next_move
+from asbuilt.lifecycle.stoppages import OVERLOAD_LIMIT
+from asbuilt.lifecycle.timers import backs_off_until
+from tests.lifecycle.test_pausing import BEGUN, KEPT
+from tests.lifecycle.test_phases import LATER, NOW, RUN
+
+Told = tuple[str, dict[str, Any]]
+
+
+def stopped(cause: Cause, *, resets_at: str | None = None, start: int = 1) -> Told:
+    return "attempt.ended", {
+        "run": RUN, "phase": "1", "number": 1, "ending": ending_of(cause), "cause": cause,
+        "reason": "It says why.", "resets_at": resets_at, "starts": start,
+    }  # fmt: skip
+
+
+def begun(number: int = 1) -> Told:
+    return "attempt.begun", {"run": RUN, "phase": "1", "number": number, "role": "implement"}
+
+
+def answered(move: Move, answer: str) -> Told:
+    assert isinstance(move, Ask)
+    return "approval.answered", {"run": RUN, "key": move.key, "answer": answer}
+
+
+def after(*more: Told, now: str = NOW, **options: Any) -> Move:  # noqa: ANN401 - of a run
+    return next_move(fold(RUN, {"auto": True, **options}, [*BEGUN, *more]), now)
+
+
+def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
+    about = {"run": RUN, "phase": "1", "number": 1}
+    return [
+        ("attempt.ended", {**about, "ending": "done"}),
+        KEPT,
+        ("checks.done", {**about, "outcome": "PASS"}),
+        (
+            "verifier.ended",
+            {**about, "ending": ending_of(cause), "cause": cause, "reason": "It says why.", "starts": 1}
+            | {"resets_at": resets_at},
+        ),
+    ]
+
+
+def test_every_cause_has_its_course_and_its_ending() -> None:
+    assert {cause: (course_of(cause), ending_of(cause)) for cause in get_args(Cause)} == {
+        "usage_limit": ("wait", "limited"),
+        "overload": ("back off", "limited"),
+        "auth": ("ask, go on", "limited"),
+        "budget": ("ask, begin anew", "failed"),
+        "max_turns": ("begin anew", "failed"),
+        "crash": ("begin anew", "crashed"),
+        "refusal": ("ask, begin anew", "failed"),
+    }
+
+
+def test_an_overload_waits_its_time_and_goes_on_with_the_same_attempt() -> None:
+    turned_away = stopped("overload", resets_at=LATER)
+    assert after(turned_away) == Wait("overload of the agent in phase 1", LATER)
+    assert after(turned_away, now=LATER) == Attempt("1", 1, "implement")
+    again = [begun(), turned_away] * OVERLOAD_LIMIT
+    assert after(turned_away, *again) == End(
+        "failed", f"phase 1: turned away {OVERLOAD_LIMIT + 1} times in a row; It says why."
+    )
+    recovered = [*again, begun(), stopped("usage_limit", resets_at=LATER), begun(), turned_away]
+    assert after(turned_away, *recovered) == Wait("overload of the agent in phase 1", LATER)
+
+
+def test_overloads_are_waited_for_longer_each_time() -> None:
+    waits = [backs_off_until(overloads, NOW)[11:19] for overloads in range(7)]
+    assert waits == ["02:01:00", "02:05:00", "02:15:00", "02:30:00", "03:00:00", "03:00:00", "03:00:00"]
+
+
+def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
+    out = stopped("auth")
+    asks = after(out)
+    question = "sign in to the agent's account, then go on? It says why."
+    assert asks == Ask(f"{RUN}/auth/1/1/1", "continue", question, "1")
+    assert after(out, answered(asks, "yes")) == Attempt("1", 1, "implement")
+    refused = "you said no: the agent in phase 1 has stopped; It says why."
+    assert after(out, answered(asks, "no")) == End("stopped", refused)
+    again = after(out, answered(asks, "yes"), begun(), stopped("auth", start=2))
+    assert again == Ask(f"{RUN}/auth/1/1/2", "continue", question, "1")
+
+
+@pytest.mark.parametrize("cause", ["budget", "refusal"])
+def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew(cause: Cause) -> None:
+    assert after(stopped(cause)) == Keep("1", 1)
+    asks = after(stopped(cause), KEPT)
+    assert isinstance(asks, Ask)
+    assert asks.key == f"{RUN}/{cause}/1/1/1"
+    assert after(stopped(cause), KEPT, answered(asks, "yes")) == Attempt("1", 2, "implement")
+
+
+@pytest.mark.parametrize("cause", ["max_turns", "crash"])
+def test_what_may_go_well_another_time_is_begun_anew_by_itself(cause: Cause) -> None:
+    assert after(stopped(cause), KEPT) == Attempt("1", 2, "implement")
+
+
+def test_a_verifier_that_stopped_is_waited_for_or_asked_about() -> None:
+    waits = after(*verifier("overload", resets_at=LATER))
+    assert waits == Wait("overload of the verifier in phase 1", LATER)
+    asks = after(*verifier("auth"))
+    question = "sign in to the verifier's account, then go on? It says why."
+    assert asks == Ask(f"{RUN}/auth/1/1v0/1", "continue", question, "1")
+    assert after(*verifier("auth"), answered(asks, "yes")) == Verify("1", 1)
+    assert after(*verifier("crash")) == Verify("1", 1)
+
+
+def spending(usd: float | None, tokens: int | None = None, *, ending: str = "stalled") -> list[Told]:
+    about = {"run": RUN, "phase": "1", "number": 1}
+    used = {"attempt": "1.1", "cost_usd": usd, "tokens": tokens}
+    return [("attempt.ended", {**about, "ending": ending, "starts": 1, **used}), KEPT]
+
+
+def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() -> None:
+    capped = {"limits": {"usd": 2.0}}
+    assert after(*spending(1.99), **capped) == Attempt("1", 2, "implement")
+    asks = after(*spending(2.0), **capped)
+    assert asks == Ask(f"{RUN}/cap/1", "continue", "go on, with as much again? $2.00 of $2.00 are spent")
+    assert after(*spending(2.0), answered(asks, "yes"), **capped) == Attempt("1", 2, "implement")
+    assert after(*spending(4.5), answered(asks, "yes"), **capped) == Ask(
+        f"{RUN}/cap/2", "continue", "go on, with as much again? $4.50 of $4.00 are spent"
+    )
+    assert after(*spending(2.0), answered(asks, "no"), **capped) == End(
+        "stopped", "you said no: $2.00 of $2.00 are spent"
+    )
+
+
+def test_an_agent_under_way_is_not_cut_off_by_a_cap_and_what_it_made_is_still_checked() -> None:
+    hours = {"limits": {"hours": 1}}
+    assert after(now=LATER, **hours) == Attempt("1", 1, "implement")
+    done = after(*spending(9.0, ending="done"), limits={"usd": 2.0})
+    assert type(done).__name__ == "Check"
+
+
+def test_tokens_and_hours_are_caps_too() -> None:
+    asks = after(*spending(None, 5_000), limits={"tokens": 5_000})
+    assert asks == Ask(
+        f"{RUN}/cap/1", "continue", "go on, with as much again? 5,000 of 5,000 tokens are used"
+    )
+    started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
+    facts = fold(RUN, {"auto": True, "limits": {"hours": 3}}, [*started, *spending(None)])
+    over = Ask(f"{RUN}/cap/1", "continue", "go on, with as much again? its 3 hours are over")
+    assert next_move(facts, LATER) == over
+    assert next_move(facts, NOW) == Attempt("1", 2, "implement")
+    assert left_s(facts.caps, NOW, LATER) == 0
+    assert left_s(Caps(hours=3.5), NOW, LATER) == 1800
+
+
+def test_what_an_agent_did_not_tell_is_unknown_and_never_nothing() -> None:
+    told, untold, half = (spent_in(one) for one in ({"cost_usd": 1.25, "tokens": 10}, {}, {"cost_usd": 0.5}))
+    assert (told.words, told.brief) == ("$1.25", "$1.25")
+    assert (untold.words, untold.brief, untold.plain["usd"]) == ("an unknown cost", "unknown", None)
+    both = total([told, untold, half])
+    assert both == Spent(1.75, 10, usd_untold=1, tokens_untold=2)
+    assert (both.words, both.brief, both.plain["usd"]) == ("at least $1.75", "$1.75+", 1.75)
+    nothing = spent_in({"cost_usd": 0.0, "tokens": 0})
+    assert (nothing.words, nothing.brief, nothing.plain["usd"], total([])) == ("$0.00", "", 0.0, Spent())
+    assert caps_in({}) == Caps()
+    assert Caps(15, 2_000_000, 8).words == "$15.00 (API prices), 2,000,000 tokens, 8 hours"
