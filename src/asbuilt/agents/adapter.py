@@ -12,7 +12,7 @@ from asbuilt.lifecycle.causes import ending_of
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from asbuilt.lifecycle.causes import Cause
@@ -78,8 +78,10 @@ class Call:
     tool: str
     kind: Kind
     path: str | None = None
-    """With `edit`: the file, absolute or from the workspace."""
+    """With `read` and `edit`: the file, absolute or from the workspace."""
     command: str | None = None
+    cwd: str | None = None
+    """With `run`: where the shell stands that runs it; None: in the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,12 @@ class Seat(Protocol):
 
         `own` is state of the agent elsewhere that it may write to, `sealed` what in it could execute later.
         """
+
+    def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
+        """Say how the agent is asked to end, before it is made to: it may still tell what it cost."""
+
+    def last_words(self) -> str:
+        """Give the end of what the agent wrote to stderr, for a reason."""
 
 
 class Adapter(Protocol):

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import signs
 from asbuilt.agents.folder import Folder, Terms, Unreadable
+from asbuilt.agents.gate import snapshot_of
 from asbuilt.agents.host import TAKEN
 from asbuilt.agents.ring import probe
 from asbuilt.errors import HostFailed, RingUnavailable
@@ -74,7 +76,8 @@ class FolderAttempts:
             folder.brief()
         except Unreadable:
             # Missing, or torn by a power cut: nobody works from it, because no host is alive.
-            folder.write_brief(brief, self.terms(required=brief.ring_required))
+            terms = self.terms(required=brief.ring_required)
+            folder.write_brief(brief, replace(terms, policy=snapshot_of(brief, terms, folder.path)))
         self._start_host(folder.path)
 
     def result(self, attempt: str) -> Result | None:

@@ -7,6 +7,7 @@
     starts         one line for each start                    the host, appended
     events.jsonl   what happened, capped                      the host, appended
     session        the agent's name for its conversation      the host, by rename
+    seals.json     digests of what could act later            the host, by rename, once
     result.json    how it ended                               the host, by rename, once a start
     result.N.json  how start N ended, that was gone on from   the starter, by rename
     host.log, agent.log                                       the host, capped
@@ -21,12 +22,13 @@ from __future__ import annotations
 import json
 import os
 import stat
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.signs import starts_of
+from asbuilt.policy.roles import Snapshot
 from asbuilt.ports import Brief, Program, Result
 from asbuilt.proof.opinion import opinion_from, plain_opinion
 
@@ -52,6 +54,8 @@ class Terms:
     """Between TERM and KILL."""
     tick_s: float = 0.25
     events_cap: int = 8_000_000
+    policy: Snapshot | None = None
+    """What its role may do; None in what an earlier version of us has written."""
 
 
 class Unreadable(Exception):
@@ -77,6 +81,7 @@ class Folder:
             told["script"] = None if told.get("script") is None else Path(told["script"])
             terms = _known(Terms, data["terms"])
             terms |= {name: tuple(terms.get(name, ())) for name in ("hidden", "homes")}
+            terms["policy"] = _policy(terms.get("policy"))
             return Brief(**told), Terms(**terms)
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"brief.json: {error}") from error
@@ -91,7 +96,8 @@ class Folder:
             "environment": dict(brief.environment),
             "program": asdict(brief.program),
         }
-        write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": told, "terms": asdict(terms)}))
+        held = asdict(replace(terms, policy=None)) | {"policy": terms.policy and terms.policy.fields()}
+        write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": told, "terms": held}))
 
     def result(self) -> Result | None:
         """Read how it ended; None while it has not. Raises `Unreadable` when the file is damaged."""
@@ -197,6 +203,17 @@ def read_shared(file: Path, *, cap: int) -> bytes:
     if len(content) > cap:
         raise Unreadable(f"{file.name} is larger than {cap} bytes")
     return content
+
+
+def _policy(data: dict[str, Any] | None) -> Snapshot | None:
+    if data is None:
+        return None
+    told: dict[str, Any] = {
+        name: tuple(one) if isinstance(one, list) else one
+        for name, one in data.items()
+        if name in Snapshot.__slots__
+    }
+    return Snapshot(**told)
 
 
 def _program(data: dict[str, Any]) -> Program:

@@ -1,4 +1,4 @@
-"""Answer an agent's permission questions from the brief it was started with.
+"""Answer an agent's permission questions from the snapshot that its attempt was started with.
 
 The one rule: no answer waits for anybody, and whatever goes wrong is a refusal.
 """
@@ -6,48 +6,64 @@ The one rule: no answer waits for anybody, and whatever goes wrong is a refusal.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.adapter import Answer
-from asbuilt.policy.roles import refusal
+from asbuilt.policy.ring import secrets
+from asbuilt.policy.roles import compiled, refusal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asbuilt.agents.adapter import Call
+    from asbuilt.agents.folder import Terms
     from asbuilt.agents.record import Record
-    from asbuilt.policy.ring import Level
-    from asbuilt.ports import Brief
+    from asbuilt.policy import roles
+    from asbuilt.policy.roles import Snapshot
+    from asbuilt.ports import Brief, Role
+
+_ROLES: Final[dict[Role, roles.Role]] = {"implement": "implementer", "fix": "fixer", "verify": "verifier"}
 
 
-class BriefGate:
-    """The role "workspace" for whoever may write, "read-only" for everybody else."""
+def snapshot_of(brief: Brief, terms: Terms, folder: Path) -> Snapshot:
+    """Freeze what the role of a brief may do, with the paths as they really are."""
+    workspace = os.path.realpath(brief.workspace)
+    own = tuple(os.path.realpath(folder / name) for name in ("home", "tmp", "out"))
+    hidden = [*terms.hidden, *(path for home in terms.homes for group in secrets(home) for path in group)]
+    return compiled(
+        _ROLES[brief.role],
+        workspace=workspace,
+        home=own[0],
+        own=own,
+        protected=tuple(os.path.realpath(brief.workspace / one) for one in brief.protected),
+        hidden=tuple(map(os.path.realpath, hidden)),
+        held=terms.level in ("bwrap", "seatbelt"),
+    )
 
-    def __init__(self, brief: Brief, level: Level, record: Record) -> None:
-        self._brief = brief
-        self._level = level
+
+class SnapshotGate:
+    """Answers from one snapshot, whatever code and settings say by now, and writes every answer down."""
+
+    def __init__(self, snapshot: Snapshot, record: Record) -> None:
+        self._snapshot = snapshot
         self._record = record
 
     async def ask(self, call: Call) -> Answer:
         """Allow or refuse one call, and write it down."""
-        answer = self._answer(call)
+        answer = answered(self._snapshot, call)
         self._record.asked(call, answer)
         return answer
 
-    def _answer(self, call: Call) -> Answer:
-        workspace = os.path.realpath(self._brief.workspace)
-        try:
-            # The real path: a link inside the workspace may lead out of it.
-            path = os.path.realpath(os.path.join(workspace, call.path)) if call.path else ""  # noqa: PTH118
-        except (OSError, ValueError):
-            return Answer(allowed=False, reason="Its path cannot be read.")
-        refused = refusal(
-            "workspace" if self._brief.writable else "read-only",
-            call.kind,
-            path,
-            workspace=workspace,
-            held=self._level in ("bwrap", "seatbelt"),
+
+def answered(snapshot: Snapshot, call: Call) -> Answer:
+    """Give the answer of a snapshot to a call."""
+    try:
+        # The real path: a link inside the workspace may lead out of it.
+        path, cwd = (
+            os.path.realpath(os.path.join(snapshot.workspace, named)) if named else ""  # noqa: PTH118
+            for named in (call.path, call.cwd)
         )
-        if refused is None and path in {
-            os.path.realpath(self._brief.workspace / one) for one in self._brief.protected
-        }:
-            refused = "It is read-only for agents." if call.kind == "edit" else None
-        return Answer(allowed=refused is None, reason=refused or "")
+    except (OSError, ValueError):
+        return Answer(allowed=False, reason="Its path cannot be read.")
+    refused = refusal(snapshot, call.kind, path=path, command=call.command or "", cwd=cwd)
+    return Answer(allowed=refused is None, reason=refused or "")

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents import tree
 from asbuilt.agents.adapter import Turn
 from asbuilt.agents.folder import Folder, Unreadable, write_whole
-from asbuilt.agents.gate import BriefGate
-from asbuilt.agents.hosting import described, introduction
+from asbuilt.agents.gate import SnapshotGate, snapshot_of
+from asbuilt.agents.hosting import described, introduction, sealed_end
 from asbuilt.agents.record import Record
 from asbuilt.agents.registry import ADAPTERS
 from asbuilt.agents.ring import probe
@@ -99,7 +99,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
             decided = await _drive(folder, brief, terms, seat=seat, record=record, stop=stop)
             if decided is None:
                 return None
-            end = decided
+            end = sealed_end(decided, seat.seals.broken())
         result = described(end, record, duration_s=time.monotonic() - began, starts=number, ring=terms.level)
         record.write("ended", {"ending": result.ending, "reason": result.reason})
     finally:
@@ -111,7 +111,7 @@ async def _drive(
     folder: Folder, brief: Brief, terms: Terms, *, seat: HostSeat, record: Record, stop: asyncio.Event
 ) -> Turn | tuple[Ending, str] | None:
     adapter = ADAPTERS[brief.program.kind](seat)
-    gate = BriefGate(brief, terms.level, record)
+    gate = SnapshotGate(terms.policy or snapshot_of(brief, terms, folder.path), record)
     drive = asyncio.create_task(adapter.drive(brief, gate, record.emit))
     try:
         decided = await _wait(folder, brief, terms, drive=drive, record=record, stop=stop)

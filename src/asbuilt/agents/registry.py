@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.agents.acp import Acp
 from asbuilt.agents.scripted import Scripted
 
 if TYPE_CHECKING:
@@ -14,4 +15,10 @@ if TYPE_CHECKING:
 
     from asbuilt.agents.adapter import Adapter, Seat
 
-ADAPTERS: Final[dict[str, Callable[[Seat], Adapter]]] = {"scripted": Scripted}
+ADAPTERS: Final[dict[str, Callable[[Seat], Adapter]]] = {
+    "scripted": Scripted,
+    "codex": Acp,
+    "gemini": Acp,
+    "opencode": Acp,
+    "claude-acp": Acp,
+}

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents import tree
 from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import prepare, settle
+from asbuilt.agents.sealed import Seals
+from asbuilt.policy.kinds import KINDS
 from asbuilt.policy.ring import for_agent
+from asbuilt.policy.roles import ACTING_FOLDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from asbuilt.agents.folder import Folder, Terms
     from asbuilt.policy.ring import Level
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 _LOG_CAP: Final = 1_000_000
 _PIECE: Final = 1 << 18
+_ASKED_S: Final = 3.0
+"""How long an agent has to end by itself when it is asked to."""
 
 
 class HostSeat:
@@ -38,6 +43,9 @@ class HostSeat:
         self._drains: list[asyncio.Task[None]] = []
         self._log = Capture(_LOG_CAP)
         self._closed = False
+        self.seals = Seals(folder.path / "seals.json")
+        self._ask_to_end: Callable[[], Awaitable[None]] | None = None
+        self._placeholders: list[Path] = []
         self.start = start
         self.session = folder.session()
         self.level: Level = terms.level
@@ -61,6 +69,8 @@ class HostSeat:
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
         brief = self._brief
+        self.seals.put(sealed, remade=[self.person / one for one in KINDS[brief.program.kind].remade])
+        held = (*brief.protected, *sealed, *self._acting_folders())
         request = settle(
             for_agent(
                 workspace=str(brief.workspace),
@@ -69,7 +79,7 @@ class HostSeat:
                 home=str(self.home),
                 tmp=str(self._tmp),
                 own=tuple(map(str, own)),
-                sealed=tuple(str(brief.workspace / path) for path in (*brief.protected, *sealed)),
+                sealed=tuple(str(brief.workspace / path) for path in held),
                 environment={**brief.environment, **(environment or {})},
             ),
             homes=map(Path, self._terms.homes),
@@ -90,11 +100,22 @@ class HostSeat:
         self._drains.append(asyncio.create_task(self._drain(process)))
         return process
 
+    def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
+        """Say how the agent is asked to end, before it is made to."""
+        self._ask_to_end = ask
+
     async def end(self) -> None:
-        """End everything that was started: TERM, the grace, KILL. Nothing can be started afterwards."""
+        """End everything that was started: asked, TERM, the grace, KILL. Nothing is started afterwards."""
         self._closed = True
         living = [process for process in self._running if process.returncode is None]
+        if living and self._ask_to_end is not None:
+            ask, self._ask_to_end = self._ask_to_end, None
+            await ask()
+            await asyncio.wait([asyncio.create_task(one.wait()) for one in living], timeout=_ASKED_S)
         await asyncio.gather(*(asyncio.to_thread(self._end, process) for process in living))
+        for folder in self._placeholders:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*self._drains), timeout=1)
         (self._folder.path / "agent.log").write_bytes(self._log.value())
@@ -102,6 +123,21 @@ class HostSeat:
     def last_words(self) -> str:
         """Give the end of what the agent wrote to stderr, for a reason."""
         return self._log.value()[-2_000:].decode("utf-8", "replace").strip()
+
+    def _acting_folders(self) -> tuple[Path, ...]:
+        """Have every folder of settings and hooks there, so that the kernel can hold it.
+
+        What is not there cannot be mounted read-only, and would be the agent's to make. An empty folder is
+        nothing to git, should nobody be left to take it away.
+        """
+        if not self._brief.writable or self.level != "bwrap":
+            return ()
+        folders = [self._brief.workspace / name for name in ACTING_FOLDERS]
+        for folder in folders:
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir()
+                self._placeholders.append(folder)
+        return tuple(folders)
 
     def _end(self, process: asyncio.subprocess.Process) -> None:
         tree.end(

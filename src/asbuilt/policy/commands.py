@@ -1,0 +1,357 @@
+"""Find in a shell command what no agent of ours may do: commit, push, call out, write elsewhere. Pure.
+
+It is a net, not a wall: it reads the plain text of a command, and what stands in a script, in a variable or
+in another language goes through it. The ring holds those; only the network has no second net.
+
+The one rule: whatever looks like the start of a command is looked at, also within quotes and substitutions.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Writes = Callable[[str], str | None]
+
+# fmt: off
+_NETWORK = frozenset((
+    "aria2c", "aws", "az", "curl", "dig", "docker", "ftp", "gcloud", "gh", "glab", "host", "hub", "kubectl",
+    "lftp", "nc", "ncat", "netcat", "nslookup", "ping", "podman", "rsync", "scp", "sftp", "socat", "ssh",
+    "telnet", "tftp", "wget", "xh",
+))
+_LATER = frozenset(("at", "batch", "crontab", "launchctl", "systemctl", "systemd-run"))
+_GIT_READS = frozenset((
+    "annotate", "blame", "cat-file", "check-attr", "check-ignore", "count-objects", "describe", "diff",
+    "diff-files", "diff-index", "diff-tree", "for-each-ref", "grep", "help", "log", "ls-files", "ls-tree",
+    "merge-base", "name-rev", "range-diff", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "status",
+    "var", "version", "whatchanged",
+))
+_SHELLS = frozenset(("ash", "bash", "dash", "ksh", "sh", "zsh"))
+_WRAPPERS = frozenset((
+    "!", "builtin", "busybox", "command", "do", "doas", "elif", "else", "env", "exec", "if", "ionice", "nice",
+    "nohup", "setsid", "stdbuf", "sudo", "then", "time", "timeout", "until", "while", "xargs",
+))
+_CHANGE_ALL = frozenset((
+    "chgrp", "chmod", "chown", "mkdir", "mkfifo", "mknod", "mv", "rm", "rmdir", "shred", "tee", "touch",
+    "truncate", "unlink",
+))
+_CHANGE_LAST = frozenset(("cp", "install", "ln"))
+# fmt: on
+_DEVICES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
+_ENDS = frozenset(";&|\n(){}")
+_UNKNOWN = "\0"
+"""Where a word goes on with something that only the shell knows."""
+_DEEPEST = 8
+_LONGEST = 100_000
+
+
+class _Command:
+    """One simple command: its words, where it redirects to, and what it is fed."""
+
+    __slots__ = ("fed", "targets", "words")
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.targets: list[str] = []
+        self.fed: list[str] = []
+
+
+def forbidden(text: str, *, cwd: str, home: str, writes: Writes) -> str | None:
+    """Say what in a command is refused, or None. `writes` says why a path may not be written to, or None."""
+    if "\0" in text or len(text) > _LONGEST:
+        return "The command cannot be read."
+    return _Reading(cwd, home, writes).of(text, 0)
+
+
+class _Reading:
+    """What is known while a command is read: where its shell stands."""
+
+    def __init__(self, cwd: str, home: str, writes: Writes) -> None:
+        self._cwd: str | None = cwd
+        self._home = home
+        self._writes = writes
+
+    def of(self, text: str, depth: int) -> str | None:
+        if depth > _DEEPEST:
+            return "The command is nested too deeply."
+        for command in _commands(text):
+            refused = self._command(command.words, command.fed, depth) or self._written(command.targets)
+            if refused:
+                return refused
+        return None
+
+    def _command(self, words: list[str], fed: list[str], depth: int) -> str | None:
+        while words and ("=" in words[0] or not words[0]):
+            words = words[1:]
+        if not words:
+            return None
+        program, rest = posixpath.basename(words[0]), words[1:]
+        if program in _WRAPPERS:
+            return self._command(_unwrapped(rest), fed, depth + 1)
+        if program in ("cd", "pushd"):
+            self._cwd = self._path(rest[0] if rest else "~")
+            return None
+        if program in _SHELLS or program == "eval":
+            inner = [" ".join(rest)] if program == "eval" else _scripts(rest) or fed
+            return next((said for one in inner if (said := self.of(one, depth + 1))), None)
+        return _named(program, rest) or self._changed(program, rest, depth)
+
+    def _changed(self, program: str, rest: list[str], depth: int) -> str | None:
+        plain = [word for word in rest if not word.startswith("-")]
+        if program in _CHANGE_ALL:
+            return self._written(plain)
+        if program in _CHANGE_LAST:
+            return self._written([*plain[-1:], *_valued(rest, "-t", "--target-directory")])
+        if program in ("sed", "perl") and any(word.startswith(("-i", "--in-place")) for word in rest):
+            given = any(word.startswith(("-e", "-f", "--expression", "--file")) for word in rest)
+            return self._written(plain if given else plain[1:])
+        if program == "dd":
+            return self._written([word[3:] for word in rest if word.startswith("of=")])
+        if program in ("tar", "unzip", "patch", "make"):
+            return self._written(_valued(rest, "-C", "-d", "--directory"))
+        if program == "find":
+            return self._found(rest, depth)
+        return None
+
+    def _found(self, rest: list[str], depth: int) -> str | None:
+        for at, word in enumerate(rest):
+            if word in ("-exec", "-execdir", "-ok", "-okdir"):
+                refused = self._command(rest[at + 1 :], [], depth + 1)
+                if refused:
+                    return refused
+        starts = []
+        for word in rest:
+            if word.startswith(("-", "!")):
+                break
+            starts.append(word)
+        return self._written(starts or ["."]) if "-delete" in rest else None
+
+    def _written(self, paths: list[str]) -> str | None:
+        for word in paths:
+            path = self._path(word)
+            if path is not None and not path.startswith(_DEVICES) and (refused := self._writes(path)):
+                return refused
+        return None
+
+    def _path(self, word: str) -> str | None:
+        """Give the absolute path that a word means as far as it is plain; None when nothing of it is."""
+        if word == "~" or word.startswith("~/"):
+            word = self._home + word[1:]
+        plain, unknown, _ = word.partition(_UNKNOWN)
+        if unknown and not plain:
+            return None
+        if not plain.startswith("/"):
+            if self._cwd is None:
+                return None
+            plain = f"{self._cwd}/{plain}"
+        return posixpath.normpath(plain)
+
+
+def _named(program: str, rest: list[str]) -> str | None:
+    """Refuse a program by its name, and git by what it is to do."""
+    if program in _NETWORK:
+        return f"{program} reaches the network or another machine; agents do not."
+    if program in _LATER:
+        return f"{program} starts something later, when nobody holds it."
+    if program.startswith("asbuilt"):
+        return "asbuilt's own commands are for people."
+    if program == "git":
+        return _git(rest)
+    if program in ("npm", "yarn", "pnpm", "cargo", "twine", "uv", "poetry", "gem") and (
+        "publish" in rest[:2] or (program, *rest[:1]) in (("twine", "upload"), ("gem", "push"))
+    ):
+        return f"{program} would publish something; agents do not."
+    return None
+
+
+def _git(rest: list[str]) -> str | None:
+    at = 0
+    while at < len(rest) and rest[at].startswith("-"):
+        if rest[at] in ("-c", "--config-env") or rest[at].startswith(("--config-env=", "--exec-path=")):
+            return "Settings of git can start programs; agents give none."
+        at += 2 if rest[at] in ("-C", "--git-dir", "--work-tree", "--namespace") else 1
+    verb = rest[at] if at < len(rest) else "help"
+    if verb not in _GIT_READS:
+        return (
+            f"`git {verb.replace(_UNKNOWN, '…')}` is asbuilt's to do: agents leave their work in the files."
+        )
+    if any(word.startswith(("--output", "--ext-diff", "--open-files-in-pager", "-O")) for word in rest[at:]):
+        return "That option of git writes a file or starts a program."
+    return None
+
+
+def _scripts(rest: list[str]) -> list[str]:
+    """Give the text that a shell is told to run with -c."""
+    for at, word in enumerate(rest):
+        if word.startswith("-") and not word.startswith("--") and "c" in word:
+            return rest[at + 1 : at + 2]
+    return []
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    """Skip what a wrapper takes for itself: options, assignments, a duration, a placeholder."""
+    for at, word in enumerate(words):
+        taken = word.startswith("-") or "=" in word or word[:1].isdigit() or word in ("{}", "")
+        if not taken:
+            return words[at:]
+    return []
+
+
+def _valued(rest: list[str], *options: str) -> list[str]:
+    found = []
+    for at, word in enumerate(rest):
+        name, equals, value = word.partition("=")
+        if equals and name in options:
+            found.append(value)
+        elif word in options:
+            found += rest[at + 1 : at + 2]
+    return found
+
+
+def _commands(text: str) -> Iterator[_Command]:
+    """Cut a text into simple commands; what a substitution holds comes after the command around it."""
+    reader = _Reader(text)
+    while not reader.is_over:
+        command, nested = reader.command()
+        yield command
+        for one in nested:
+            yield from _commands(one)
+
+
+class _Reader:
+    """Reads a text character by character, as a shell would, and knows nothing of its meaning."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._nested: list[str] = []
+        self._waiting: list[tuple[str, _Command]] = []
+
+    @property
+    def is_over(self) -> bool:
+        return self._at >= len(self._text)
+
+    def command(self) -> tuple[_Command, list[str]]:
+        """Read up to what ends a command."""
+        command, self._nested = _Command(), []
+        while not self.is_over:
+            character = self._text[self._at]
+            if character in " \t":
+                self._at += 1
+            elif character == "#":
+                self._at = self._until("\n", self._at)
+            elif character in "<>" or self._text.startswith("&>", self._at):
+                self._redirection(command)
+            elif character in _ENDS:
+                self._at += 1
+                if character == "\n":
+                    self._bodies()
+                break
+            else:
+                word = self._word()
+                if not (word.isdigit() and self._text[self._at : self._at + 1] in ("<", ">")):
+                    command.words.append(word)
+        return command, self._nested
+
+    def _redirection(self, command: _Command) -> None:
+        start = self._at
+        while not self.is_over and self._text[self._at] in "<>&|-" and self._at - start < 3:
+            if self._text[self._at] == "-" and self._text[start : self._at] != "<<":
+                break
+            self._at += 1
+        sign = self._text[start : self._at]
+        if self._text.startswith("(", self._at):
+            self._nested.append(self._enclosed(self._at + 1))
+            return
+        while not self.is_over and self._text[self._at] in " \t":
+            self._at += 1
+        target = self._word()
+        if sign.startswith("<<") and sign != "<<<":
+            self._waiting.append((target, command))
+        elif sign == "<<<":
+            command.fed.append(target)
+        elif ">" in sign and not (sign.endswith("&") and (target.isdigit() or target in ("", "-"))):
+            command.targets.append(target)
+
+    def _word(self) -> str:
+        made: list[str] = []
+        while not self.is_over:
+            character = self._text[self._at]
+            if character in " \t<>" or character in _ENDS:
+                break
+            self._at += 1
+            if character == "\\":
+                made.append(self._text[self._at : self._at + 1].replace("\n", ""))
+                self._at += 1
+            elif character == "'":
+                end = self._until("'", self._at)
+                made.append(self._text[self._at : end])
+                self._at = end + 1
+            elif character == '"':
+                self._quoted(made)
+            elif character in "$`":
+                self._expansion(character, made)
+            else:
+                made.append(_UNKNOWN if character in "*?[" else character)
+        return "".join(made)
+
+    def _quoted(self, made: list[str]) -> None:
+        while not self.is_over:
+            character = self._text[self._at]
+            self._at += 1
+            if character == '"':
+                return
+            if character == "\\":
+                made.append(self._text[self._at : self._at + 1])
+                self._at += 1
+            elif character in "$`":
+                self._expansion(character, made)
+            else:
+                made.append(character)
+
+    def _expansion(self, character: str, made: list[str]) -> None:
+        if character == "`":
+            end = self._until("`", self._at)
+            self._nested.append(self._text[self._at : end])
+            self._at = end + 1
+        elif self._text.startswith("(", self._at):
+            self._nested.append(self._enclosed(self._at + 1))
+        elif self._text.startswith(("HOME/", "{HOME}/"), self._at) and not made:
+            self._at = self._text.index("/", self._at)
+            made.append("~")
+            return
+        else:
+            while not self.is_over and (self._text[self._at].isalnum() or self._text[self._at] in "_{}"):
+                self._at += 1
+        made.append(_UNKNOWN)
+
+    def _enclosed(self, start: int) -> str:
+        depth = 1
+        for at in range(start, len(self._text)):
+            depth += {"(": 1, ")": -1}.get(self._text[at], 0)
+            if depth == 0:
+                self._at = at + 1
+                return self._text[start:at]
+        self._at = len(self._text)
+        return self._text[start:]
+
+    def _bodies(self) -> None:
+        """Take what stands in here-documents: text, unless a shell is fed with it."""
+        for word, command in self._waiting:
+            lines: list[str] = []
+            while not self.is_over:
+                end = self._until("\n", self._at)
+                line = self._text[self._at : end]
+                self._at = end + 1
+                if line.strip("\t") == word:
+                    break
+                lines.append(line)
+            command.fed.append("\n".join(lines))
+        self._waiting = []
+
+    def _until(self, sign: str, start: int) -> int:
+        found = self._text.find(sign, start)
+        return len(self._text) if found < 0 else found

@@ -1,0 +1,67 @@
+"""What an agent may do is frozen when its attempt starts, and held by the kernel as well."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.agents.adapter import Answer, Call
+from asbuilt.agents.folder import Folder
+from asbuilt.agents.gate import answered, snapshot_of
+from tests.contracts.attempts import ended, started, started_with
+
+if TYPE_CHECKING:
+    from asbuilt.policy.ring import Level
+    from tests.agents.conftest import Machine
+
+SETTINGS = '{ write = ".claude/settings.json", text = "{}" }, { write = "made.txt", text = "" }'
+
+
+def test_an_attempt_is_answered_from_what_was_frozen_when_it_started(machine: Machine) -> None:
+    brief = machine.playing('[[turn]]\nacts = [{ ask = "edit", path = "made.txt" }]\n')
+    folder = Folder(machine.attempts.folder(brief.attempt))
+    folder.path.mkdir(parents=True)
+    terms = machine.attempts.terms()
+    frozen = snapshot_of(brief, terms, folder.path)
+    frozen.edits = False
+    folder.write_brief(brief, terms)
+    told = json.loads((folder.path / "brief.json").read_bytes())
+    told["terms"]["policy"] = frozen.fields()
+    (folder.path / "brief.json").write_text(json.dumps(told))
+    started_with(machine, brief)
+    ended(machine, brief)
+    asked = [event for event in machine.attempts.events(brief.attempt)[0] if event["kind"] == "asked"]
+    assert [event["allowed"] for event in asked] == [False]
+
+
+def test_every_start_freezes_the_role_with_real_paths(machine: Machine) -> None:
+    brief = started(machine, "works", role="verify", writable=False)
+    ended(machine, brief)
+    folder = Folder(machine.attempts.folder(brief.attempt))
+    policy = folder.brief()[1].policy
+    assert policy is not None
+    assert policy.fields() == snapshot_of(brief, machine.attempts.terms(), folder.path).fields()
+    assert (policy.role, policy.edits, policy.submits) == ("verifier", False, True)
+
+
+def test_a_link_out_of_the_workspace_and_a_name_that_cannot_be_are_refused(machine: Machine) -> None:
+    brief = machine.brief("works")
+    snapshot = snapshot_of(brief, machine.attempts.terms(), machine.attempts.folder(brief.attempt))
+    (machine.workspace / "out").symlink_to(machine.home)
+    assert not answered(snapshot, Call(tool="t", kind="edit", path="out/x")).allowed
+    unreadable = answered(snapshot, Call(tool="t", kind="edit", path="a\0b"))
+    assert unreadable == Answer(allowed=False, reason="Its path cannot be read.")
+    secret = answered(snapshot, Call(tool="t", kind="read", path=str(machine.home / ".ssh" / "id")))
+    assert not secret.allowed
+
+
+def test_the_ring_holds_settings_that_are_not_there_yet_and_leaves_no_folder(
+    machine: Machine, level: Level
+) -> None:
+    brief = started_with(machine, machine.playing(f"[[turn]]\nacts = [{SETTINGS}]\n"))
+    ended(machine, brief)
+    if level == "none":
+        pytest.skip("without a ring only the gate holds")
+    assert not (machine.workspace / ".claude").exists()
