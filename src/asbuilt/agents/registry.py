@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.acp import Acp
+from asbuilt.agents.claude import Claude
 from asbuilt.agents.scripted import Scripted
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 ADAPTERS: Final[dict[str, Callable[[Seat], Adapter]]] = {
     "scripted": Scripted,
+    "claude": Claude,
     "codex": Acp,
     "gemini": Acp,
     "opencode": Acp,

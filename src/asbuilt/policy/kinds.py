@@ -98,6 +98,43 @@ _CLAUDE_ACP: Final = Kind(
     ),
     remade=(".claude/plugins/store",),
 )
+_CLAUDE: Final = Kind(
+    "claude",
+    "control",
+    program="claude",
+    arguments=("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"),
+    variables=(
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_CUSTOM_HEADERS",
+        "CLAUDE_CODE_MAX_RETRIES",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CONFIG_DIR",
+        "HTTPS_PROXY",
+        "HTTP_PROXY",
+        "NO_PROXY",
+        "NODE_EXTRA_CA_CERTS",
+    ),
+    state=(".claude",),
+    sealed=(
+        ".claude.json",
+        ".mcp.json",
+        "CLAUDE.md",
+        "agents",
+        "commands",
+        "hooks",
+        "managed-settings.json",
+        "output-styles",
+        "plugins",
+        "remote-settings.json",
+        "rules",
+        "settings.json",
+        "settings.local.json",
+        "skills",
+        "workflows",
+    ),
+)
 KINDS: Final[dict[str, Kind]] = {
-    kind.name: kind for kind in (Kind("scripted", "script"), _CODEX, _GEMINI, _OPENCODE, _CLAUDE_ACP)
+    kind.name: kind for kind in (Kind("scripted", "script"), _CLAUDE, _CODEX, _GEMINI, _OPENCODE, _CLAUDE_ACP)
 }

@@ -84,6 +84,24 @@ def opinion_from(plain: object) -> Opinion:
     )
 
 
+def form(items: int) -> dict[str, Any]:
+    """Give the form of an opinion on so many items, as a JSON schema."""
+    text = {"type": "string"}
+    cited = dict.fromkeys(("check", "file", "removed", "test"), text) | {"line": {"type": "integer"}}
+    entry = {
+        "item": {"type": "integer", "minimum": 1, "maximum": max(items, 1)},
+        "outcome": {"type": "string", "enum": ["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]},
+        "why": text,
+        "evidence": {"type": "array", "maxItems": _CITED, "items": {"type": "object", "properties": cited}},
+    }
+    rows = {"type": "object", "properties": entry, "required": ["item", "outcome", "why"]}
+    return {
+        "type": "object",
+        "properties": {"intent": text, "items": {"type": "array", "items": rows, "minItems": items}},
+        "required": ["items"],
+    }
+
+
 def plain_opinion(opinion: Opinion) -> dict[str, Any]:
     """Give it as JSON, in the form that a verifier writes."""
     return {

@@ -1,0 +1,216 @@
+"""Claude Code: the user's own `claude`, driven over its stream-json control protocol.
+
+Its hook asks us about every call and hears "ask"; its permission question is then answered by the gate. A
+hook that fails lets a call through, a question that is not answered does not: so the hook decides nothing.
+
+`--setting-sources ""`: no rule, hook, plug-in or environment of a settings file gets in, neither the user's
+nor the repository's. `--strict-mcp-config`: no MCP server does. `--tools`: what is not listed does not exist.
+
+The one rule: whatever is in doubt is no answer, and without an answer it does nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from asbuilt.agents import claude_messages as say
+from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Turn
+from asbuilt.agents.capture import Lines
+from asbuilt.agents.claude_cost import account_in, used_by, used_without_end
+from asbuilt.agents.claude_ending import Heard, turn_of
+from asbuilt.agents.claude_messages import (
+    LINE_CAP,
+    Asked,
+    Begun,
+    Ended,
+    Hooked,
+    Known,
+    Limited,
+    Noticed,
+    Refused,
+    Spoke,
+    Unasked,
+    Unknown,
+    message_in,
+)
+from asbuilt.agents.claude_state import State, can_go_on, session_of, state_of
+from asbuilt.agents.claude_tools import GIVEN, GIVEN_TO_READ, call_of
+from asbuilt.agents.prompting import go_on, prompt_for, system_for
+from asbuilt.agents.sealing import differing
+from asbuilt.policy.kinds import KINDS
+from asbuilt.proof.opinion import form
+
+if TYPE_CHECKING:
+    from asbuilt.agents.adapter import Emit, Gate, Seat
+    from asbuilt.agents.claude_messages import Message
+    from asbuilt.ports import Brief
+
+_PIECE: Final = 1 << 18
+_NAMED: Final = 3
+_LEAVES_S: Final = 30
+"""How long it may take to go once its turn is over."""
+
+
+class Claude:
+    """Drives `claude` through one attempt."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+        self._process: asyncio.subprocess.Process | None = None
+        self._is_heard = False
+        self._where: dict[str, str] = {}
+        self._unknown: set[str] = set()
+
+    async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
+        """Let it work until its turn is over."""
+        state = state_of(self._seat, brief)
+        state.prepare()
+        before = state.acting()
+        session, goes_on = self._session(brief, state)
+        emit(Conversed(session=session))
+        account = account_in(state.transcript(session) if goes_on else None)
+        process = self._process = await self._seat.spawn(
+            arguments(brief, session, goes_on=goes_on),
+            environment=state.environment,
+            own=state.own,
+            sealed=state.sealed,
+        )
+        self._seat.before_end(self._interrupt)
+        heard = Heard()
+        await self._tell(say.hello())
+        await self._tell(say.prompt(go_on() if goes_on else prompt_for(brief)))
+        await self._listen(process, heard, gate, emit)
+        code = await self._left(process)
+        if heard.ended is not None:
+            emit(used_by(heard.ended, account))
+        elif used := used_without_end(account_in(state.transcript(session))):
+            emit(used)
+        turn = turn_of(code, heard, brief, last_words=self._seat.last_words())
+        return _unless_changed(turn, state, before)
+
+    def _session(self, brief: Brief, state: State) -> tuple[str, bool]:
+        """Choose the conversation: an earlier start's if it has words, else one of this start's own."""
+        earlier = self._seat.session
+        if earlier and can_go_on(state.transcript(earlier)):
+            return earlier, True
+        return session_of(brief, self._seat.start), False
+
+    async def _listen(
+        self, process: asyncio.subprocess.Process, heard: Heard, gate: Gate, emit: Emit
+    ) -> None:
+        lines = Lines(LINE_CAP)
+        self._is_heard = True
+        try:
+            while process.stdout is not None and (piece := await process.stdout.read(_PIECE)):
+                for line in lines.feed(piece):
+                    if line.strip():
+                        await self._take(message_in(line), heard, gate, emit)
+        finally:
+            self._is_heard = False
+        if lines.dropped:
+            emit(Noted(text=f"{lines.dropped} lines were longer than {LINE_CAP} bytes."))
+
+    async def _take(self, message: Message, heard: Heard, gate: Gate, emit: Emit) -> None:
+        match message:
+            case Begun(version=version, tools=tools):
+                emit(Noted(text=f"Claude Code {version} with {', '.join(tools)}."))
+            case Hooked(request=request, call=call, cwd=cwd):
+                self._where[call] = cwd
+                await self._tell(say.ask_us(request))
+            case Asked():
+                await self._answer(message, gate)
+            case Unasked(request=request, subtype=subtype):
+                await self._tell(say.not_done(request, subtype))
+            case Spoke(texts=texts, calls=calls, error=error):
+                heard.error = error or heard.error
+                for text in texts:
+                    heard.says = text
+                    emit(Noted(text=text) if error else Said(text=text))
+                for tool, about in calls:
+                    emit(Called(tool=tool, detail=about))
+            case Limited(rejected=True, resets_at=resets_at):
+                heard.resets_at = resets_at
+            case Noticed(text=text):
+                emit(Noted(text=text))
+            case Refused(reason=reason):
+                emit(Noted(text=f"It cannot do what we asked for: {reason}"))
+            case Ended():
+                heard.ended = message
+                self._close()
+            case Unknown(kind=kind):
+                if kind not in self._unknown:
+                    self._unknown.add(kind)
+                    emit(Noted(text=f"Claude Code says something that is not understood: {kind[:100]}."))
+            case Known() | Limited():
+                pass
+            case _:
+                assert_never(message)
+
+    async def _answer(self, asked: Asked, gate: Gate) -> None:
+        answer = await gate.ask(call_of(asked.tool, asked.input, self._where.pop(asked.call, None)))
+        reply = (
+            say.allowed(asked.request, asked.input)
+            if answer.allowed
+            else say.denied(asked.request, answer.reason)
+        )
+        await self._tell(reply)
+
+    async def _interrupt(self) -> None:
+        """Ask it to stop and to say what it cost; once nobody listens it need not wait for more of us."""
+        await self._tell(say.interrupt())
+        if not self._is_heard:
+            self._close()
+
+    async def _left(self, process: asyncio.subprocess.Process) -> int:
+        try:
+            return await asyncio.wait_for(process.wait(), _LEAVES_S)
+        except TimeoutError:
+            return -1
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def _tell(self, message: dict[str, Any]) -> None:
+        # One that has gone is heard of by the end of its output; writing to it is no news.
+        with contextlib.suppress(ConnectionError, RuntimeError):
+            if self._process is not None and self._process.stdin is not None:
+                self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
+                await self._process.stdin.drain()
+
+
+def arguments(brief: Brief, session: str, *, goes_on: bool) -> tuple[str, ...]:
+    """Give its whole command line. Pure."""
+    program = brief.program
+    reads = brief.role == "verify"
+    kind = KINDS["claude"]
+    return (
+        *(program.command or (kind.program,)),
+        *kind.arguments,
+        *("--permission-prompt-tool", "stdio", "--permission-mode", "default"),
+        *("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
+        *("--tools", ",".join(GIVEN_TO_READ if reads else GIVEN)),
+        *(("--restricted", "--json-schema", json.dumps(form(len(brief.items)))) if reads else ()),
+        *("--resume" if goes_on else "--session-id", session),
+        *("--append-system-prompt", system_for(brief)),
+        *(("--model", program.model) if program.model else ()),
+        *(("--effort", program.effort) if program.effort else ()),
+        *(("--max-turns", str(program.max_turns)) if program.max_turns is not None else ()),
+        *(("--max-budget-usd", f"{program.budget_usd:g}") if program.budget_usd is not None else ()),
+    )
+
+
+def _unless_changed(turn: Turn, state: State, before: dict[str, str]) -> Turn:
+    changed = differing(before, state.acting())
+    if not changed:
+        return turn
+    named = ", ".join(changed[:_NAMED]) + (" and more" if changed[_NAMED:] else "")
+    return Turn(
+        ending="failed",
+        reason=f"While it worked, {named} changed in {state.login}, where it would act when claude next starts."
+        " Look at it first.",
+        says=turn.says,
+    )

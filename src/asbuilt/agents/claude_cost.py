@@ -1,0 +1,124 @@
+"""What a conversation of Claude Code has used, from its own figures and, after a crash, from its transcript.
+
+Its figures are sums over the conversation, told when a turn ends; a process that was killed tells nothing,
+and the next one does not count what that one used. The transcript has every answer of the model with its
+tokens.
+
+The one rule: nothing is counted twice, and what cannot be priced is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.agents.adapter import Used
+from asbuilt.agents.claude_messages import Tokens, tokens_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from asbuilt.agents.claude_messages import Ended
+
+_CAP: Final = 64 << 20
+_WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)
+"""How the kinds of tokens are priced against each other, roughly: only for what a killed process has used."""
+
+
+@dataclass(slots=True)
+class Account:
+    """What a transcript says was used, and how much of that its last figure covers."""
+
+    told_usd: float = 0.0
+    """The last figure in it: what a new process goes on from."""
+    owed: dict[str, tuple[str, Tokens]] = field(default_factory=dict)
+    """Answers since then, by their id: the model and its tokens. No figure covers them."""
+    told_at: str = ""
+    """What was written last before the figure."""
+
+    @property
+    def owed_tokens(self) -> Tokens:
+        """Add up what no figure covers."""
+        return sum((tokens for _, tokens in self.owed.values()), Tokens())
+
+
+def account_in(transcript: Path | None) -> Account:
+    """Read a transcript and what its helpers have left beside it; a line that is none is left out."""
+    account = Account()
+    if transcript is None:
+        return account
+    _take(account, _lines(transcript))
+    for helper in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
+        _take(account, (one for one in _lines(helper) if str(one.get("timestamp", "")) > account.told_at))
+    return account
+
+
+def _take(account: Account, lines: Iterable[dict[str, Any]]) -> None:
+    at = ""
+    for line in lines:
+        at = max(at, str(line.get("timestamp", "")))
+        match line:
+            case {"type": "cost-state", "totalCostUSD": int() | float() as told}:
+                account.told_usd, account.told_at = float(told), at
+                account.owed.clear()
+            case {
+                "type": "assistant",
+                "message": {"id": str(key), "model": str(model), "usage": dict(usage)},
+            }:
+                _, before = account.owed.get(key, ("", Tokens()))
+                # One answer is several lines, and only the last of them has all of its tokens.
+                account.owed[key] = (model, max(before, tokens_in(usage), key=lambda one: one.output))
+            case _:
+                pass
+
+
+def used_by(ended: Ended, before: Account) -> Used:
+    """Say what a turn has used that told its figures, with what the processes killed before it have used."""
+    sums = ended.used + before.owed_tokens
+    return _used(sums, _cost(ended, before))
+
+
+def used_without_end(account: Account) -> Used | None:
+    """Say what was used by a conversation that will tell no figure any more; None when nothing was."""
+    return _used(account.owed_tokens, None) if account.owed else None
+
+
+def _cost(ended: Ended, before: Account) -> float | None:
+    if ended.cost_usd is None:
+        return None
+    spent = max(ended.cost_usd - before.told_usd, 0.0)
+    prices = {name: cost / weight for name, tokens, cost in ended.models if (weight := _weight(tokens))}
+    for model, tokens in before.owed.values():
+        if not any(tokens):
+            continue
+        if model not in prices:
+            return None
+        spent += prices[model] * _weight(tokens)
+    return spent
+
+
+def _weight(tokens: Tokens) -> int:
+    return sum(count * weight for count, weight in zip(tokens, _WEIGHTS, strict=True))
+
+
+def _used(sums: Tokens, cost: float | None) -> Used:
+    return Used(
+        input_tokens=sums.fresh + sums.written + sums.cached, output_tokens=sums.output, cost_usd=cost
+    )
+
+
+def _lines(file: Path) -> Iterable[dict[str, Any]]:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(_CAP)
+    except OSError:
+        return
+    for line in content.splitlines():
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            yield data

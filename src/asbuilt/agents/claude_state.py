@@ -1,0 +1,116 @@
+"""Where Claude Code keeps what: its conversation in the attempt's own HOME, its login where the user has it.
+
+    CLAUDE_CONFIG_DIR                 home/.claude of the attempt: all that it writes, and nobody else reads
+    CLAUDE_SECURESTORAGE_CONFIG_DIR   the user's own: the login, which is renewed in place, and nothing else
+
+The one rule: nothing of the user's is writable but the login, and that only where it is a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.agents.folder import Unreadable, read_shared, write_whole
+from asbuilt.agents.sealing import digests
+from asbuilt.policy.kinds import KINDS
+
+if TYPE_CHECKING:
+    from asbuilt.agents.adapter import Seat
+    from asbuilt.ports import Brief
+
+_LOGIN: Final = ".credentials.json"
+_RENEWING: Final = ".oauth_refresh.lock"
+_CAP: Final = 16 << 20
+_QUIET: Final = {
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+    # Every command starts in the workspace, so that the gate reads it from where it is run.
+    "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The folders of one attempt."""
+
+    config: Path
+    login: Path
+    is_default: bool
+    """The user has not moved it: on macOS the login then has its usual name in the keychain."""
+
+    @property
+    def own(self) -> tuple[Path, ...]:
+        """What of the user's it may write to: a login in a file is renewed beside itself, by rename."""
+        return (self.login,) if (self.login / _LOGIN).is_file() else ()
+
+    @property
+    def sealed(self) -> tuple[Path, ...]:
+        """All that is there besides the login, settings and hooks among it."""
+        if not self.own:
+            return ()
+        return tuple(
+            path for path in sorted(self.login.iterdir()) if not path.name.startswith((_LOGIN, _RENEWING))
+        )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What it is told of this."""
+        login = "" if self.is_default and sys.platform == "darwin" else str(self.login)
+        return {
+            **_QUIET,
+            "CLAUDE_CONFIG_DIR": str(self.config),
+            "CLAUDE_SECURESTORAGE_CONFIG_DIR": login,
+        }
+
+    def acting(self) -> dict[str, str]:
+        """Give digests of what in the user's folder would act later."""
+        return digests(self.login, KINDS["claude"].sealed)
+
+    def transcript(self, session: str) -> Path | None:
+        """Find a conversation by its name."""
+        return next(iter(sorted(self.config.glob(f"projects/*/{session}.jsonl"))), None)
+
+    def prepare(self) -> None:
+        """Have its folder there, with whose login it is, and with nothing that would start a program."""
+        self.config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = self.config / ".claude.json"
+        if not file.exists():
+            account = {name: one for name, one in self._known().items() if name == "oauthAccount"}
+            write_whole(file, json.dumps({"hasCompletedOnboarding": True, **account}).encode("ascii"))
+
+    def _known(self) -> dict[str, Any]:
+        place = self.login.parent if self.is_default else self.login
+        try:
+            known = json.loads(read_shared(place / ".claude.json", cap=_CAP))
+        except (Unreadable, ValueError, RecursionError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+
+def state_of(seat: Seat, brief: Brief) -> State:
+    """Say where an attempt's agent keeps what."""
+    moved = brief.environment.get("CLAUDE_CONFIG_DIR", "")
+    login = Path(os.path.realpath(moved or seat.person / ".claude"))
+    return State(config=seat.home / ".claude", login=login, is_default=not moved)
+
+
+def session_of(brief: Brief, start: int) -> str:
+    """Name the conversation that a start would begin: the same however often it is asked."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"asbuilt:{brief.attempt}:{brief.intent}:{start}"))
+
+
+def can_go_on(transcript: Path | None) -> bool:
+    """Tell whether there is a conversation to take up: one that was killed too early has no words yet."""
+    if transcript is None:
+        return False
+    try:
+        return b'"type":"user"' in read_shared(transcript, cap=1 << 30)
+    except Unreadable:
+        return False
