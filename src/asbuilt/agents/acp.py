@@ -52,10 +52,12 @@ class Acp:
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
         """Start it, take up its conversation or begin one, and hear it to the end of its turn."""
-        seat = self._seat
-        held = seat.level in ("bwrap", "seatbelt")
-        start = started(brief, person=seat.person, home=seat.home, held=held)
-        process = await self._spawned(brief, start)
+        seat, kind = self._seat, KINDS[brief.program.kind]
+        start = started(brief, seat)
+        seat.seal(start.state, kind.sealed, remade=kind.remade)
+        process = await seat.spawn(
+            start.argv, environment=start.environment, own=start.own, sealed=start.sealed
+        )
         ear = _Ear(gate, emit)
         wire = Wire(process, ear)
         listening = asyncio.create_task(wire.listen())
@@ -70,16 +72,6 @@ class Acp:
         if wire.noise:
             emit(Noted(text=f"{wire.noise} lines were not understood."))
         return turn
-
-    async def _spawned(self, brief: Brief, start: Start) -> asyncio.subprocess.Process:
-        seat, kind = self._seat, KINDS[brief.program.kind]
-        for name, text in start.files.items():
-            file = seat.home / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        sealed = (*(seat.person / one for one in kind.sealed), *(seat.home / one for one in start.files))
-        own = tuple(seat.person / one for one in kind.state)
-        return await seat.spawn(start.argv, environment=start.environment, own=own, sealed=sealed)
 
 
 class _Conversation:

@@ -99,7 +99,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
             decided = await _drive(folder, brief, terms, seat=seat, record=record, stop=stop)
             if decided is None:
                 return None
-            end = sealed_end(decided, seat.seals.broken())
+            end = sealed_end(decided, seat.broken_seals())
         result = described(end, record, duration_s=time.monotonic() - began, starts=number, ring=terms.level)
         record.write("ended", {"ending": result.ending, "reason": result.reason})
     finally:
