@@ -96,12 +96,19 @@ def test_what_the_api_refuses_is_told_by_its_cause(
     assert (result.ending, result.cause, result.reason != "") == (ending, cause, True)
 
 
-def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage) -> None:
+def _logged_in(stage: LiveStage) -> Path:
+    """Give its user a login that opens nothing, and settings that allow everything."""
     login = stage.lodging.home / ".claude"
     login.mkdir()
     token = {"accessToken": "no-real-token", "refreshToken": "none", "expiresAt": 4_000_000_000_000}
-    token |= {"scopes": ["user:inference"], "subscriptionType": "max"}  # type: ignore[dict-item]  # as it is in the file
+    token |= {"scopes": ["user:inference"], "subscriptionType": "max"}
     (login / ".credentials.json").write_text(json.dumps({"claudeAiOauth": token}))
+    (login / "settings.json").write_text(json.dumps({"permissions": {"allow": ["Bash(*)", "Write(*)"]}}))
+    return login
+
+
+def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage) -> None:
+    _logged_in(stage)
     headers = {
         "anthropic-ratelimit-unified-status": "rejected",
         "anthropic-ratelimit-unified-reset": "1935817689",
@@ -167,3 +174,29 @@ def test_one_that_is_cancelled_is_asked_first_and_says_what_it_cost(stage: LiveS
     assert result.cost_usd is not None
     assert result.cost_usd >= ONE_ANSWER
     assert marked(stage.mark) == []
+
+
+def test_settings_of_the_user_are_held_by_the_ring_and_new_ones_fail_the_attempt(stage: LiveStage) -> None:
+    login = _logged_in(stage)
+    before = (login / "settings.json").read_text()
+    # In a language that the gate does not read.
+    steps = [
+        stage.runs(f"python3 -c \"open('{login}/{name}', 'a').write('x')\"")
+        for name in ("settings.json", "CLAUDE.md", ".credentials.json")
+    ]
+    brief = started_with(stage, stage.playing(*steps, answer(Say("made it"))))
+    result = ended(stage, brief)
+    assert (login / "settings.json").read_text() == before
+    assert result.ending == "failed"
+    assert result.reason.startswith(f"While it worked, CLAUDE.md changed in {login}: ")
+
+
+def test_without_a_login_in_a_file_nothing_of_the_users_is_writable(stage: LiveStage) -> None:
+    home = stage.lodging.home
+    (home / ".claude").mkdir()
+    places = (home / ".claude" / "x", home / "x", stage.state / "x", stage.root / "shop" / "x")
+    writes = "; ".join(f"open('{place}', 'w')" for place in places)
+    tries = [stage.runs(f'python3 -c "{write}"') for write in writes.split("; ")]
+    ended(stage, started_with(stage, stage.playing(*tries, answer(Say("made it")))))
+    assert [place for place in places if place.exists()] == []
+    assert list((home / ".claude").iterdir()) == []
