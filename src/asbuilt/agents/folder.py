@@ -7,6 +7,7 @@
     starts         one line for each start                    the host, appended
     events.jsonl   what happened, capped                      the host, appended
     session        the agent's name for its conversation      the host, by rename
+    seals.json     digests of what could act later            the host, by rename, once
     result.json    how it ended                               the host, by rename, once a start
     result.N.json  how start N ended, that was gone on from   the starter, by rename
     host.log, agent.log                                       the host, capped

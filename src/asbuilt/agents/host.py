@@ -23,7 +23,7 @@ from asbuilt.agents import tree
 from asbuilt.agents.adapter import Turn
 from asbuilt.agents.folder import Folder, Unreadable, write_whole
 from asbuilt.agents.gate import SnapshotGate, snapshot_of
-from asbuilt.agents.hosting import described, introduction
+from asbuilt.agents.hosting import described, introduction, sealed_end
 from asbuilt.agents.record import Record
 from asbuilt.agents.registry import ADAPTERS
 from asbuilt.agents.ring import probe
@@ -99,7 +99,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
             decided = await _drive(folder, brief, terms, seat=seat, record=record, stop=stop)
             if decided is None:
                 return None
-            end = decided
+            end = sealed_end(decided, seat.seals.broken())
         result = described(end, record, duration_s=time.monotonic() - began, starts=number, ring=terms.level)
         record.write("ended", {"ending": result.ending, "reason": result.reason})
     finally:

@@ -44,3 +44,13 @@ def described(
         starts=starts,
         ring=ring,
     )
+
+
+def sealed_end(end: Turn | tuple[Ending, str], broken: tuple[str, ...]) -> Turn | tuple[Ending, str]:
+    """Let nothing pass for an end of work that changed what could act later, outside its workspace."""
+    if not broken:
+        return end
+    return "failed", (
+        f"What acts when an agent is started next is not as it was: {', '.join(broken)}. "
+        "The agent was not to touch it. Look at it before anything is started again."
+    )

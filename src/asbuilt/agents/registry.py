@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.agents.acp import Acp
 from asbuilt.agents.claude import Claude
 from asbuilt.agents.scripted import Scripted
 
@@ -15,4 +16,11 @@ if TYPE_CHECKING:
 
     from asbuilt.agents.adapter import Adapter, Seat
 
-ADAPTERS: Final[dict[str, Callable[[Seat], Adapter]]] = {"claude": Claude, "scripted": Scripted}
+ADAPTERS: Final[dict[str, Callable[[Seat], Adapter]]] = {
+    "scripted": Scripted,
+    "claude": Claude,
+    "codex": Acp,
+    "gemini": Acp,
+    "opencode": Acp,
+    "claude-acp": Acp,
+}

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents import tree
 from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import prepare, settle
+from asbuilt.agents.sealed import Seals
+from asbuilt.policy.kinds import KINDS
 from asbuilt.policy.ring import for_agent
 from asbuilt.policy.roles import ACTING_FOLDERS
 
@@ -41,6 +43,7 @@ class HostSeat:
         self._drains: list[asyncio.Task[None]] = []
         self._log = Capture(_LOG_CAP)
         self._closed = False
+        self.seals = Seals(folder.path / "seals.json")
         self._ask_to_end: Callable[[], Awaitable[None]] | None = None
         self._placeholders: list[Path] = []
         self.start = start
@@ -66,6 +69,7 @@ class HostSeat:
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
         brief = self._brief
+        self.seals.put(sealed, remade=[self.person / one for one in KINDS[brief.program.kind].remade])
         held = (*brief.protected, *sealed, *self._acting_folders())
         request = settle(
             for_agent(

@@ -9,12 +9,12 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.folder import Unreadable, read_shared
+from asbuilt.agents.verdict_tool import FILE
 from asbuilt.proof.opinion import Opinion, opinion_from
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILE: Final = "verdict.json"
 _CAP: Final = 1 << 20
 
 

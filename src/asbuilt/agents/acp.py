@@ -1,0 +1,245 @@
+"""Agents that speak the Agent Client Protocol: codex, gemini, opencode, and Claude Code by its ACP adapter.
+
+The one rule: every question of the agent's is the gate's to answer, and a turn is done only when it says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt._version import VERSION
+from asbuilt.agents import verdict_tool
+from asbuilt.agents.acp_endings import ended, refused
+from asbuilt.agents.acp_kinds import started
+from asbuilt.agents.acp_reading import Hearing, calls_in, mode_request, reply_of
+from asbuilt.agents.acp_wire import Lost, Refused, Wire
+from asbuilt.agents.adapter import Conversed, Noted, stopped
+from asbuilt.agents.prompting import go_on, prompt_for, system_for
+from asbuilt.agents.verdicts import verdict_in
+from asbuilt.policy.kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from asbuilt.agents.acp_kinds import Start
+    from asbuilt.agents.adapter import Emit, Event, Gate, Seat, Turn
+    from asbuilt.ports import Brief
+
+_PROTOCOL: Final = 1
+_DESK: Final = Path(verdict_tool.__file__).resolve()
+_BROKEN_OFF: Final = 8
+"""How often a turn that a refusal broke off is gone on with; some agents stop at each."""
+_LAST_S: Final = 5
+_SILENCE_S: Final = 1.0
+_REFUSED: Final = "That was refused: {reasons} Go on without it, or in another way that is yours to choose."
+_ANEW: Final = (
+    "An earlier start of this work was cut off, and its conversation is lost. What it had done is in the "
+    "workspace: look at it first, and go on from there."
+)
+
+
+class Acp:
+    """Drives one agent over its own pipes."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+
+    async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
+        """Start it, take up its conversation or begin one, and hear it to the end of its turn."""
+        seat = self._seat
+        held = seat.level in ("bwrap", "seatbelt")
+        start = started(brief, person=seat.person, home=seat.home, held=held)
+        process = await self._spawned(brief, start)
+        ear = _Ear(gate, emit)
+        wire = Wire(process, ear)
+        listening = asyncio.create_task(wire.listen())
+        try:
+            turn = await _Conversation(seat, brief, start, wire=wire, ear=ear).held()
+        except Lost:
+            turn = stopped("crash", f"The agent {await _end_of(process)} in the middle.", says=ear.says())
+        except Refused as error:
+            turn = refused(error.code, error.message, error.data, says=ear.says(), now=datetime.now(UTC))
+        finally:
+            listening.cancel()
+        if wire.noise:
+            emit(Noted(text=f"{wire.noise} lines were not understood."))
+        return turn
+
+    async def _spawned(self, brief: Brief, start: Start) -> asyncio.subprocess.Process:
+        seat, kind = self._seat, KINDS[brief.program.kind]
+        for name, text in start.files.items():
+            file = seat.home / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        sealed = (*(seat.person / one for one in kind.sealed), *(seat.home / one for one in start.files))
+        own = tuple(seat.person / one for one in kind.state)
+        return await seat.spawn(start.argv, environment=start.environment, own=own, sealed=sealed)
+
+
+class _Conversation:
+    """One conversation with one agent, from its introduction to the end of its turn."""
+
+    def __init__(self, seat: Seat, brief: Brief, start: Start, *, wire: Wire, ear: _Ear) -> None:
+        self._seat, self._brief, self._start = seat, brief, start
+        self._wire, self._ear = wire, ear
+        self._session = ""
+
+    async def held(self) -> Turn:
+        """Hold it."""
+        about = await self._wire.ask("initialize", _introduction())
+        ear, words = self._ear, await self._opened(about.get("agentCapabilities"))
+        try:
+            response = await self._prompted(words)
+            for _ in range(_BROKEN_OFF):
+                # A refusal ends the turn of some agents: that is told to them, and is no end of the work.
+                if response.get("stopReason") != "cancelled" or not ear.refusals:
+                    break
+                reasons = " ".join(ear.refusals)
+                ear.emit(Noted(text=f"A refusal broke its turn off: {reasons}"))
+                response = await self._prompted(_REFUSED.format(reasons=reasons))
+        except asyncio.CancelledError:
+            # It may still write down where it was, for the next start.
+            await self._wire.tell("session/cancel", {"sessionId": self._session})
+            raise
+        turn = ended(response, says=ear.says())
+        return self._with_verdict(turn) if turn.ending == "done" else turn
+
+    async def _opened(self, capabilities: object) -> str:
+        """Take the conversation of an earlier start up again, or begin one; give what to say in it."""
+        before, task = self._seat.session, f"{system_for(self._brief)}\n\n{prompt_for(self._brief)}"
+        if before is not None and await self._loaded(before, capabilities):
+            return go_on()
+        if before is not None:
+            self._ear.emit(Noted(text="Its conversation cannot be taken up again; a new one is told so."))
+            task = f"{task}\n\n{_ANEW}"
+        opened = await self._wire.ask("session/new", self._place())
+        await self._settled(str(opened.get("sessionId")), opened)
+        return task
+
+    async def _loaded(self, session: str, capabilities: object) -> bool:
+        if not (isinstance(capabilities, dict) and capabilities.get("loadSession") is True):
+            return False
+        with self._ear.deaf():
+            try:
+                opened = await self._wire.ask("session/load", {**self._place(), "sessionId": session})
+            except Refused as error:
+                self._ear.emit(Noted(text=f"It refused to take its conversation up again: {error.message}"))
+                return False
+        await self._settled(session, opened)
+        return True
+
+    async def _settled(self, session: str, opened: Mapping[str, Any]) -> None:
+        self._session = session
+        self._ear.emit(Conversed(session=session))
+        request = mode_request(opened, self._start.mode)
+        if request is not None:
+            method, params = request
+            try:
+                await self._wire.ask(method, {"sessionId": session, **params})
+            except Refused as error:
+                self._ear.emit(Noted(text=f"It does not take the mode {self._start.mode}: {error.message}"))
+
+    def _place(self) -> dict[str, Any]:
+        """Say where it works, and hand a verifier the tool for its verdict; nobody else has one to give."""
+        brief, desks = self._brief, []
+        if brief.role == "verify":
+            arguments = ["-I", "-S", str(_DESK), str(self._seat.out), brief.intent, str(len(brief.items))]
+            desks = [{"name": verdict_tool.SERVER, "command": sys.executable, "args": arguments, "env": []}]
+        meta = {"_meta": self._start.meta} if self._start.meta else {}
+        return {"cwd": str(brief.workspace), "mcpServers": desks, **meta}
+
+    async def _prompted(self, words: str) -> dict[str, Any]:
+        ear = self._ear
+        ear.refusals.clear()
+        # What it said until now was about itself: a change of its mode, a conversation from before.
+        ear.hearing.forget()
+        told = {"sessionId": self._session, "prompt": [{"type": "text", "text": words}]}
+        response = await self._wire.ask("session/prompt", told)
+        ear.hear(ear.hearing.pause())
+        used = ear.hearing.used(response)
+        ear.emit(used if self._start.counts else replace(used, input_tokens=None, output_tokens=None))
+        return response
+
+    def _with_verdict(self, turn: Turn) -> Turn:
+        verdict = verdict_in(self._seat.out)
+        for trouble in verdict.troubles if verdict else ():
+            self._ear.emit(Noted(text=trouble))
+        return replace(turn, verdict=verdict)
+
+
+class _Ear:
+    """Hears one agent: its questions go to the gate, its updates become events."""
+
+    def __init__(self, gate: Gate, emit: Emit) -> None:
+        self._gate = gate
+        self._is_deaf = False
+        self._silence: asyncio.TimerHandle | None = None
+        self.emit = emit
+        self.hearing = Hearing()
+        self.refusals: list[str] = []
+
+    async def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Answer a permission question; files and terminals of ours are not offered."""
+        if method != "session/request_permission":
+            return None
+        call, options = params.get("toolCall"), params.get("options")
+        calls = calls_in(call if isinstance(call, dict) else {})
+        answers = [await self._gate.ask(one) for one in calls]
+        self.refusals += [answer.reason for answer in answers if not answer.allowed]
+        return reply_of(options if isinstance(options, list) else [], answers)
+
+    def told(self, method: str, params: Mapping[str, Any]) -> None:
+        """Take an update; other notifications are for people at a screen."""
+        update = params.get("update")
+        if method == "session/update" and isinstance(update, dict):
+            self.hear(self.hearing.take(update))
+            if self._silence is not None:
+                self._silence.cancel()
+            self._silence = asyncio.get_running_loop().call_later(_SILENCE_S, self._after_silence)
+
+    def _after_silence(self) -> None:
+        """Pass on what was said so far: a model may take its time, and somebody looks on."""
+        self.hear(self.hearing.breath())
+
+    def hear(self, events: Iterable[Event]) -> None:
+        """Pass events on, unless they are only told again."""
+        for event in events:
+            if not self._is_deaf:
+                self.emit(event)
+
+    def says(self) -> str:
+        """Give the agent's last words."""
+        self.hear(self.hearing.pause())
+        return self.hearing.says
+
+    @contextmanager
+    def deaf(self) -> Iterator[None]:
+        """Let a conversation be replayed: what it cost and called is known, and said again is nothing."""
+        self._is_deaf = True
+        try:
+            yield
+        finally:
+            self.hearing.forget()
+            self._is_deaf = False
+
+
+def _introduction() -> dict[str, Any]:
+    return {
+        "protocolVersion": _PROTOCOL,
+        "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+        "clientInfo": {"name": "asbuilt", "version": VERSION},
+    }
+
+
+async def _end_of(process: asyncio.subprocess.Process) -> str:
+    try:
+        code = await asyncio.wait_for(process.wait(), _LAST_S)
+    except TimeoutError:
+        return "closed its output"
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"

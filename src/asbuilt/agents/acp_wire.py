@@ -1,0 +1,127 @@
+"""JSON-RPC with an agent over its own pipes, line by line: we ask it, it asks us, both say things.
+
+The one rule: a line of the agent's is understood, refused or counted as noise; none of them ends us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from asbuilt.agents.capture import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LINE_CAP: Final = 32 << 20
+_PIECE: Final = 1 << 18
+_NO_METHOD: Final = -32601
+
+
+@dataclass(slots=True)
+class Refused(Exception):
+    """The agent answered a request of ours with an error."""
+
+    code: int
+    message: str
+    data: object = None
+
+
+class Lost(Exception):
+    """The agent is gone, and with it every answer that it owes us."""
+
+
+class Listener(Protocol):
+    """Whoever hears the agent."""
+
+    async def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Answer a request of the agent's; None: we do no such thing."""
+
+    def told(self, method: str, params: Mapping[str, Any]) -> None:
+        """Take a notification."""
+
+
+class Wire:
+    """One conversation in JSON-RPC with one process."""
+
+    def __init__(self, process: asyncio.subprocess.Process, listener: Listener) -> None:
+        self._process = process
+        self._listener = listener
+        self._numbers = count(1)
+        self._owed: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._is_lost = False
+        self.noise = 0
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask the agent, and give its answer; raises `Refused`, or `Lost` when it is gone."""
+        if self._is_lost:
+            raise Lost
+        number = next(self._numbers)
+        owed: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._owed[number] = owed
+        await self._send({"id": number, "method": method, "params": params})
+        return await owed
+
+    async def tell(self, method: str, params: Mapping[str, Any]) -> None:
+        """Tell the agent something that it does not answer."""
+        await self._send({"method": method, "params": params})
+
+    async def listen(self) -> None:
+        """Hear the agent until it is gone."""
+        lines = Lines(_LINE_CAP)
+        try:
+            while self._process.stdout is not None and (piece := await self._process.stdout.read(_PIECE)):
+                for line in lines.feed(piece):
+                    await self._take(line)
+        finally:
+            self.noise += lines.dropped
+            self._is_lost = True
+            for owed in self._owed.values():
+                if not owed.done():
+                    owed.set_exception(Lost())
+
+    async def _take(self, line: bytes) -> None:
+        match message_in(line):
+            case {"method": str(method), "id": int() | str() as number, **rest}:
+                answer = await self._listener.asked(method, _mapping(rest.get("params")))
+                refused = {"error": {"code": _NO_METHOD, "message": f"{method} is not offered"}}
+                await self._send({"id": number, **(refused if answer is None else {"result": answer})})
+            case {"method": str(method), **rest}:
+                self._listener.told(method, _mapping(rest.get("params")))
+            case {"id": int(number), "error": dict(error)} if number in self._owed:
+                self._owed.pop(number).set_exception(_refusal(error))
+            case {"id": int(number), **rest} if number in self._owed:
+                self._owed.pop(number).set_result(dict(_mapping(rest.get("result"))))
+            case None if not line.strip():
+                pass
+            case _:
+                self.noise += 1
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        # An agent that has died is heard of by the end of its output; writing to it is no news.
+        with contextlib.suppress(ConnectionError):
+            if self._process.stdin is not None:
+                self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode("ascii") + b"\n")
+                await self._process.stdin.drain()
+
+
+def message_in(line: bytes) -> dict[str, Any] | None:
+    """Read one line; None when it is no JSON object."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) else None
+
+
+def _refusal(error: Mapping[str, Any]) -> Refused:
+    code = error.get("code")
+    return Refused(code if isinstance(code, int) else 0, str(error.get("message") or ""), error.get("data"))
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,176 @@
+"""The MCP tool by which an agent of any kind leaves its verdict: `verdict_tool.py OUT INTENT ITEMS`.
+
+Standard modules only, run by its path, inside the ring. Whoever reads what it writes believes none of it.
+
+The one rule: what is no verdict on every item is refused with words, and nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+SERVER: Final = "asbuilt"
+TOOL: Final = "submit_verdict"
+FILE: Final = "verdict.json"
+_PROTOCOL: Final = "2025-06-18"
+_NO_METHOD, _NO_JSON = -32601, -32700
+_CITED: Final = 50
+_SIZE: Final = 1 << 20
+"""As much as whoever reads it takes in."""
+_CITES: Final = (
+    f"Each piece of evidence, at most {_CITED} an item, is one of "
+    '{"check": TEXT}, {"file": PATH, "line": NUMBER}, {"removed": PATH} or {"test": NAME}.'
+)
+_EVIDENCE: Final = {
+    "type": "object",
+    "properties": {
+        "check": {"type": "string", "description": "a check that asbuilt ran, by its text"},
+        "file": {"type": "string", "description": "a file of the workspace"},
+        "line": {"type": "integer", "description": "a line of that file, from 1"},
+        "removed": {"type": "string", "description": "a file that the phase has taken away"},
+        "test": {"type": "string", "description": "a test that passed, as its runner names it"},
+    },
+}
+_ITEM: Final = {
+    "type": "object",
+    "properties": {
+        "item": {"type": "integer", "description": "the item's number, from 1"},
+        "outcome": {"type": "string", "enum": ["PASS", "FAIL"]},
+        "why": {"type": "string", "description": "what was looked at and what it shows"},
+        "evidence": {"type": "array", "items": _EVIDENCE, "description": _CITES},
+    },
+    "required": ["item", "outcome", "why"],
+}
+
+
+class Desk:
+    """Answers what an agent asks, and takes its verdict."""
+
+    def __init__(self, out: Path, intent: str, items: int) -> None:
+        self._out = out
+        self._intent = intent
+        self._items = items
+
+    def answer(self, method: object, params: dict[str, Any]) -> dict[str, Any] | None:
+        """Give the result of a request; None when there is no such method."""
+        match method:
+            case "initialize":
+                return {
+                    "protocolVersion": params.get("protocolVersion", _PROTOCOL),
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": SERVER, "version": "1"},
+                }
+            case "ping":
+                return {}
+            case "tools/list":
+                return {"tools": [self._tool()]}
+            case "tools/call":
+                return self._called(params.get("name"), params.get("arguments"))
+            case _:
+                return None
+
+    def _tool(self) -> dict[str, Any]:
+        rows = {"type": "array", "items": _ITEM, "minItems": self._items, "maxItems": self._items}
+        return {
+            "name": TOOL,
+            "description": f"Leave your verdict: one row for each of the {self._items} items. A PASS needs "
+            "evidence; anything you could not see for yourself is a FAIL. The last verdict counts.",
+            "inputSchema": {"type": "object", "properties": {"items": rows}, "required": ["items"]},
+            # It changes nothing that the agent works on, so that nobody has to be asked.
+            "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False},
+        }
+
+    def _called(self, name: object, arguments: object) -> dict[str, Any]:
+        rows = arguments.get("items") if isinstance(arguments, dict) else None
+        if wrong := self._refused(name, rows):
+            text = f"Not taken: {wrong}. Nothing was recorded; call {TOOL} again with every item."
+            return {"content": [{"type": "text", "text": text}], "isError": True}
+        return {"content": [{"type": "text", "text": f"Recorded: {self._items} items."}]}
+
+    def _refused(self, name: object, rows: object) -> str | None:
+        if name != TOOL:
+            return f"there is no tool {name!r}, only {TOOL}"
+        if wrong := why_refused(rows, self._items):
+            return wrong
+        letter = json.dumps({"intent": self._intent, "items": rows})
+        if len(letter) > _SIZE:
+            return f"it is longer than {_SIZE} bytes"
+        temporary = self._out / f".{FILE}"
+        try:
+            temporary.write_text(letter, encoding="ascii")
+            temporary.replace(self._out / FILE)
+        except OSError as error:
+            return f"it cannot be written: {error.strerror}"
+        return None
+
+
+def why_refused(rows: object, items: int) -> str | None:
+    """Say what keeps something from being a verdict on so many items; None when it is one."""
+    if not isinstance(rows, list):
+        return "`items` is not a list"
+    seen: set[int] = set()
+    for number, row in enumerate(rows, 1):
+        match row:
+            case {"item": int(item), "outcome": "PASS" | "FAIL" as outcome, "why": str(why), **rest}:
+                if isinstance(item, bool) or not 1 <= item <= items:
+                    return f"row {number} names item {item}, and there are {items}"
+                if item in seen:
+                    return f"item {item} has two rows"
+                if not why.strip():
+                    return f"item {item} has no reason in `why`"
+                cited = rest.get("evidence", [])
+                if not isinstance(cited, list) or len(cited) > _CITED or not all(map(_is_citation, cited)):
+                    return f"item {item} cites what cannot be looked up. {_CITES.rstrip('.')}"
+                if outcome == "PASS" and not cited:
+                    return f"item {item} is called PASS without evidence. {_CITES.rstrip('.')}"
+                seen.add(item)
+            case _:
+                return f"row {number} is not an object with item (a number), outcome (PASS or FAIL) and why"
+    missing = [str(item) for item in range(1, items + 1) if item not in seen]
+    return f"nothing is said of item {', '.join(missing)}" if missing else None
+
+
+def _is_citation(row: object) -> bool:
+    match row:
+        case {"file": str(), "line": int(line)}:
+            return not isinstance(line, bool)
+        case {"check": str()} | {"removed": str()} | {"test": str()}:
+            return True
+        case {"file": str(), **rest}:
+            return rest.get("line") is None
+        case _:
+            return False
+
+
+def reply_to(desk: Desk, line: str) -> dict[str, Any] | None:
+    """Give the reply to one line; None to a notification, which wants none."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {"jsonrpc": "2.0", "id": None, "error": {"code": _NO_JSON, "message": "not JSON"}}
+    if not isinstance(message, dict) or message.get("id") is None:
+        return None
+    params = message.get("params")
+    result = desk.answer(message.get("method"), params if isinstance(params, dict) else {})
+    told = (
+        {"error": {"code": _NO_METHOD, "message": "no such method"}} if result is None else {"result": result}
+    )
+    return {"jsonrpc": "2.0", "id": message["id"], **told}
+
+
+def main() -> int:
+    """Answer line by line, until nobody asks any more."""
+    desk = Desk(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    for line in sys.stdin:
+        reply = reply_to(desk, line) if line.strip() else None
+        if reply is not None:
+            sys.stdout.write(json.dumps(reply) + "\n")
+            sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
