@@ -72,7 +72,7 @@ def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
         return None
     key = f"{facts.run}/{stop.cause}/{stop.which}"
     no = f"you said no: the {stop.who} in {stop.where} has stopped; {stop.reason}"
-    return asked(facts, Ask(key, "continue", _question(stop), stop.phase), no=no)
+    return asked(facts, Ask(key, "agent", _question(stop), stop.phase), no=no)
 
 
 def _question(stop: _Stop) -> str:
@@ -92,5 +92,5 @@ def capped(facts: RunFacts, now: str) -> Move | None:
     over = reached(facts.caps.times(granted + 1), facts.spent, facts.began_at, now)
     if over is None:
         return None
-    ask = Ask(f"{facts.run}/cap/{granted + 1}", "continue", f"go on, with as much again? {over}")
+    ask = Ask(f"{facts.run}/cap/{granted + 1}", "cap", f"go on, with as much again? {over}")
     return asked(facts, ask, no=f"you said no: {over}")
