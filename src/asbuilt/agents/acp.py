@@ -19,7 +19,7 @@ from asbuilt.agents.acp_endings import ended, refused
 from asbuilt.agents.acp_kinds import started
 from asbuilt.agents.acp_reading import Hearing, calls_in, mode_request, reply_of
 from asbuilt.agents.acp_wire import Lost, Refused, Wire
-from asbuilt.agents.adapter import Conversed, Noted, stopped
+from asbuilt.agents.adapter import Conversed, Noted, Used, stopped
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
 from asbuilt.agents.verdicts import verdict_in
 from asbuilt.policy.kinds import KINDS
@@ -64,8 +64,10 @@ class Acp:
         try:
             turn = await _Conversation(seat, brief, start, wire=wire, ear=ear).held()
         except Lost:
+            emit(Used())
             turn = stopped("crash", f"The agent {await _end_of(process)} in the middle.", says=ear.says())
         except Refused as error:
+            emit(Used())
             turn = refused(error.code, error.message, error.data, says=ear.says(), now=datetime.now(UTC))
         finally:
             listening.cancel()
@@ -105,6 +107,9 @@ class _Conversation:
     async def _opened(self, capabilities: object) -> str:
         """Take the conversation of an earlier start up again, or begin one; give what to say in it."""
         before, task = self._seat.session, f"{system_for(self._brief)}\n\n{prompt_for(self._brief)}"
+        if before is not None:
+            # A start that was cut off has told nobody what it used.
+            self._ear.emit(Used())
         if before is not None and await self._loaded(before, capabilities):
             return go_on()
         if before is not None:
