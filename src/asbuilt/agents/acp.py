@@ -9,9 +9,10 @@ import asyncio
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
@@ -68,7 +69,7 @@ class Acp:
             turn = stopped("crash", f"The agent {await _end_of(process)} in the middle.", says=ear.says())
         except Refused as error:
             emit(Used())
-            turn = refused(error.code, error.message, error.data, says=ear.says(), now=datetime.now(UTC))
+            turn = refused(error.code, error.message, error.data, says=ear.says(), now=_now(brief))
         finally:
             listening.cancel()
         if wire.noise:
@@ -232,6 +233,14 @@ def _introduction() -> dict[str, Any]:
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
         "clientInfo": {"name": "asbuilt", "version": VERSION},
     }
+
+
+def _now(brief: Brief) -> datetime:
+    """Give the time in the zone in which the agent tells it."""
+    try:
+        return datetime.now(ZoneInfo(brief.environment["TZ"]))
+    except (KeyError, ValueError, ZoneInfoNotFoundError):
+        return datetime.now().astimezone()
 
 
 async def _end_of(process: asyncio.subprocess.Process) -> str:
