@@ -12,7 +12,7 @@ import messages
 
 from asbuilt.cli.app import root
 from asbuilt.cli.commands import LazyGroup
-from asbuilt.settings import SETTINGS
+from asbuilt.settings import NAMED, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,8 @@ def _shown(command: click.Command, context: click.Context) -> str:
 
 def settings() -> str:
     """Give every setting a heading."""
-    return "\n\n".join(["# Settings", NOTE, SETTINGS_LEAD, *map(_setting, SETTINGS.values())]) + "\n"
+    every = (*SETTINGS.values(), *NAMED.values())
+    return "\n\n".join(["# Settings", NOTE, SETTINGS_LEAD, *map(_setting, every)]) + "\n"
 
 
 def _setting(setting: Setting) -> str:
@@ -72,7 +73,7 @@ def _setting(setting: Setting) -> str:
     rows = [
         *([f"- one of: {', '.join(f'`{choice}`' for choice in setting.choices)}"] if setting.choices else []),
         f"- default: `{word}`" if word else "- default: empty",
-        f"- environment: `{setting.variable}`",
+        *([f"- environment: `{setting.variable}`"] if setting.key in SETTINGS else []),
         f"- a repository {_may(setting)}",
         f"- read by `asbuilt {setting.read_by}`" if setting.read_by else "- no command reads it yet",
     ]

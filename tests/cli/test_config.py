@@ -42,6 +42,13 @@ store.url          ""
 store.blobs        ""
 agents.slots       2
 agents.implement   ""
+agents.min_model   ""
+roles.implement    ""
+roles.fix          ""
+roles.verify       ""
+limits.usd         15
+limits.tokens      0
+limits.hours       0
 power.inhibit      true
 attention.desktop  true
 attention.bell     true
@@ -78,6 +85,13 @@ store.url          ""             default
 store.blobs        ""             default
 agents.slots       2              default
 agents.implement   ""             default
+agents.min_model   ""             default
+roles.implement    ""             default
+roles.fix          ""             default
+roles.verify       ""             default
+limits.usd         15             default
+limits.tokens      0              default
+limits.hours       0              default
 power.inhibit      true           default
 attention.desktop  true           default
 attention.bell     true           default
@@ -163,6 +177,13 @@ store.url          ""           default
 store.blobs        ""           default
 agents.slots       2            default
 agents.implement   ""           default
+agents.min_model   ""           default
+roles.implement    ""           default
+roles.fix          ""           default
+roles.verify       ""           default
+limits.usd         15           default
+limits.tokens      0            default
+limits.hours       0            default
 power.inhibit      true         default
 attention.desktop  true         default
 attention.bell     true         default
@@ -337,7 +358,7 @@ error: a repository may not set ring.required
             snapshot("""\
 exit 2
 --- stderr
-error: no setting "agents.command". Did you mean agents.implement?
+error: no setting "agents.command". Did you mean agents.NAME.command?
   Why:  A key that nothing reads would change nothing, and nobody would notice.
   Next: asbuilt config show lists every key.
 """),

@@ -326,8 +326,8 @@ def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.
     world = World({"mode": "finish", "auto": True}, answers)
     world.live()
     facts = world.facts()
-    # A waiver is offered, and nobody is waited for.
-    assert {move.kind for move in world.moves if isinstance(move, phases.Ask)} <= {"waiver"}
+    # A waiver is offered, and nobody is waited for; only an agent that stopped waits for a person.
+    assert {move.kind for move in world.moves if isinstance(move, phases.Ask)} <= {"waiver", "agent"}
     if facts.tests is not None and proposal(facts.tests) is not None and not facts.tests_agreed:
         assert not facts.workspace
 

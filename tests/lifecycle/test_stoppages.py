@@ -35,8 +35,8 @@ def answered(move: Move, answer: str) -> Told:
     return "approval.answered", {"run": RUN, "key": move.key, "answer": answer}
 
 
-def after(*more: Told, now: str = NOW, **options: Any) -> Move:  # noqa: ANN401 - of a run
-    return next_move(fold(RUN, {"auto": True, **options}, [*BEGUN, *more]), now)
+def after(*more: Told, now: str = NOW, limits: dict[str, float] | None = None) -> Move:
+    return next_move(fold(RUN, {"auto": True, "limits": limits}, [*BEGUN, *more]), now)
 
 
 def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
@@ -62,6 +62,7 @@ def test_every_cause_has_its_course_and_its_ending() -> None:
         "max_turns": ("begin anew", "failed"),
         "crash": ("begin anew", "crashed"),
         "refusal": ("ask, begin anew", "failed"),
+        "unheld": ("stop", "failed"),
     }
 
 
@@ -86,12 +87,12 @@ def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
     out = stopped("auth")
     asks = after(out)
     question = "sign in to the agent's account, then go on? It says why."
-    assert asks == Ask(f"{RUN}/auth/1/1/1", "continue", question, "1")
+    assert asks == Ask(f"{RUN}/auth/1/1/1", "agent", question, "1")
     assert after(out, answered(asks, "yes")) == Attempt("1", 1, "implement")
     refused = "you said no: the agent in phase 1 has stopped; It says why."
     assert after(out, answered(asks, "no")) == End("stopped", refused)
     again = after(out, answered(asks, "yes"), begun(), stopped("auth", start=2))
-    assert again == Ask(f"{RUN}/auth/1/1/2", "continue", question, "1")
+    assert again == Ask(f"{RUN}/auth/1/1/2", "agent", question, "1")
 
 
 @pytest.mark.parametrize("cause", ["budget", "refusal"])
@@ -108,12 +109,17 @@ def test_what_may_go_well_another_time_is_begun_anew_by_itself(cause: Cause) -> 
     assert after(stopped(cause), KEPT) == Attempt("1", 2, "implement")
 
 
+def test_where_what_holds_an_agent_did_not_hold_the_run_stops_at_once() -> None:
+    assert after(stopped("unheld"), KEPT) == End("failed", "phase 1: It says why.")
+    assert after(*verifier("unheld")) == End("failed", "phase 1: It says why.")
+
+
 def test_a_verifier_that_stopped_is_waited_for_or_asked_about() -> None:
     waits = after(*verifier("overload", resets_at=LATER))
     assert waits == Wait("overload of the verifier in phase 1", LATER)
     asks = after(*verifier("auth"))
     question = "sign in to the verifier's account, then go on? It says why."
-    assert asks == Ask(f"{RUN}/auth/1/1v0/1", "continue", question, "1")
+    assert asks == Ask(f"{RUN}/auth/1/1v0/1", "agent", question, "1")
     assert after(*verifier("auth"), answered(asks, "yes")) == Verify("1", 1)
     assert after(*verifier("crash")) == Verify("1", 1)
 
@@ -125,34 +131,31 @@ def spending(usd: float | None, tokens: int | None = None, *, ending: str = "sta
 
 
 def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() -> None:
-    capped = {"limits": {"usd": 2.0}}
-    assert after(*spending(1.99), **capped) == Attempt("1", 2, "implement")
-    asks = after(*spending(2.0), **capped)
-    assert asks == Ask(f"{RUN}/cap/1", "continue", "go on, with as much again? $2.00 of $2.00 are spent")
-    assert after(*spending(2.0), answered(asks, "yes"), **capped) == Attempt("1", 2, "implement")
-    assert after(*spending(4.5), answered(asks, "yes"), **capped) == Ask(
-        f"{RUN}/cap/2", "continue", "go on, with as much again? $4.50 of $4.00 are spent"
+    capped = {"usd": 2.0}
+    assert after(*spending(1.99), limits=capped) == Attempt("1", 2, "implement")
+    asks = after(*spending(2.0), limits=capped)
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.00 of $2.00 are spent")
+    assert after(*spending(2.0), answered(asks, "yes"), limits=capped) == Attempt("1", 2, "implement")
+    assert after(*spending(4.5), answered(asks, "yes"), limits=capped) == Ask(
+        f"{RUN}/cap/2", "cap", "go on, with as much again? $4.50 of $4.00 are spent"
     )
-    assert after(*spending(2.0), answered(asks, "no"), **capped) == End(
+    assert after(*spending(2.0), answered(asks, "no"), limits=capped) == End(
         "stopped", "you said no: $2.00 of $2.00 are spent"
     )
 
 
 def test_an_agent_under_way_is_not_cut_off_by_a_cap_and_what_it_made_is_still_checked() -> None:
-    hours = {"limits": {"hours": 1}}
-    assert after(now=LATER, **hours) == Attempt("1", 1, "implement")
+    assert after(now=LATER, limits={"hours": 1}) == Attempt("1", 1, "implement")
     done = after(*spending(9.0, ending="done"), limits={"usd": 2.0})
     assert type(done).__name__ == "Check"
 
 
 def test_tokens_and_hours_are_caps_too() -> None:
     asks = after(*spending(None, 5_000), limits={"tokens": 5_000})
-    assert asks == Ask(
-        f"{RUN}/cap/1", "continue", "go on, with as much again? 5,000 of 5,000 tokens are used"
-    )
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? 5,000 of 5,000 tokens are used")
     started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
     facts = fold(RUN, {"auto": True, "limits": {"hours": 3}}, [*started, *spending(None)])
-    over = Ask(f"{RUN}/cap/1", "continue", "go on, with as much again? its 3 hours are over")
+    over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its 3 hours are over")
     assert next_move(facts, LATER) == over
     assert next_move(facts, NOW) == Attempt("1", 2, "implement")
     assert left_s(facts.caps, NOW, LATER) == 0

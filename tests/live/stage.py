@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ITEMS = ("one", "two", "three")
 SCRIPT = "agent"
+NEXT = Path("plans/next.md")
+"""A plan that is not there yet, and not an agent's to write: inside, so that every agent has to ask."""
 
 
 @dataclass
@@ -78,7 +80,7 @@ class LiveStage:
             tests=None,
             stall_s=120,
             overall_s=240,
-            protected=(Path("plans/login.md"),),
+            protected=(Path("plans/login.md"), NEXT),
             environment={**self.lodging.environment, name: value},
         )
         return replace(brief, **changes)  # type: ignore[arg-type]  # a test names fields of a Brief
@@ -107,7 +109,7 @@ class LiveStage:
             case "crashes":
                 return answer(Say("half"), ends="cut"), Hang()
             case "asks to edit outside":
-                return self.makes("../outside.txt"), answer(Say("it was refused"))
+                return self.makes("../outside.txt"), self.makes(str(NEXT)), answer(Say("it was refused"))
             case "fails item 2":
                 return answer(self.speech.judges(verdict_failing(2))), answer(Say("judged"))
             case "meets its usage limit":

@@ -96,13 +96,14 @@ class NotLoopback(Exception):
 
 
 def lodged(agent: str, home: Path, url: str) -> Lodging:
-    """Furnish a HOME that is not there yet for an agent whose model is at a base URL."""
+    """Furnish a HOME that is not there yet, as that of somebody who has used the agent before."""
     if urlsplit(url).hostname != "127.0.0.1":
         raise NotLoopback(url)
     home.mkdir(parents=True)
     own: dict[str, str]
     match agent:
         case "claude" | "claude-acp":
+            (home / ".claude").mkdir()
             own = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY, **_CLAUDE}
         case "codex-acp":
             _write(home / ".codex" / "config.toml", _CODEX_CONFIG.format(url=url))
@@ -117,6 +118,7 @@ def lodged(agent: str, home: Path, url: str) -> Lodging:
             }
         case "opencode":
             _write(home / ".config" / "opencode" / "opencode.json", json.dumps(_opencode(url)))
+            (home / ".local" / "share" / "opencode").mkdir(parents=True)
             own = dict(_OPENCODE)
         case _:
             raise ValueError(agent)

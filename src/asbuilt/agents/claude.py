@@ -210,7 +210,7 @@ def _unless_changed(turn: Turn, state: State, before: dict[str, str]) -> Turn:
     named = ", ".join(changed[:_NAMED]) + (" and more" if changed[_NAMED:] else "")
     return Turn(
         ending="failed",
-        reason=f"While it worked, {named} changed in {state.login}, where it would act when claude next starts."
+        reason=f"While it worked, {named} changed in {state.login}: when claude next starts it would act."
         " Look at it first.",
         says=turn.says,
     )

@@ -51,7 +51,8 @@ def account_in(transcript: Path | None) -> Account:
         return account
     _take(account, _lines(transcript))
     for helper in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
-        _take(account, (one for one in _lines(helper) if str(one.get("timestamp", "")) > account.told_at))
+        later = (one for one in _lines(helper) if str(one.get("timestamp", "")) > account.told_at)
+        _take(account, later if account.told_at else _lines(helper))
     return account
 
 

@@ -162,7 +162,7 @@ def message_in(line: bytes) -> Message:
             return Unknown("no message")
 
 
-def _asked(request: str, subtype: str, rest: Mapping[str, Any]) -> Message:
+def _asked(request: str, subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
         case "hook_callback", {
             "input": {"hook_event_name": "PreToolUse", "cwd": str(cwd)},
@@ -175,7 +175,7 @@ def _asked(request: str, subtype: str, rest: Mapping[str, Any]) -> Message:
             return Unasked(request, subtype)
 
 
-def _system(subtype: str, rest: Mapping[str, Any]) -> Message:
+def _system(subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
         case "init", {"session_id": str(session)}:
             tools = tuple(tool for tool in _list(rest.get("tools")) if isinstance(tool, str))
@@ -211,7 +211,7 @@ def _about(given: Mapping[str, Any]) -> str:
     return ""
 
 
-def _ended(subtype: str, rest: Mapping[str, Any]) -> Ended:
+def _ended(subtype: str, rest: Mapping[Any, Any]) -> Ended:
     cost, status, usage = rest.get("total_cost_usd"), rest.get("api_error_status"), rest.get("usage")
     models = rest.get("modelUsage")
     return Ended(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
+from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import prepare, settle
 from asbuilt.agents.sealed import Seals
@@ -83,6 +84,9 @@ class HostSeat:
             homes=map(Path, self._terms.homes),
             hidden=map(Path, self._terms.hidden),
         )
+        if self.level != "none":
+            held_back = () if brief.writable else (brief.workspace,)
+            await try_ring(self.level, request, (brief.workspace.parent, self.person, *held_back))
         prepared = prepare(self.level, request, argv)
         process = await asyncio.create_subprocess_exec(
             *prepared.argv,

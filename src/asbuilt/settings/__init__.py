@@ -19,10 +19,11 @@ from asbuilt.settings.places import (
     text_of,
     user_place,
 )
-from asbuilt.settings.registry import SETTINGS, Kind, Setting, Value
+from asbuilt.settings.registry import NAMED, SETTINGS, Kind, Setting, Value
 from asbuilt.settings.values import from_text, setting_named
 
 __all__ = [
+    "NAMED",
     "SETTINGS",
     "Chosen",
     "Kind",

@@ -16,7 +16,7 @@ from asbuilt.settings.places import (
     text_of,
     user_place,
 )
-from asbuilt.settings.registry import SETTINGS, Setting, Value
+from asbuilt.settings.registry import NAMED, SETTINGS, Setting, Value, keys_near, setting_for
 from asbuilt.settings.values import did_you_mean, from_text, from_toml, setting_named, shown
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
+_NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)
 _NOT_SETTINGS: Final = ("ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE")
 _NEARLY: Final = 0.8
 """How like one of our variables another must be to be a slip; all of them begin alike."""
@@ -56,6 +57,9 @@ class Origin(NamedTuple):
     def where(self) -> str:
         """The place in one word: `asbuilt.toml:7`, `ASBUILT_LANDING_MODE`, `default`."""
         return self.name if self.line is None else f"{self.name}:{self.line}"
+
+
+_DEFAULT: Final = Origin(layer=Layer.DEFAULT, name="default")
 
 
 class Chosen(NamedTuple):
@@ -91,6 +95,26 @@ class Settings(NamedTuple):
             raise TypeError(key)
         return value
 
+    def dollars(self, key: str) -> float:
+        """Give the value of a key that is an amount of dollars."""
+        value = self.chosen[key].value
+        if not isinstance(value, float):
+            raise TypeError(key)
+        return value
+
+    def of(self, setting: Setting) -> Chosen:
+        """Give what was chosen for a setting, also for one of a named agent that nobody has set."""
+        return self.chosen.get(setting.key) or Chosen(value=setting.default, origin=_DEFAULT)
+
+    def named(self, section: str) -> dict[str, dict[str, Value]]:
+        """Give what was chosen for each agent by its name: `[agents.NAME]`."""
+        found: dict[str, dict[str, Value]] = {}
+        for key in self.chosen.keys() - SETTINGS.keys():
+            of, name, field = key.split(".")
+            if of == section:
+                found.setdefault(name, {})[field] = self.chosen[key].value
+        return found
+
     def globs(self, key: str) -> tuple[str, ...]:
         """Give the value of a key that holds globs."""
         value = self.chosen[key].value
@@ -113,10 +137,7 @@ def survey(
     *, repository: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] = _NOTHING
 ) -> tuple[Settings, tuple[SettingInvalid, ...]]:
     """Read every layer as far as it can be read, and say what is wrong in them."""
-    defaults = {
-        setting.key: Chosen(value=setting.default, origin=Origin(layer=Layer.DEFAULT, name="default"))
-        for setting in SETTINGS.values()
-    }
+    defaults = {setting.key: Chosen(value=setting.default, origin=_DEFAULT) for setting in SETTINGS.values()}
     problems: list[SettingInvalid] = []
     organisation, user, repo, variables, given = (
         _sift(found, problems)
@@ -200,12 +221,13 @@ def _in_table(place: Place, text: str, table: Mapping[str, object], layer: Layer
         line = line_of(text, (*place.table, *written.split(".")))
         origin = Origin(layer=layer, name=place.name, line=line)
         key = place.aliases.get(written, written)
+        setting = setting_for(key)
         if key in seen:
             yield _invalid(f"{origin.where}: {written} sets {key} a second time", origin.where)
-        elif key in SETTINGS and layer is Layer.REPOSITORY and not SETTINGS[key].repository_may_set:
-            yield _not_for_repositories(SETTINGS[key], origin)
-        elif key in SETTINGS:
-            yield _chosen(SETTINGS[key], raw, origin)
+        elif setting is not None and layer is Layer.REPOSITORY and not setting.repository_may_set:
+            yield _not_for_repositories(setting, origin)
+        elif setting is not None:
+            yield _chosen(setting, raw, origin)
         else:
             yield _unknown(written, raw, origin)
         seen.add(key)
@@ -214,7 +236,11 @@ def _in_table(place: Place, text: str, table: Mapping[str, object], layer: Layer
 def _leaves(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for name, value in table.items():
         if name in _TABLES and isinstance(value, dict):
-            yield from ((f"{name}.{inner}", raw) for inner, raw in value.items())
+            for inner, raw in value.items():
+                if name in _NAMED_TABLES and isinstance(raw, dict):
+                    yield from ((f"{name}.{inner}.{field}", one) for field, one in raw.items())
+                else:
+                    yield f"{name}.{inner}", raw
         else:
             yield name, value
 
@@ -270,7 +296,7 @@ def _unknown(written: str, raw: object, origin: Origin) -> SettingInvalid:
             f"{origin.where}: {written} {shown(raw)} is not a table; it holds {inside}", origin.where
         )
     return SettingInvalid(
-        f'{origin.where}: no setting "{written}"{did_you_mean(written, SETTINGS)}',
+        f'{origin.where}: no setting "{written}"{did_you_mean(written, keys_near(written))}',
         why="A key that nothing reads would change nothing, and nobody would notice.",
         next_step=f"Correct {origin.where}; `asbuilt config show` lists every key.",
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = str | bool | int | tuple[str, ...]
+Value = str | bool | int | float | tuple[str, ...]
 
 
 class Kind(Enum):
@@ -21,6 +21,7 @@ class Kind(Enum):
     CHOICE = "choice"
     GLOBS = "globs"
     NUMBER = "number"
+    MONEY = "money"
 
 
 class Setting(NamedTuple):
@@ -39,6 +40,9 @@ class Setting(NamedTuple):
     """Its choices go from the strictest to the loosest, and a repository only makes it stricter."""
     read_by: str | None = None
     """The command that reads it; None while no command does."""
+    least: int = 1
+    most: int = 1_000
+    """What a number, or an amount of dollars, may be."""
 
     @property
     def variable(self) -> str:
@@ -57,6 +61,30 @@ def _boundary(name: str, default: str, meaning: str) -> Setting:
         repository_may_set=True,
         tightens=True,
         read_by="run",
+    )
+
+
+def _role(name: str, meaning: str) -> Setting:
+    return Setting(
+        key=f"roles.{name}",
+        kind=Kind.TEXT,
+        default="",
+        meaning=f"the agent that {meaning}",
+        stakes="Another agent than yours would write or judge the code.",
+        read_by="run",
+    )
+
+
+def _cap(name: str, kind: Kind, default: int, most: int, unit: str) -> Setting:
+    return Setting(
+        key=f"limits.{name}",
+        kind=kind,
+        default=float(default) if kind is Kind.MONEY else default,
+        meaning=f"what a run may use before it asks, in {unit}; 0: no limit",
+        stakes="A run could cost more than you meant to spend.",
+        read_by="run",
+        least=0,
+        most=most,
     )
 
 
@@ -178,6 +206,21 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
+                key="agents.min_model",
+                kind=Kind.TEXT,
+                default="",
+                meaning="the weakest model that may be given work: haiku, sonnet, opus, or another"
+                " vendor's of that size; empty: any",
+                stakes="A weaker model than you trust would write or judge the code.",
+                read_by="run",
+            ),
+            _role("implement", "works on a phase; empty: `agents.implement`, else one that is installed"),
+            _role("fix", "mends what was not proven; empty: the one that works"),
+            _role("verify", "judges the work; empty: another one than works, where two are installed"),
+            _cap("usd", Kind.MONEY, 15, 100_000, "dollars, at API prices"),
+            _cap("tokens", Kind.NUMBER, 0, 999_999_999, "tokens, read and written"),
+            _cap("hours", Kind.NUMBER, 0, 10_000, "hours after its start"),
+            Setting(
                 key="power.inhibit",
                 kind=Kind.FLAG,
                 default=True,
@@ -212,3 +255,61 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
         )
     }
 )
+
+
+def _of_agent(
+    field: str, kind: Kind, default: Value, meaning: str, *, least: int = 0, most: int = 0
+) -> Setting:
+    return Setting(
+        key=f"agents.NAME.{field}",
+        kind=kind,
+        default=default,
+        meaning=meaning,
+        stakes="Another program than yours would be started, or work in another way than you chose.",
+        read_by="run",
+        least=least,
+        most=most,
+    )
+
+
+NAMED: Final[Mapping[str, Setting]] = MappingProxyType(
+    {
+        setting.key: setting
+        for setting in (
+            _of_agent("kind", Kind.TEXT, "", "which kind of agent NAME is; empty: the kind of that name"),
+            _of_agent(
+                "command", Kind.TEXT, "", "how NAME is started; empty: its usual program, from your PATH"
+            ),
+            _of_agent("model", Kind.TEXT, "", "the model of NAME; empty: its own choice"),
+            _of_agent(
+                "effort", Kind.TEXT, "", "how hard NAME thinks, in its own words; empty: its own choice"
+            ),
+            _of_agent("max_turns", Kind.NUMBER, 0, "turns of NAME in one attempt; 0: no limit", most=10_000),
+            _of_agent(
+                "budget_usd",
+                Kind.MONEY,
+                0.0,
+                "dollars, at API prices, that one attempt of NAME may use; 0: what is left of `limits.usd`",
+                most=10_000,
+            ),
+        )
+    }
+)
+"""What can be chosen for each agent by its name, `[agents.NAME]`. The environment sets none of it."""
+
+
+def setting_for(key: str) -> Setting | None:
+    """Find a setting by its key; one of a named agent is made from its pattern."""
+    if key in SETTINGS:
+        return SETTINGS[key]
+    section, _, rest = key.partition(".")
+    name, _, field = rest.partition(".")
+    pattern = NAMED.get(f"{section}.NAME.{field}")
+    is_free = f"{section}.{name}" not in SETTINGS and name.replace("-", "").replace("_", "").isalnum()
+    return pattern._replace(key=key) if pattern is not None and is_free else None
+
+
+def keys_near(key: str) -> list[str]:
+    """List every key that may have been meant by one: those of the agent that it names, too."""
+    name = key.split(".")[1] if key.count(".") > 1 else "NAME"
+    return [*SETTINGS, *(pattern.replace("NAME", name) for pattern in NAMED)]

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import tomllib
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
 
 from asbuilt.errors import SettingInvalid
-from asbuilt.settings.registry import SETTINGS, Kind, Setting, Value
+from asbuilt.settings.registry import Kind, Setting, Value, keys_near, setting_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
-_MOST: Final = 1_000
 _DIGITS: Final = 9
 
 
 def setting_named(key: str) -> Setting:
     """Find a setting by its key, or say which key may have been meant."""
-    if key in SETTINGS:
-        return SETTINGS[key]
+    found = setting_for(key)
+    if found is not None:
+        return found
     raise SettingInvalid(
-        f'no setting "{key}"{did_you_mean(key, SETTINGS)}',
+        f'no setting "{key}"{did_you_mean(key, keys_near(key))}',
         why="A key that nothing reads would change nothing, and nobody would notice.",
         next_step="`asbuilt config show` lists every key.",
     )
@@ -65,6 +66,8 @@ def _as_toml(setting: Setting, text: str) -> object:
         return word in _TRUE
     if setting.kind is Kind.NUMBER and word.isdecimal() and word.isascii():
         return int(word[:_DIGITS])
+    if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
+        return float(word)
     if setting.kind is Kind.GLOBS:
         return _listed(text)
     return text
@@ -85,7 +88,10 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
         case Kind.FLAG:
             return (raw if isinstance(raw, bool) else None), "true or false"
         case Kind.NUMBER:
-            return (raw if _is_number(raw) else None), f"a number from 1 to {_MOST}"
+            wanted = f"a number from {setting.least} to {setting.most}"
+            return (raw if _is_number(raw, setting) else None), wanted
+        case Kind.MONEY:
+            return _dollars(raw, setting), f"an amount of dollars from {setting.least} to {setting.most}"
         case Kind.CHOICE:
             return (raw if isinstance(raw, str) and raw in setting.choices else None), ", ".join(
                 setting.choices
@@ -100,8 +106,14 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
             assert_never(setting.kind)
 
 
-def _is_number(raw: object) -> TypeGuard[int]:
-    return isinstance(raw, int) and not isinstance(raw, bool) and 1 <= raw <= _MOST
+def _is_number(raw: object, setting: Setting) -> TypeGuard[int]:
+    return isinstance(raw, int) and not isinstance(raw, bool) and setting.least <= raw <= setting.most
+
+
+def _dollars(raw: object, setting: Setting) -> float | None:
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        return None
+    return float(raw) if setting.least <= raw <= setting.most else None
 
 
 def _is_inside(text: str) -> bool:

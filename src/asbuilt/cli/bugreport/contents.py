@@ -22,7 +22,7 @@ from asbuilt.journal import inventory
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.library.repository import find_repository
-from asbuilt.settings import SETTINGS, state_folder, survey
+from asbuilt.settings import state_folder, survey
 from asbuilt.wiring import open_store
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _settings(settings: Settings, problems: Sequence[SettingInvalid]) -> dict[st
     return {
         "settings": {
             key: {"value": settings.chosen[key].value, "origin": settings.chosen[key].origin.where}
-            for key in SETTINGS
+            for key in settings.chosen
         },
         "problems": [problem.what for problem in problems],
     }

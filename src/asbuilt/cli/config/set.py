@@ -103,7 +103,7 @@ def _place_in(repository: Repository | None, setting: Setting) -> Place:
 def _chosen(door: Door, repository: Repository | None, setting: Setting) -> Chosen:
     # Problems of other keys are no reason to refuse: this command is how they are repaired.
     settings, _ = survey(repository=repository.root if repository else None, environ=door.environ)
-    return settings.chosen[setting.key]
+    return settings.of(setting)
 
 
 def _warn(screen: Screen, setting: Setting, place: Place, now: Chosen) -> None:
@@ -135,10 +135,12 @@ def _with_value(place: Place, text: str, setting: Setting, value: Value) -> str:
 def _put(table: Any, place: Place, key: str, raw: object) -> None:  # noqa: ANN401 - a dict, or tomlkit's own
     for step in place.table:
         table = table[step]
-    section, _, name = key.partition(".")
+    *sections, name = key.split(".")
     alias = next((alias for alias, meant in place.aliases.items() if meant == key and alias in table), None)
     if alias is None:
-        table.setdefault(section, {})[name] = raw
+        for section in sections:
+            table = table.setdefault(section, {})
+        table[name] = raw
     else:
         table[alias] = raw
 

@@ -13,7 +13,7 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
 from asbuilt.errors import DONE, USAGE, SettingInvalid
 from asbuilt.library.repository import find_repository
-from asbuilt.settings import SETTINGS, Chosen, Setting, Value, setting_named, survey
+from asbuilt.settings import NAMED, SETTINGS, Chosen, Setting, Value, setting_named, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def complete_key(context: click.Context, parameter: click.Parameter, incomplete:
     del context, parameter
     return [
         CompletionItem(setting.key, help=setting.meaning)
-        for setting in SETTINGS.values()
+        for setting in (*SETTINGS.values(), *NAMED.values())
         if setting.key.startswith(incomplete)
     ]
 
@@ -45,10 +45,11 @@ def complete_key(context: click.Context, parameter: click.Parameter, incomplete:
 @shared(json=True)
 def command(door: Door, key: str | None, *, origin: bool) -> int:
     """Show every setting, its value and who set it."""
-    keys = [setting_named(key).key] if key else list(SETTINGS)
+    named = setting_named(key) if key else None
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
-    rows = [(SETTINGS[one], settings.chosen[one]) for one in keys]
+    wanted = [named] if named else [setting_named(one) for one in settings.chosen]
+    rows = [(setting, settings.of(setting)) for setting in wanted]
     if door.json:
         door.screen.emit_json(_as_json(rows, problems))
     elif key:
@@ -66,8 +67,8 @@ def words(value: Value) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case int():
-            return str(value)
+        case int() | float():
+            return f"{value:.10g}"
         case str():
             return printable(value) or '""'
         case tuple():
@@ -112,7 +113,7 @@ def _show_one(door: Door, setting: Setting, chosen: Chosen, *, origin: bool) -> 
         screen.talk(row)
 
 
-def _alone(value: str | int) -> str:
+def _alone(value: str | float) -> str:
     return value if isinstance(value, str) else words(value)
 
 

@@ -1,0 +1,163 @@
+"""Who works, and who verifies? From what the user has chosen, and what is installed on this machine.
+
+The one rule: nobody is chosen who is not there; who judges is another than who works, where there are two.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+
+from asbuilt.errors import GateStopped, NotFound, SettingInvalid
+from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.models import is_below, rung_of
+from asbuilt.ports import Program, Role
+from asbuilt.settings.values import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.policy.kinds import Kind
+    from asbuilt.settings import Settings
+
+SCRIPTED: Final = "scripted"
+_FIRST: Final = "claude"
+"""What is taken where several are installed and nobody has chosen."""
+
+
+class Agent(NamedTuple):
+    """An agent by its name in the settings, and how it is started."""
+
+    name: str
+    program: Program
+
+
+class Roster(NamedTuple):
+    """The agents that there are for this user on this machine."""
+
+    defined: Mapping[str, Mapping[str, Any]]
+    """`[agents.NAME]` of the settings."""
+    found: Mapping[str, str]
+    """Kinds whose program is on the PATH, with its place; the one that is taken first comes first."""
+    kinds: Mapping[str, Kind]
+
+    def agent(self, name: str) -> Agent:
+        """Find an agent by its name; whoever is not there is told, with who is."""
+        chosen = self.defined.get(name, {})
+        kind = str(chosen.get("kind") or name)
+        if kind not in self.kinds:
+            known = [*self.defined, *self.kinds]
+            raise NotFound(
+                f'no agent "{name}"'
+                + (f' of kind "{kind}"' if kind != name else "")
+                + did_you_mean(kind, known),
+                why=f"asbuilt drives {', '.join(self.kinds)}, and what `[agents.NAME]` makes of them.",
+                next_step="`asbuilt agents list` shows who is here.",
+            )
+        program = Program(
+            kind=kind,
+            command=self._command(name, kind, str(chosen.get("command", ""))),
+            model=str(chosen.get("model", "")),
+            effort=str(chosen.get("effort", "")),
+            max_turns=int(chosen.get("max_turns", 0)) or None,
+            budget_usd=float(chosen.get("budget_usd", 0.0)) or None,
+        )
+        return Agent(name, program)
+
+    def _command(self, name: str, kind: str, chosen: str) -> tuple[str, ...]:
+        if not self.kinds[kind].program:
+            return ()
+        words = _words(chosen) if chosen else [self.found.get(kind, "")]
+        if words and Path(words[0]).is_absolute():
+            return tuple(words)
+        program = words[0] if words and words[0] else self.kinds[kind].program
+        there = ", ".join(f"--agent {one}" for one in self.found)
+        raise NotFound(
+            f'agent {name} is not installed: no program "{program}" on PATH',
+            why="asbuilt drives the agents that you have; it brings none.",
+            next_step=f"Install it, or {there} (found)." if there else "Install it, then run again.",
+        )
+
+
+def roster(settings: Settings, environ: Mapping[str, str], kinds: Mapping[str, Kind] = KINDS) -> Roster:
+    """Look who is there."""
+    path = environ.get("PATH", os.defpath)
+    places = {one.name: shutil.which(one.program, path=path) for one in kinds.values() if one.program}
+    found = {name: place for name, place in places.items() if place and Path(place).is_absolute()}
+    first = {name: found[name] for name in (_FIRST,) if name in found}
+    defined = {
+        name: {**chosen, "command": _placed(str(chosen.get("command", "")), path)}
+        for name, chosen in settings.named("agents").items()
+    }
+    return Roster(defined, {**first, **found}, kinds)
+
+
+def _placed(command: str, path: str) -> str:
+    """Find the program of a command on the PATH of now: a worker may have another one."""
+    words = _words(command)
+    place = shutil.which(words[0], path=path) if words else None
+    return shlex.join([place, *words[1:]]) if place else command
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise SettingInvalid(
+            f"the command of an agent cannot be read: {command}: {error}",
+            why="Another program than yours would be started.",
+            next_step="Close its quotes; `asbuilt config show --origin` shows who sets it.",
+        ) from error
+
+
+def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> dict[Role, Agent]:
+    """Give every role its agent; `wanted` is who the command line names to work."""
+    works = wanted or settings.text("roles.implement") or settings.text("agents.implement")
+    if not works and not there.found:
+        programs = ", ".join(kind.program for kind in there.kinds.values() if kind.program)
+        raise NotFound(
+            "no agent is installed here",
+            why=f"asbuilt drives the agents that you have; on PATH there is none of {programs}.",
+            next_step="Install one and sign in to it, then run again; `asbuilt demo` needs none.",
+        )
+    implement = there.agent(works or next(iter(there.found)))
+    if implement.program.kind == SCRIPTED:
+        # A script plays every role; a model that judges it would cost money for a play.
+        return dict.fromkeys(get_args(Role), implement)
+    fix, verify = settings.text("roles.fix"), settings.text("roles.verify")
+    others = [
+        kind for kind in there.found if kind.partition("-")[0] != implement.program.kind.partition("-")[0]
+    ]
+    team: dict[Role, Agent] = {
+        "implement": implement,
+        "fix": there.agent(fix) if fix else implement,
+        "verify": there.agent(verify or others[0]) if verify or others else implement,
+    }
+    _check_floor(team, settings.text("agents.min_model"))
+    return team
+
+
+def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:
+    if floor and rung_of(floor) is None:
+        raise SettingInvalid(
+            f'agents.min_model "{floor}" is not a model whose size is known',
+            why="Nobody could be told to be at or above it.",
+            next_step="Name a family, as in haiku, sonnet, opus, mini, flash or pro.",
+        )
+    for role, agent in team.items():
+        if is_below(agent.program.model, floor):
+            model = agent.program.model or "its own choice of model"
+            raise GateStopped(
+                f"{agent.name} would {role} with {model}, and agents.min_model is {floor}",
+                why="A model that is weaker, or whose name does not tell its size, is never given work.",
+                next_step=f"`asbuilt config set agents.{agent.name}.model MODEL`, or lower agents.min_model.",
+            )
+
+
+def frozen(team: Mapping[Role, Agent]) -> dict[str, Any]:
+    """Give a team as a run's options keep it; names of variables are in it, values never."""
+    return {role: {"name": agent.name, "program": asdict(agent.program)} for role, agent in team.items()}
