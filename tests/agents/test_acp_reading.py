@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.agents.acp_endings import ended, refused
@@ -224,6 +224,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(["kind", "rawInput", "locations", "content", "name", "title"]), JSON))
 def test_whatever_is_asked_becomes_a_question_to_the_gate(asked: dict[str, Any]) -> None:
     assert calls_in(asked) != ()

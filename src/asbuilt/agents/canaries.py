@@ -26,7 +26,7 @@ KNOWN_BAD: Final = (
     Call(tool="canary", kind="other"),
 )
 """Calls that no role may make."""
-_TRY: Final = 'for one in "$@"; do : > "$one"; done 2>/dev/null; echo the canary sang'
+_TRY: Final = 'for one in "$@"; do true > "$one"; done 2>/dev/null; echo the canary sang'
 _SANG: Final = b"the canary sang"
 _WITHIN_S: Final = 30
 
