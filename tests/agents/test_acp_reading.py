@@ -220,11 +220,11 @@ JSON = st.recursive(
             inner,
         )
     ),
-    max_leaves=10,
+    max_leaves=5,
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from(["kind", "rawInput", "locations", "content", "name", "title"]), JSON))
 def test_whatever_is_asked_becomes_a_question_to_the_gate(asked: dict[str, Any]) -> None:
     assert calls_in(asked) != ()

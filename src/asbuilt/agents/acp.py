@@ -21,6 +21,7 @@ from asbuilt.agents.acp_kinds import started
 from asbuilt.agents.acp_reading import Hearing, calls_in, mode_request, reply_of
 from asbuilt.agents.acp_wire import Lost, Refused, Wire
 from asbuilt.agents.adapter import Conversed, Noted, Used, stopped
+from asbuilt.agents.opencode_state import last_status
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
 from asbuilt.agents.verdicts import verdict_in
 from asbuilt.policy.kinds import KINDS
@@ -61,15 +62,17 @@ class Acp:
         )
         ear = _Ear(gate, emit)
         wire = Wire(process, ear)
+        conversation = _Conversation(seat, brief, start, wire=wire, ear=ear)
         listening = asyncio.create_task(wire.listen())
         try:
-            turn = await _Conversation(seat, brief, start, wire=wire, ear=ear).held()
+            turn = await conversation.held()
         except Lost:
             emit(Used())
             turn = stopped("crash", f"The agent {await _end_of(process)} in the middle.", says=ear.says())
         except Refused as error:
             emit(Used())
-            turn = refused(error.code, error.message, error.data, says=ear.says(), now=_now(brief))
+            code = conversation.status() or error.code
+            turn = refused(code, error.message, error.data, says=ear.says(), now=_now(brief))
         finally:
             listening.cancel()
         if wire.noise:
@@ -104,6 +107,10 @@ class _Conversation:
             raise
         turn = ended(response, says=ear.says())
         return self._with_verdict(turn) if turn.ending == "done" else turn
+
+    def status(self) -> int | None:
+        """Give the status with which its model failed, where that has to be looked up."""
+        return last_status(self._start.state, self._session) if self._start.keeps_status else None
 
     async def _opened(self, capabilities: object) -> str:
         """Take the conversation of an earlier start up again, or begin one; give what to say in it."""
