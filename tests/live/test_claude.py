@@ -137,6 +137,22 @@ def test_its_own_limits_hold(stage: LiveStage, limit: dict[str, float], cause: s
     assert not (stage.workspace / "made.txt").exists()
 
 
+@pytest.mark.long
+def test_a_budget_is_the_attempts_and_not_of_each_of_its_starts(stage: LiveStage) -> None:
+    brief = stage.playing(stage.runs("ls"), Refuse(status=529))
+    program = replace(brief.program, budget_usd=1.5 * ONE_ANSWER)
+    brief = started_with(stage, replace(brief, program=program))
+    first = ended(stage, brief)
+    stage.model.play("agent", stage.runs("ls"), answer(Say("made it")))
+    stage.attempts.start(brief, after=1)
+    second = ended(stage, brief)
+    assert [(one.ending, one.cause) for one in (first, second)] == [
+        ("limited", "overload"),
+        ("failed", "budget"),
+    ]
+    assert second.cost_usd == pytest.approx(2 * ONE_ANSWER)
+
+
 def test_after_kill_9_it_goes_on_in_its_conversation_and_nothing_is_counted_less(stage: LiveStage) -> None:
     here = answer(Say("here I am"), stage.speech.runs("ls"))
     brief = started_with(stage, stage.playing(stage.makes(), here, Hang(), answer(Say("made it"))))
