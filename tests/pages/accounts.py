@@ -15,6 +15,7 @@ from asbuilt.lifecycle.timeline import Span
 from asbuilt.pages.telling import Page
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.opinion import Entry, Line, Opinion
+from asbuilt.proof.pictures import Picture
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
@@ -183,6 +184,8 @@ RICH: Final = Account(
         Span("work", "2", "2026-11-14T22:05:00.000Z", "2026-11-14T22:55:00.000Z", "attempt 1, implement"),
         Span("wait", "", "2026-11-15T00:00:00.000Z", "2026-11-15T00:15:00.000Z", "approval waiver"),
     ),
+    pictures=(Picture("toolbar.png", "image/png", b"\x89PNG\r\n\x1a\n"),),
+    pictured="not shown: notes.txt",
     decisions=(
         Decision("a8", "sign-off", "a person looks at tests/test_app.py:88", "", "", "", ""),
         Decision(
