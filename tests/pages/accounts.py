@@ -13,6 +13,7 @@ from asbuilt.lifecycle.facts import Landed, Work
 from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.timeline import Span
 from asbuilt.pages.telling import Page
+from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from asbuilt.proof.pictures import Picture
@@ -136,6 +137,10 @@ RICH: Final = Account(
                         ),
                     ),
                     _OPINION, (), (SKIPPED, ORDERED),
+                    (
+                        Number(3, 1, "at_most", None, 2, "2 ms", 1, "bench", text="No request slower by 2 ms"),
+                        Number(4, 2, "about", 38, 42, "about 40", 44, "wc -l app.py", text="about 40 lines"),
+                    ),
                     agent="claude", began_at="2026-11-14T23:00:00.000Z", ended_at="2026-11-14T23:40:00.000Z",
                     cost_usd=0.5,
                 ),

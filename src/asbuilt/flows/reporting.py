@@ -16,6 +16,7 @@ from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined
 from asbuilt.lifecycle.timeline import spans_of
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
+from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import opinion_from
 from asbuilt.proof.remarks import remark_from
@@ -101,6 +102,7 @@ class _Gathering:
             opinion=None if opinion is None else opinion_from(opinion),
             faults=faults_in(verdict.get("failures", ())),
             remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
+            numbers=tuple(Number(*one) for one in self._plain(attempt.numbers) or ()),
             agent=str(self.told(f"{key}/begun/1").get("agent", "")),
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.facts import Landed, Work
     from asbuilt.lifecycle.timeline import Span
+    from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture
@@ -39,6 +40,8 @@ class AttemptAccount(NamedTuple):
     """What was wrong with that as a whole."""
     remarks: tuple[Remark, ...] = ()
     """What was noticed about its changes."""
+    numbers: tuple[Number, ...] = ()
+    """What the phase states of numbers, as we measured them."""
     agent: str = ""
     began_at: str = ""
     ended_at: str = ""

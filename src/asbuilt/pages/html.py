@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from asbuilt.pages.document import Block, Document, Inline, Words
     from asbuilt.proof.pictures import Picture
 
-_NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost"})
+_NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost", "stated", "measured"})
 _PAGE: Final = """\
 <!doctype html>
 <html lang="en">
