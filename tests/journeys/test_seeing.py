@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.crash, one_store]
 LOOK = "look at phase 1, Greet: it changes what people see"
+PICTURED = f"{LOOK}; asbuilt report plan --open has pictures"
 PNG = b"\x89PNG\r\n\x1a\n"
 DRAW = (
     "printf '\\211PNG\\r\\n\\032\\n' > $ASBUILT_PICTURES/greeting.png; cat greet.py > $ASBUILT_PICTURES/notes"
@@ -44,7 +45,7 @@ def test_unattended_what_people_see_waits_for_their_eyes_with_a_picture_of_the_e
     shop.until(lambda: shop.run(run).state == "waiting")
     assert told(shop) == [("PASS", "not shown: notes", [("greeting.png", PNG)])]
     assert shop.log() == ["start"]
-    assert shop.answer(run, "yes") == [LOOK]
+    assert shop.answer(run, "yes") == [PICTURED]
     assert shop.over(run)[0] == "landed"
 
 
@@ -54,7 +55,7 @@ def test_pictures_that_cannot_be_taken_are_told_and_the_question_stands(shop: Sh
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
     assert told(shop) == [("FAIL", "exit 3; it left no picture", [])]
-    assert shop.answer(run, "yes") == [LOOK]
+    assert shop.answer(run, "yes") == [PICTURED]
     assert shop.over(run) == ("landed", "")
 
 

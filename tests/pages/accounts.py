@@ -138,7 +138,7 @@ RICH: Final = Account(
                     ),
                     _OPINION, (), (SKIPPED, ORDERED),
                     (
-                        Number(3, 1, "at_most", None, 2, "2 ms", 1, "bench", text="No request slower by 2 ms"),
+                        Number(3, 1, "at_most", None, 2, "2 ms", 1, "bench", text="Slower by at most 2 ms"),
                         Number(4, 2, "about", 38, 42, "about 40", 44, "wc -l app.py", text="about 40 lines"),
                     ),
                     agent="claude", began_at="2026-11-14T23:00:00.000Z", ended_at="2026-11-14T23:40:00.000Z",
