@@ -24,6 +24,7 @@ exit 0
 KEY                VALUE
 plans.folder       plans
 ui.patterns        []
+ui.pictures        ""
 checks.tests       ""
 checks.setup       ""
 scope.outside      sign-off
@@ -60,6 +61,7 @@ exit 0
 KEY                VALUE          SET BY
 plans.folder       docs/plans     pyproject.toml:2
 ui.patterns        []             default
+ui.pictures        ""             default
 checks.tests       ""             default
 checks.setup       ""             default
 scope.outside      sign-off       default
@@ -145,6 +147,7 @@ exit 2
 KEY                VALUE        SET BY
 plans.folder       plans        default
 ui.patterns        []           default
+ui.pictures        ""           default
 checks.tests       ""           default
 checks.setup       ""           default
 scope.outside      sign-off     default
