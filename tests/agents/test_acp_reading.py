@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.agents.acp_endings import ended, refused
@@ -224,6 +224,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(["kind", "rawInput", "locations", "content", "name", "title"]), JSON))
 def test_whatever_is_asked_becomes_a_question_to_the_gate(asked: dict[str, Any]) -> None:
     assert calls_in(asked) != ()
@@ -306,6 +307,12 @@ def test_an_error_is_told_by_its_cause(case: str) -> None:
         ('{"resets_at": 1935990489}', "2031-05-08T07:08:09+00:00"),
         ("usage limit reached|1935990489", "2031-05-08T07:08:09+00:00"),
         ("resets at 2031-05-08T09:08:09+02:00", "2031-05-08T07:08:09+00:00"),
+        ("or try again at 5:29 PM.", "2031-05-06T17:29:00+00:00"),
+        ("or try again at 7:08 AM.", "2031-05-07T07:08:00+00:00"),
+        ("or try again at Nov 19th, 2032 1:44 AM.", "2032-11-19T01:44:00+00:00"),
+        ("limit · resets 3pm (Europe/Berlin)", "2031-05-06T13:00:00+00:00"),
+        ("limit · resets 3pm (Nowhere/AtAll)", None),
+        ("or try again at 25:61 PM", None),
         ("later", None),
     ],
 )

@@ -1,4 +1,4 @@
-"""What could act later is as it was, or it is named."""
+"""What could act later is as it was before the first start, or the attempt has failed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.sealed import ABSENT, Seals, broken, digests_of
+from asbuilt.agents.hosting import sealed_end
+from asbuilt.agents.sealed import Seals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from asbuilt.ports import Ending
+
+NAMES = ("settings.json", "hooks", "skills")
 
 
 @pytest.fixture
@@ -20,52 +25,47 @@ def config(tmp_path: Path) -> Path:
     (made / "settings.json").write_text("{}")
     (made / "hooks" / "inner" / "stop.sh").write_text("true\n")
     (made / "hooks" / "link").symlink_to("inner/stop.sh")
-    (made / "hooks" / "other").symlink_to("/bin/sh")
-    (made / "rules").mkdir()
+    (made / "other").symlink_to("/bin/sh")
+    (made / "skills").mkdir()
     return made
-
-
-def sealed_in(config: Path) -> list[Path]:
-    return [config / "settings.json", config / "hooks", config / "rules"]
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
     "settings.json": lambda at: (at / "settings.json").write_text('{"hooks": 1}'),
-    "hooks": lambda at: (at / "hooks" / "inner" / "stop.sh").write_text("evil\n"),
-    "hooks, one more": lambda at: (at / "hooks" / "start.sh").write_text(""),
-    "hooks, one less": lambda at: (at / "hooks" / "inner" / "stop.sh").unlink(),
-    "hooks, by its rights": lambda at: (at / "hooks" / "inner" / "stop.sh").chmod(0o755),
-    "hooks, where a link leads": lambda at: (at / "hooks" / "other").rename(at / "hooks" / "link"),
-    "rules": lambda at: (at / "rules" / "allow.rules").write_text("all\n"),
+    "hooks/inner/stop.sh": lambda at: (at / "hooks" / "inner" / "stop.sh").write_text("evil\n"),
+    "hooks/start.sh": lambda at: (at / "hooks" / "start.sh").write_text(""),
+    "hooks/link": lambda at: (at / "other").rename(at / "hooks" / "link"),
+    "skills/.systemic": lambda at: (at / "skills" / ".systemic").write_text(""),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_came_went_or_became_another_is_named(config: Path, change: str) -> None:
-    before = digests_of(sealed_in(config))
-    assert broken(before, digests_of(sealed_in(config))) == ()
+def test_what_came_or_became_another_is_named_and_no_later_start_becomes_the_measure(
+    config: Path, tmp_path: Path, change: str
+) -> None:
+    seals = Seals(tmp_path / "seals.json")
+    assert seals.broken() == []
+    seals.put(config, NAMES, remade=("skills/.system",))
+    (config / "history").write_text("what it says is its own\n")
+    (config / "skills" / ".system").mkdir()
+    (config / "skills" / ".system" / "SKILL.md").write_text("its own\n")
+    assert seals.broken() == []
     CHANGES[change](config)
-    assert broken(before, digests_of(sealed_in(config))) == (str(config / change.partition(",")[0]),)
+    again = Seals(tmp_path / "seals.json")
+    again.put(config, NAMES)
+    assert again.broken() == [str(config / change)]
 
 
-def test_an_empty_folder_and_what_a_program_lays_down_itself_are_no_change(config: Path) -> None:
-    remade = [config / "rules" / ".system"]
-    before = digests_of(sealed_in(config), remade=remade)
-    assert before[str(config / "rules")] == ABSENT
-    (config / "rules" / ".system").mkdir()
-    (config / "rules" / ".system" / "own.rules").write_text("its own\n")
-    assert broken(before, digests_of(sealed_in(config), remade=remade)) == ()
-    (config / "rules" / "system.rules").write_text("not its own\n")
-    assert broken(before, digests_of(sealed_in(config), remade=remade)) == (str(config / "rules"),)
-
-
-def test_a_start_that_was_killed_does_not_become_the_measure(config: Path, tmp_path: Path) -> None:
-    first = Seals(tmp_path / "seals.json")
-    assert first.broken() == ()
-    first.put(sealed_in(config))
-    CHANGES["settings.json"](config)
-    second = Seals(tmp_path / "seals.json")
-    second.put(sealed_in(config))
-    assert second.broken() == (str(config / "settings.json"),)
+def test_a_measure_that_cannot_be_read_is_no_measure(config: Path, tmp_path: Path) -> None:
+    seals = Seals(tmp_path / "seals.json")
+    seals.put(config, NAMES)
     (tmp_path / "seals.json").write_text("{")
-    assert [name.partition(",")[0] for name in second.broken()] == ["seals.json"]
+    assert [name.partition(",")[0] for name in seals.broken()] == ["seals.json"]
+
+
+def test_an_attempt_that_broke_a_seal_has_failed_however_it_ended() -> None:
+    cancelled: tuple[Ending, str] = ("cancelled", "It was asked to end.")
+    assert sealed_end(cancelled, []) == cancelled
+    broken = sealed_end(cancelled, ["/h/.codex/config.toml"])
+    assert isinstance(broken, tuple)
+    assert (broken[0], "not as it was: /h/.codex/config.toml." in broken[1]) == ("failed", True)

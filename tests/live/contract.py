@@ -105,7 +105,7 @@ class InFull(_Staged):
         [
             (400, "failed", {None}),
             (401, "limited", {"auth"}),
-            # Too many requests, or all that were paid for: a status alone does not say, and both are waited for.
+            # Too many at once, or all that was paid for: the status does not say, and both are waited for.
             (429, "limited", {"usage_limit", "overload"}),
             (529, "limited", {"overload"}),
         ],

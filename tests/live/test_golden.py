@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import asbuilt
+from asbuilt._version import VERSION
 from asbuilt.ports import Program
 from tests.live import tee
 from tests.live.contract import over
@@ -56,9 +58,15 @@ def test_an_agent_is_told_and_says_what_it_did_when_its_version_was_pinned(
     lines = heard(stage, stage.playing(*working, program=program))
     verifier = {"attempt": "01J.1.1v", "role": "verify", "writable": False}
     lines += heard(stage, stage.brief("fails item 2", program=program, **verifier))
-    found = examples(
-        lines, {str(room): "<room>", str(AGENTS[agent].folder): "<agent>", model.url(""): "<model>/"}
-    )
+    places = {
+        str(room): "<room>",
+        str(AGENTS[agent].folder): "<agent>",
+        model.url(""): "<model>/",
+        sys.executable: "<python>",
+        str(Path(asbuilt.__file__).parent): "<asbuilt>",
+        VERSION: "<version>",
+    }
+    found = examples(lines, places)
     folder = GOLDEN / AGENTS[agent].folder.name
     if request.config.getoption("--record"):
         shutil.rmtree(folder, ignore_errors=True)

@@ -9,9 +9,10 @@ import asyncio
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
@@ -19,7 +20,7 @@ from asbuilt.agents.acp_endings import ended, refused
 from asbuilt.agents.acp_kinds import started
 from asbuilt.agents.acp_reading import Hearing, calls_in, mode_request, reply_of
 from asbuilt.agents.acp_wire import Lost, Refused, Wire
-from asbuilt.agents.adapter import Conversed, Noted, stopped
+from asbuilt.agents.adapter import Conversed, Noted, Used, stopped
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
 from asbuilt.agents.verdicts import verdict_in
 from asbuilt.policy.kinds import KINDS
@@ -52,34 +53,28 @@ class Acp:
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
         """Start it, take up its conversation or begin one, and hear it to the end of its turn."""
-        seat = self._seat
-        held = seat.level in ("bwrap", "seatbelt")
-        start = started(brief, person=seat.person, home=seat.home, held=held)
-        process = await self._spawned(brief, start)
+        seat, kind = self._seat, KINDS[brief.program.kind]
+        start = started(brief, seat)
+        seat.seal(start.state, kind.sealed, remade=kind.remade)
+        process = await seat.spawn(
+            start.argv, environment=start.environment, own=start.own, sealed=start.sealed
+        )
         ear = _Ear(gate, emit)
         wire = Wire(process, ear)
         listening = asyncio.create_task(wire.listen())
         try:
             turn = await _Conversation(seat, brief, start, wire=wire, ear=ear).held()
         except Lost:
+            emit(Used())
             turn = stopped("crash", f"The agent {await _end_of(process)} in the middle.", says=ear.says())
         except Refused as error:
-            turn = refused(error.code, error.message, error.data, says=ear.says(), now=datetime.now(UTC))
+            emit(Used())
+            turn = refused(error.code, error.message, error.data, says=ear.says(), now=_now(brief))
         finally:
             listening.cancel()
         if wire.noise:
             emit(Noted(text=f"{wire.noise} lines were not understood."))
         return turn
-
-    async def _spawned(self, brief: Brief, start: Start) -> asyncio.subprocess.Process:
-        seat, kind = self._seat, KINDS[brief.program.kind]
-        for name, text in start.files.items():
-            file = seat.home / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        sealed = (*(seat.person / one for one in kind.sealed), *(seat.home / one for one in start.files))
-        own = tuple(seat.person / one for one in kind.state)
-        return await seat.spawn(start.argv, environment=start.environment, own=own, sealed=sealed)
 
 
 class _Conversation:
@@ -113,6 +108,9 @@ class _Conversation:
     async def _opened(self, capabilities: object) -> str:
         """Take the conversation of an earlier start up again, or begin one; give what to say in it."""
         before, task = self._seat.session, f"{system_for(self._brief)}\n\n{prompt_for(self._brief)}"
+        if before is not None:
+            # A start that was cut off has told nobody what it used.
+            self._ear.emit(Used())
         if before is not None and await self._loaded(before, capabilities):
             return go_on()
         if before is not None:
@@ -235,6 +233,14 @@ def _introduction() -> dict[str, Any]:
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
         "clientInfo": {"name": "asbuilt", "version": VERSION},
     }
+
+
+def _now(brief: Brief) -> datetime:
+    """Give the time in the zone in which the agent tells it."""
+    try:
+        return datetime.now(ZoneInfo(brief.environment["TZ"]))
+    except (KeyError, ValueError, ZoneInfoNotFoundError):
+        return datetime.now().astimezone()
 
 
 async def _end_of(process: asyncio.subprocess.Process) -> str:

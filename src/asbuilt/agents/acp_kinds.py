@@ -1,4 +1,4 @@
-"""How each agent that speaks ACP is started, so that it asks us about everything it can. Pure over paths.
+"""How each agent that speaks ACP is started, so that it asks us about everything it can.
 
 The one rule: it is told by arguments, environment and files in its own HOME; nothing of the user's changes.
 """
@@ -6,18 +6,18 @@ The one rule: it is told by arguments, environment and files in its own HOME; no
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.agents.claude_state import state_of
 from asbuilt.agents.verdict_tool import SERVER, TOOL
 from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
+    from asbuilt.agents.adapter import Seat
     from asbuilt.ports import Brief
-
-_CLAUDE_READS: Final = ["Read", "Grep", "Glob", "Bash"]
 
 
 class Start(NamedTuple):
@@ -25,49 +25,50 @@ class Start(NamedTuple):
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
-    files: Mapping[str, str] = {}
-    """Below its own HOME, and read-only for it: rules that it reads at its start."""
+    state: Path
+    """Where the user has its login and its settings; it may not be there."""
+    own: tuple[Path, ...] = ()
+    sealed: tuple[Path, ...] = ()
     meta: Mapping[str, Any] = {}
     """Goes with the request for a conversation."""
     mode: str | None = None
-    """What it calls changing nothing, asked of it for such roles and never relied on."""
+    """What it calls changing nothing: asked of it for such roles, and never relied on."""
     counts: bool = True
     """False: the tokens that it tells are those of its last step alone."""
 
 
-def started(brief: Brief, *, person: Path, home: Path, held: bool) -> Start:
-    """Say how the brief's agent is started; `held`: a ring keeps its commands to its role."""
-    where = person if any((person / one).exists() for one in KINDS[brief.program.kind].state) else home
+def started(brief: Brief, seat: Seat) -> Start:
+    """Say how the brief's agent is started, and lay down what it reads from its own HOME."""
     match brief.program.kind:
         case "codex":
-            return _codex(brief, where, held=held)
+            return _codex(brief, seat)
         case "gemini":
-            return _gemini(brief, where, home)
+            return _gemini(brief, seat)
         case "opencode":
-            return _opencode(brief, where, person)
+            return _opencode(brief, seat)
         case "claude-acp":
-            return _claude(brief, where)
+            return _claude(brief, seat)
         case kind:
             raise ValueError(f"{kind} does not speak ACP")
 
 
-def _command(brief: Brief) -> tuple[str, ...]:
-    kind = KINDS[brief.program.kind]
-    return (*(brief.program.command or (kind.program,)), *kind.arguments)
-
-
-def _codex(brief: Brief, where: Path, *, held: bool) -> Start:
-    # Inside a ring its own sandbox would only stand in the way of what we have allowed.
-    sandbox = "read-only" if not brief.writable else "danger-full-access" if held else "workspace-write"
+def _codex(brief: Brief, seat: Seat) -> Start:
+    state = Path(brief.environment.get("CODEX_HOME") or seat.person / ".codex")
+    is_held = seat.level in ("bwrap", "seatbelt")
     settings = {
         "approval_policy": "untrusted",
-        "sandbox_mode": sandbox,
+        # Within a ring its own sandbox only stands in the way of what was allowed.
+        "sandbox_mode": (
+            "read-only" if not brief.writable else "danger-full-access" if is_held else "workspace-write"
+        ),
         "check_for_update_on_startup": False,
         **({"model": brief.program.model} if brief.program.model else {}),
         **({"model_reasoning_effort": brief.program.effort} if brief.program.effort else {}),
     }
     told = (word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}"))
-    return Start((*_command(brief), *told), {"CODEX_HOME": str(where / ".codex")})
+    # It refuses a folder that is not there; without one it makes its own, in its HOME.
+    environment = {"CODEX_HOME": str(state)} if state.is_dir() else {}
+    return _in_state(Start((*_command(brief), *told), environment, state), brief)
 
 
 _GEMINI_RULES: Final = f"""\
@@ -84,62 +85,87 @@ priority = 900
 """
 
 
-def _gemini(brief: Brief, where: Path, home: Path) -> Start:
-    rules = "asbuilt/rules.toml"
+def _gemini(brief: Brief, seat: Seat) -> Start:
+    home = Path(brief.environment.get("GEMINI_CLI_HOME") or seat.person)
+    state = home / ".gemini"
+    rules = seat.home / "asbuilt-rules.toml"
+    rules.write_text(_GEMINI_RULES, encoding="utf-8")
     model = ("--model", brief.program.model) if brief.program.model else ()
     # The user's extensions bring hooks and tools of their own.
-    argv = (*_command(brief), "--admin-policy", str(home / rules), "--extensions", "none", *model)
+    argv = (*_command(brief), "--admin-policy", str(rules), "--extensions", "none", *model)
     environment = {
-        "GEMINI_CLI_HOME": str(where),
+        "GEMINI_CLI_HOME": str(home if state.is_dir() else seat.home),
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
         # It would start itself a second time, and leave that behind when it is ended.
         "GEMINI_CLI_NO_RELAUNCH": "true",
     }
-    return Start(argv, environment, {rules: _GEMINI_RULES}, mode=None if brief.writable else "plan")
+    start = _in_state(Start(argv, environment, state, mode=None if brief.writable else "plan"), brief)
+    return start._replace(sealed=(*start.sealed, rules))
 
 
-def _opencode(brief: Brief, where: Path, person: Path) -> Start:
+def _opencode(brief: Brief, seat: Seat) -> Start:
+    seen = brief.environment
+    data = Path(seen.get("XDG_DATA_HOME") or seat.person / ".local" / "share")
+    config = Path(seen.get("XDG_CONFIG_HOME") or seat.person / ".config") / "opencode"
+    state = data / "opencode"
+    permission = {"*": "ask", f"{SERVER}_{TOOL}": "allow"}
     settings = {
         "autoupdate": False,
         "share": "disabled",
         # Its snapshots are repositories with a configuration of their own, in the user's folder.
         "snapshot": False,
-        "permission": {"*": "ask", f"{SERVER}_{TOOL}": "allow"},
+        "permission": permission,
         **({"model": brief.program.model} if brief.program.model else {}),
     }
     # It writes into every folder of settings that it takes up, so it is shown the user's file alone.
-    theirs = [person / ".config" / "opencode" / name for name in ("opencode.json", "opencode.jsonc")]
-    shown = next((str(file) for file in theirs if file.exists()), None)
+    theirs = (config / name for name in ("opencode.json", "opencode.jsonc"))
+    shown = next((str(file) for file in theirs if file.is_file()), None)
     environment = {
         **({"OPENCODE_CONFIG": shown} if shown else {}),
-        "XDG_DATA_HOME": str(where / ".local" / "share"),
+        "XDG_DATA_HOME": str(data if state.is_dir() else seat.home / ".local" / "share"),
+        "XDG_CONFIG_HOME": str(seat.home / ".config"),
         "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
         "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
-        "OPENCODE_PERMISSION": json.dumps(settings["permission"]),
+        "OPENCODE_PERMISSION": json.dumps(permission),
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     }
-    return Start(_command(brief), environment, mode=None if brief.writable else "plan", counts=False)
+    mode = None if brief.writable else "plan"
+    return _in_state(Start(_command(brief), environment, state, mode=mode, counts=False), brief)
 
 
-def _claude(brief: Brief, where: Path) -> Start:
-    program = brief.program
+def _claude(brief: Brief, seat: Seat) -> Start:
+    program, state = brief.program, state_of(seat, brief)
+    state.prepare()
     options = {
         # The user's own settings could allow what we are to be asked about.
         "settingSources": [],
         "strictMcpConfig": True,
         "promptSuggestions": False,
         "allowedTools": [f"mcp__{SERVER}__{TOOL}"],
-        "settings": {"permissions": {"ask": _CLAUDE_READS}},
+        "settings": {"permissions": {"ask": ["Read", "Grep", "Glob", "Bash"]}},
         **({} if brief.writable else {"disallowedTools": ["Write", "Edit", "NotebookEdit"]}),
         **({"model": program.model} if program.model else {}),
         **({"effort": program.effort} if program.effort else {}),
         **({"maxTurns": program.max_turns} if program.max_turns is not None else {}),
         **({"maxBudgetUsd": program.budget_usd} if program.budget_usd is not None else {}),
     }
-    environment = {
-        "CLAUDE_CONFIG_DIR": str(where / ".claude"),
-        "DISABLE_AUTOUPDATER": "1",
-        "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
-    }
-    return Start(_command(brief), environment, meta={"claudeCode": {"options": options}})
+    return Start(
+        _command(brief),
+        state.environment,
+        state.login,
+        own=state.own,
+        sealed=state.sealed,
+        meta={"claudeCode": {"options": options}},
+    )
+
+
+def _command(brief: Brief) -> tuple[str, ...]:
+    kind = KINDS[brief.program.kind]
+    return (*(brief.program.command or (kind.program,)), *kind.arguments)
+
+
+def _in_state(start: Start, brief: Brief) -> Start:
+    """Let it write to the user's own folder of it, where the login is renewed, but not to what acts later."""
+    sealed = tuple(start.state / name for name in KINDS[brief.program.kind].sealed)
+    return start._replace(own=(start.state,), sealed=sealed)

@@ -165,6 +165,12 @@ class Seat(Protocol):
         `own` is state of the agent elsewhere that it may write to, `sealed` what in it could execute later.
         """
 
+    def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
+        """Have what is named in a folder of the user's compared when the attempt ends: a change fails it.
+
+        `remade` is what the agent's program itself lays down there when it starts.
+        """
+
     def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Say how the agent is asked to end, before it is made to: it may still tell what it cost."""
 

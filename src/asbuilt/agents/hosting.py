@@ -46,7 +46,7 @@ def described(
     )
 
 
-def sealed_end(end: Turn | tuple[Ending, str], broken: tuple[str, ...]) -> Turn | tuple[Ending, str]:
+def sealed_end(end: Turn | tuple[Ending, str], broken: list[str]) -> Turn | tuple[Ending, str]:
     """Let nothing pass for an end of work that changed what could act later, outside its workspace."""
     if not broken:
         return end

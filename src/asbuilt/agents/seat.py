@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
+from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import prepare, settle
 from asbuilt.agents.sealed import Seals
-from asbuilt.policy.kinds import KINDS
 from asbuilt.policy.ring import for_agent
 from asbuilt.policy.roles import ACTING_FOLDERS
 
@@ -43,7 +43,7 @@ class HostSeat:
         self._drains: list[asyncio.Task[None]] = []
         self._log = Capture(_LOG_CAP)
         self._closed = False
-        self.seals = Seals(folder.path / "seals.json")
+        self._seals = Seals(folder.path / "seals.json")
         self._ask_to_end: Callable[[], Awaitable[None]] | None = None
         self._placeholders: list[Path] = []
         self.start = start
@@ -69,7 +69,6 @@ class HostSeat:
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
         brief = self._brief
-        self.seals.put(sealed, remade=[self.person / one for one in KINDS[brief.program.kind].remade])
         held = (*brief.protected, *sealed, *self._acting_folders())
         request = settle(
             for_agent(
@@ -85,6 +84,9 @@ class HostSeat:
             homes=map(Path, self._terms.homes),
             hidden=map(Path, self._terms.hidden),
         )
+        if self.level != "none":
+            held_back = () if brief.writable else (brief.workspace,)
+            await try_ring(self.level, request, (brief.workspace.parent, self.person, *held_back))
         prepared = prepare(self.level, request, argv)
         process = await asyncio.create_subprocess_exec(
             *prepared.argv,
@@ -99,6 +101,14 @@ class HostSeat:
         self.on_spawn([one.pid for one in self._running])
         self._drains.append(asyncio.create_task(self._drain(process)))
         return process
+
+    def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
+        """Have what is named in a folder compared when the attempt ends."""
+        self._seals.put(folder, names, remade=remade)
+
+    def broken_seals(self) -> list[str]:
+        """Name what is not as it was when it was sealed."""
+        return self._seals.broken()
 
     def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Say how the agent is asked to end, before it is made to."""

@@ -10,7 +10,7 @@ from asbuilt import wiring
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
-from asbuilt.cli.run import ask_for, look_on
+from asbuilt.cli.run import ask_for, look_on, team_for
 from asbuilt.cli.site import asker, look_at, site_of, the_only
 from asbuilt.errors import DONE
 from asbuilt.flows.requests import go_on
@@ -59,8 +59,12 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
         door.screen.answer(f"{run.options['slug']}.{run.number} is proven; it waits to be landed.")
         next_command(door, f"asbuilt land {run.options['slug']}")
         return DONE
-    chosen = {name: value for name, value in (("agent", agent), ("script", script)) if value}
-    desktop = site.desk.settings.flag("attention.desktop")
+    settings = site.desk.settings
+    chosen = {"script": script} if script else {}
+    if agent:
+        script = script or run.options.get("script")
+        chosen = team_for(settings, door.environ, agent=agent, script=script)
+    desktop = settings.flag("attention.desktop")
     options = {**run.options, **chosen, "desktop": desktop, "continues": run.run}
     return ask_for(door, site, run.address, run.options["slug"], options)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from asbuilt import wiring
+from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.live.asking import answered
@@ -21,18 +22,21 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
+from asbuilt.cli.talking import answer
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
+from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.flows.briefing import agent_of
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.lifecycle.money import caps_in
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView
@@ -43,8 +47,6 @@ if TYPE_CHECKING:
 _BRANCH: Final = "refs/heads/"
 _PAUSE_S: Final = 10.0
 _SOON_S: Final = 0.05
-AGENTS: Final = ("scripted",)
-"""What this version drives; the names of the adapters, without loading them."""
 
 
 class Wish(NamedTuple):
@@ -94,7 +96,8 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
         return _rehearse(door, plan, wish)
     site = open_site(door)
     opened = site.desk.open(plan)
-    options = options_for(site.desk.settings, opened, site.repository.root, wish)
+    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish)
+    announce(door, options)
     if not _agreed(door, opened.plan, wish):
         return DONE
     _tell_of_eyes(door, opened.plan, wish)
@@ -194,7 +197,9 @@ def _pause(door: Door, lookout: Lookout) -> int:
     wiring.leave()
 
 
-def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) -> dict[str, Any]:
+def options_for(
+    settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish
+) -> dict[str, Any]:
     """Freeze what a run is: flags before settings; what could not work is refused here, in words."""
     plan, slug = opened.plan, opened.at.slug
     errors = [problem for problem in plan.problems if problem.severity == "error"]
@@ -220,7 +225,7 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "branch": branch,
         "slug": slug,
         "host": machine(),
-        **_agent(settings, wish),
+        **team_for(settings, environ, agent=wish.agent, script=wish.script),
         "mode": "finish" if wish.finish else "phase",
         "phase": wish.phase,
         "auto": wish.auto,
@@ -235,6 +240,11 @@ def options_for(settings: Settings, opened: Opened, checkout: Path, wish: Wish) 
         "scope": {key.partition(".")[2]: settings.text(key) for key in SETTINGS if key.startswith("scope.")},
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
+        "limits": {
+            "usd": settings.dollars("limits.usd") or None,
+            "tokens": settings.number("limits.tokens") or None,
+            "hours": settings.number("limits.hours") or None,
+        },
     }
 
 
@@ -256,21 +266,46 @@ def command_in(settings: Settings, key: str) -> str | None:
     return "" if chosen == "none" else chosen or None
 
 
-def _agent(settings: Settings, wish: Wish) -> dict[str, str | None]:
-    name = wish.agent or settings.text("agents.implement")
-    if name not in AGENTS:
-        raise NotFound(
-            f"agent {name} is not one that this version drives" if name else "no agent is named",
-            why="It drives the scripted agent, which plays a script instead of asking a model.",
-            next_step="`asbuilt run PLAN --agent scripted --script FILE`",
-        )
-    if name == "scripted" and wish.script is None:
+def team_for(
+    settings: Settings, environ: Mapping[str, str], *, agent: str | None, script: str | None
+) -> dict[str, Any]:
+    """Freeze who works and who verifies; what the scripted agent plays is named with it."""
+    team = assigned(roster(settings, environ), settings, agent)
+    if team["implement"].program.kind == SCRIPTED and script is None:
         raise UsageWrong(
             "the scripted agent needs a script",
             why="It does what the script says, and nothing else.",
             next_step="`--script FILE`; docs/scripted-agent.md says how one is written.",
         )
-    return {"agent": name, "script": str(Path(wish.script).absolute()) if wish.script else None}
+    return {
+        "agent": team["implement"].name,
+        "agents": frozen(team),
+        "script": str(Path(script).absolute()) if script else None,
+    }
+
+
+def terms_of(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say on what terms a run works: who, for how much at most, and where it lands."""
+    works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
+    said = f"{works} implements and verifies, in two processes"
+    if works != judges:
+        said = f"{works} implements, {judges} verifies"
+    if mends != works:
+        said += f", {mends} mends"
+    cap = caps_in(options).words
+    lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
+    return [
+        ("Agents", said),
+        ("Cost", f"capped at {cap} a run; then it asks" if cap else "no limit is set (limits.usd)"),
+        ("Lands", f"on {options['branch']}, {lands}"),
+    ]
+
+
+def announce(door: Door, options: Mapping[str, Any]) -> None:
+    """Say the terms before anything begins."""
+    for lead, words in terms_of(options):
+        for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):
+            door.screen.talk(row)
 
 
 def _wanted(plan: Plan, wish: Wish) -> list[Phase]:
@@ -308,17 +343,18 @@ def _rehearse(door: Door, name: str, wish: Wish) -> int:
     desk = desk_for(door)
     opened = desk.open(name)
     repository = desk.library.repository
-    options = options_for(desk.settings, opened, repository.root if repository else door.start, wish)
+    checkout = repository.root if repository else door.start
+    options = options_for(desk.settings, door.environ, opened, checkout, wish)
     phases = [{"id": phase.id, "title": phase.title} for phase in _wanted(opened.plan, wish)]
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.rehearsal/1", "phases": phases, "options": options})
         return DONE
     screen = door.screen
-    screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}, by {options['agent']}")
+    screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in phases:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase['id']:<4}{phase['title']}"))
     screen.answer(f"Tests    {printable(options['tests'] or 'detected when the run begins')}")
-    lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
-    screen.answer(printable(f"Lands    on {options['branch']}, {lands}"))
+    for lead, words in terms_of(options):
+        answer(door, f"{lead:<9}", words)
     screen.talk("Nothing was written.")
     return DONE

@@ -1,7 +1,8 @@
 """What a run may see of the environment it was asked from, kept where only its user can read it.
 
 The worker may have been started by the system, with another PATH than the shell in which the tests ran well.
-The one rule: what the ring's own list does not name is not kept.
+The one rule: what neither the ring's own list nor the kind of a chosen agent names is not kept, and what an
+agent needs to sign in reaches nobody but that agent.
 """
 
 from __future__ import annotations
@@ -10,27 +11,45 @@ import json
 import os
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.policy.kinds import KINDS
 from asbuilt.policy.ring import passed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 _FILE: Final = "environment.json"
+_AGENTS: Final = "agents.json"
 
 
-def keep(room: Path, environ: Mapping[str, str]) -> None:
-    """Keep the listed part in the run's folder."""
+def keep(room: Path, environ: Mapping[str, str], kinds: Iterable[str] = ()) -> None:
+    """Keep the listed part in the run's folder, and apart from it what agents of these kinds may see."""
     room.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(room / _FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        json.dump(passed(environ), file)
+    names = {name for kind in kinds if kind in KINDS for name in KINDS[kind].variables}
+    _write(room / _FILE, passed(environ))
+    _write(room / _AGENTS, {name: environ[name] for name in sorted(names) if name in environ})
 
 
 def kept(room: Path) -> dict[str, str]:
-    """Give back what was kept; nothing for a run that kept nothing."""
+    """Give back what checks may see; nothing for a run that kept nothing."""
+    return passed(_read(room / _FILE))
+
+
+def kept_for(room: Path, kind: str) -> dict[str, str]:
+    """Give back what an agent of a kind may see: what checks may, and what it needs to sign in."""
+    own = KINDS[kind].variables if kind in KINDS else ()
+    return kept(room) | {name: value for name, value in _read(room / _AGENTS).items() if name in own}
+
+
+def _write(file: Path, values: Mapping[str, str]) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as opened:
+        json.dump(values, opened)
+
+
+def _read(file: Path) -> dict[str, str]:
     try:
-        text = (room / _FILE).read_text(encoding="ascii")
+        values: dict[str, str] = json.loads(file.read_text(encoding="ascii"))
     except FileNotFoundError:
         return {}
-    return passed(json.loads(text))
+    return values

@@ -73,7 +73,7 @@ class Performer:
         self._store = store
         self._blobs = blobs
         self.tidings = Tidings()
-        self._working = Working(attempts, awake, self.tidings, lease)
+        self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
@@ -104,8 +104,8 @@ class Performer:
                 self._keep(record, repository, facts, phase, number)
             case phases.Check(phase=phase, number=number):
                 self._check(record, repository, proving, facts.phases[phase], number)
-            case phases.Verify(phase=phase, number=number):
-                self._verify(record, repository, facts.phases[phase], number)
+            case phases.Verify():
+                self._verify(record, repository, facts, move)
             case phases.Commit(phase=phase, number=number):
                 outcomes.commit(facts, self._main(run, repository, facts), phase, number)
             case phases.Compare(point=point):
@@ -240,10 +240,10 @@ class Performer:
             remarks=keep_remarks(record, remarks),
         )
 
-    def _verify(self, record: Record, repository: Repository, phase: PhaseFacts, number: int) -> None:
-        commit = attempt_of(phase, number).commit or ""
-        workspace = self._workspace(record.run, repository, commit, f"verify-{phase.id}-{number}")
-        self._working.verify(record, repository, workspace, phase, number)
+    def _verify(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Verify) -> None:
+        commit = attempt_of(facts.phases[move.phase], move.number).commit or ""
+        workspace = self._workspace(record.run, repository, commit, f"verify-{move.phase}-{move.number}")
+        self._working.verify(record, repository, workspace, facts, move)
 
     def _compare(self, record: Record, repository: Repository, facts: RunFacts, point: str) -> None:
         # In between nobody looks; before a landing it is all there is to see.

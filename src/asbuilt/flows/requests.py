@@ -47,7 +47,8 @@ def request(
     `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
     """
     run = new_id()
-    environment.keep(rooms / run, asker.environ)
+    team = options.get("agents", {}).values()
+    environment.keep(rooms / run, asker.environ, {one["program"]["kind"] for one in team})
     with store.write() as session:
         open_plan(session, address, slug)
         taken = claims.acquire(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.flows.briefing import agent_of, brief_for
 from asbuilt.flows.drifting import tell
+from asbuilt.flows.environment import kept_for
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter
 from asbuilt.flows.outcomes import attempt_of, take
@@ -15,7 +16,7 @@ from asbuilt.flows.waivers import waivers_of
 from asbuilt.git.workspaces import written_in
 from asbuilt.journal import runs
 from asbuilt.lifecycle.facts import GOES_ON, WHOLE
-from asbuilt.ports import Brief, Result
+from asbuilt.ports import Result
 from asbuilt.proof.drift import weigh
 from asbuilt.proof.infrastructure import is_cache
 from asbuilt.proof.opinion import plain_opinion
@@ -23,6 +24,7 @@ from asbuilt.proof.opinion import plain_opinion
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from asbuilt.flows.lease import Lease
     from asbuilt.flows.matters import Matter
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.tidings import Tidings
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle import phases
-    from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
-    from asbuilt.ports import Attempts, Workspace
+    from asbuilt.lifecycle.facts import AttemptFacts, RunFacts
+    from asbuilt.ports import Attempts, Brief, Role, Workspace
     from asbuilt.proof.drift import Weighed
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict
@@ -66,7 +68,10 @@ class Working:
         awake: Callable[[], AbstractContextManager[object]],
         tidings: Tidings,
         lease: Lease | None,
+        rooms: Path,
     ) -> None:
+        """Take what it works with; `rooms` is where runs have their folders."""
+        self._rooms = rooms
         self._attempts = attempts
         self._awake = awake
         self._tidings = tidings
@@ -85,18 +90,17 @@ class Working:
         known = next((one for one in facts.phases[move.phase].attempts if one.number == move.number), None)
         start = 1 if known is None else known.starts + (known.ending in GOES_ON)
         key = f"{move.phase}/{move.number}"
+        role: Role = "fix" if move.role == "fix" else "implement"
+        notes = tuple(facts.untold) if known is None else known.notes
         record.say(
             "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
-            agent=record.run.options["agent"], before=around.keep() if around else None,
+            agent=agent_of(record.run.options, move.role), before=around.keep() if around else None,
+            **({"notes": len(notes)} if notes and known is None else {}),
         )  # fmt: skip
         brief = self._brief(
-            record,
-            phase_matter(record, move.phase),
-            workspace,
-            attempt=attempt,
-            role=move.role,
-            failures=move.failures,
+            record, phase_matter(record, move.phase), workspace, facts, attempt=attempt, role=role
         )
+        brief = replace(brief, failures=move.failures, notes=notes)
         after = 0 if known is None else known.ended_start
         if not self._is_there(attempt, after):
             take(record, workspace, facts, attempt)
@@ -121,17 +125,24 @@ class Working:
         )
 
     def verify(
-        self, record: Record, repository: Repository, workspace: Workspace, phase: PhaseFacts, number: int
+        self,
+        record: Record,
+        repository: Repository,
+        workspace: Workspace,
+        facts: RunFacts,
+        move: phases.Verify,
     ) -> None:
         """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
+        phase, number = facts.phases[move.phase], move.number
         judged = attempt_of(phase, number)
         name = f"{number}v{_again(judged)}"
         about = {"phase": phase.id, "number": number}
-        record.say("verifier.begun", f"{phase.id}/{name}/begun", **about)
+        agent = agent_of(record.run.options, "verify")
+        record.say("verifier.begun", f"{phase.id}/{name}/begun", **about, agent=agent)
         verifying = _Verifying(
             phase_matter(record, phase.id), Exhibits(record, repository, phase, number), f"{phase.id}.{name}"
         )
-        ended = self._verify(record, repository, workspace, verifying, judged.verifier_ended_start)
+        ended = self._verify(record, repository, workspace, facts, verifying, judged.verifier_ended_start)
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
             record.say("verifier.ended", key, **about, **_unjudged(record, verifying, ended, judged))
@@ -150,7 +161,7 @@ class Working:
         record.say("together.judging", f"together/{name}/begun")
         exhibits = all_exhibits(record, repository, facts.pending)
         verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
-        ended = self._verify(record, repository, workspace, verifying, whole.verifier_ended_start)
+        ended = self._verify(record, repository, workspace, facts, verifying, whole.verifier_ended_start)
         if ended.ending != "done":
             key = f"together/{name}/ended/{ended.starts}"
             record.say("together.unjudged", key, **_unjudged(record, verifying, ended, whole))
@@ -159,13 +170,18 @@ class Working:
         record.say("together.judged", "together/judged", **told)
 
     def _verify(
-        self, record: Record, repository: Repository, workspace: Workspace, verifying: _Verifying, after: int
+        self,
+        record: Record,
+        repository: Repository,
+        workspace: Workspace,
+        facts: RunFacts,
+        verifying: _Verifying,
+        after: int,
     ) -> Result:
         """Give a verifier what it judges, with the names of all that it can cite."""
         exhibits = verifying.exhibits
-        brief = self._brief(
-            record, verifying.matter, workspace, attempt=f"{record.run.run}.{verifying.name}", role="verify"
-        )
+        attempt = f"{record.run.run}.{verifying.name}"
+        brief = self._brief(record, verifying.matter, workspace, facts, attempt=attempt, role="verify")
         brief = replace(
             brief,
             base=exhibits.base,
@@ -185,31 +201,13 @@ class Working:
         record: Record,
         matter: Matter,
         workspace: Workspace,
+        facts: RunFacts,
         *,
         attempt: str,
-        role: str,
-        failures: tuple[str, ...] = (),
+        role: Role,
     ) -> Brief:
-        run = record.run
-        script = run.options.get("script")
-        return Brief(
-            attempt=attempt,
-            role=role,  # type: ignore[arg-type]  # one of the three words, from a move
-            agent=run.options["agent"],
-            workspace=workspace.path,
-            writable=role != "verify",
-            phase=matter.id,
-            title=matter.title,
-            text=matter.text,
-            intent=matter.intent,
-            items=tuple(promise.text for promise in matter.promises),
-            tests=record.tests(),
-            failures=failures,
-            script=Path(script) if script else None,
-            protected=(Path(run.plan),) if run.is_in_repository else (),
-            # A run that began in a ring is held to the end; one that began without was agreed to.
-            ring_required=record.told("started").get("ring") != "none",
-        )
+        brief = brief_for(record, matter, workspace, facts, attempt=attempt, role=role)
+        return replace(brief, environment=kept_for(self._rooms / record.run.run, brief.program.kind))
 
     def _is_there(self, attempt: str, after: int) -> bool:
         """Tell whether an agent works on it, or has come to an end that nobody has heard of."""

@@ -114,6 +114,8 @@ class AttemptFacts:
     ended_at: str = ""
     says: str = ""
     """The agent's last words: a claim."""
+    notes: tuple[str, ...] = ()
+    """What people wanted it to know when it began."""
     evidence: str | None = None
     """Digest of what the checks have shown."""
     outside: str | None = None
@@ -271,6 +273,8 @@ class RunFacts:
     """When it began to wait for what it waits for."""
     costs: dict[str, Spent] = field(default_factory=dict)
     """What each attempt and verifier has used so far; a start adds to those before it."""
+    untold: list[str] = field(default_factory=list)
+    """Notes of people for the next attempt, which none has been told yet."""
     caps: Caps = UNCAPPED
     began_at: str = ""
 

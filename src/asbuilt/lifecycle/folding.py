@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.lifecycle.facts import (
     GOES_ON,
@@ -20,6 +20,10 @@ from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+NOTED: Final = "plan.noted"
+"""A person's note for the next attempt, in a plan's journal."""
 
 
 def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
@@ -41,7 +45,11 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         caps=caps_in(options),
     )
     for kind, data in events:
+        if kind == NOTED:
+            facts.untold.append(str(data["note"]))
         if data.get("run") != run:
+            # Notes are for the plan's next attempt, in whatever run it begins.
+            del facts.untold[: int(data.get("notes", 0))]
             continue
         if "attempt" in data:
             facts.costs[data["attempt"]] = spent_in(data)
@@ -189,7 +197,10 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     number = int(data.get("number", 0))
     attempt = next((known for known in phase.attempts if known.number == number), None)
     if kind == "attempt.begun" and attempt is None:
-        phase.attempts.append(AttemptFacts(number, data["role"], starts=1, began_at=str(data.get("at", ""))))
+        taken = int(data.get("notes", 0))
+        attempt = AttemptFacts(number, data["role"], starts=1, began_at=str(data.get("at", "")))
+        attempt.notes, facts.untold[:taken] = tuple(facts.untold[:taken]), []
+        phase.attempts.append(attempt)
     elif attempt is None:
         return
     elif kind == "attempt.begun":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.lifecycle.causes import asks
+from asbuilt.lifecycle.causes import asks, course_of
 from asbuilt.lifecycle.facts import GOES_ON
 from asbuilt.lifecycle.money import reached
 from asbuilt.lifecycle.moves import Ask, End, Wait
@@ -16,6 +16,7 @@ from asbuilt.lifecycle.preparation import asked
 if TYPE_CHECKING:
     from asbuilt.lifecycle.causes import Cause
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.lifecycle.money import Caps
     from asbuilt.lifecycle.moves import Move
 
 USAGE_LIMIT: Final = "usage limit"
@@ -68,6 +69,8 @@ def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
     if stop.resets_at is not None and stop.resets_at > now:
         why = OVERLOAD if stop.cause == "overload" else USAGE_LIMIT
         return Wait(f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
+    if stop.cause is not None and course_of(stop.cause) == "stop":
+        return End("failed", f"{stop.where}: {stop.reason}")
     if not asks(stop.cause):
         return None
     key = f"{facts.run}/{stop.cause}/{stop.which}"
@@ -85,12 +88,20 @@ def _question(stop: _Stop) -> str:
             return f"try {stop.where} once more? The {stop.who} refuses: {stop.reason}"
 
 
+def allowed(facts: RunFacts) -> Caps:
+    """Say what a run may spend by now: each yes of a person gives as much again."""
+    return facts.caps.times(_granted(facts) + 1)
+
+
+def _granted(facts: RunFacts) -> int:
+    said = (answer for key, answer in facts.approvals.items() if key.startswith(f"{facts.run}/cap/"))
+    return sum(answer == "yes" for answer in said)
+
+
 def capped(facts: RunFacts, now: str) -> Move | None:
-    """Ask before more is spent than a run may spend; each yes gives as much again."""
-    keys = [key for key in facts.approvals if key.startswith(f"{facts.run}/cap/")]
-    granted = sum(facts.approvals[key] == "yes" for key in keys)
-    over = reached(facts.caps.times(granted + 1), facts.spent, facts.began_at, now)
+    """Ask before more is spent than a run may spend."""
+    over = reached(allowed(facts), facts.spent, facts.began_at, now)
     if over is None:
         return None
-    ask = Ask(f"{facts.run}/cap/{granted + 1}", "cap", f"go on, with as much again? {over}")
+    ask = Ask(f"{facts.run}/cap/{_granted(facts) + 1}", "cap", f"go on, with as much again? {over}")
     return asked(facts, ask, no=f"you said no: {over}")

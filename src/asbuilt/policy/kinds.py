@@ -25,79 +25,10 @@ class Kind(NamedTuple):
     """Below the user's HOME: what it must be able to write."""
     sealed: tuple[str, ...] = ()
     """Within that: settings, hooks, plug-ins; read-only, because they would act later."""
-
     remade: tuple[str, ...] = ()
     """Within what is sealed: what the program itself lays down at its start."""
 
 
-_CODEX: Final = Kind(
-    "codex",
-    "ACP",
-    program="codex-acp",
-    variables=("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"),
-    state=(".codex",),
-    sealed=(
-        ".codex/config.toml",
-        ".codex/hooks.json",
-        ".codex/AGENTS.md",
-        ".codex/AGENTS.override.md",
-        ".codex/agents",
-        ".codex/plugins",
-        ".codex/prompts",
-        ".codex/rules",
-        ".codex/skills",
-    ),
-    remade=(".codex/skills/.system",),
-)
-_GEMINI: Final = Kind(
-    "gemini",
-    "ACP",
-    program="gemini",
-    arguments=("--acp",),
-    variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
-    state=(".gemini",),
-    sealed=(
-        ".gemini/settings.json",
-        ".gemini/trustedFolders.json",
-        ".gemini/.env",
-        ".gemini/GEMINI.md",
-        ".gemini/agents",
-        ".gemini/commands",
-        ".gemini/extensions",
-        ".gemini/hooks",
-        ".gemini/policies",
-        ".gemini/skills",
-    ),
-)
-_OPENCODE: Final = Kind(
-    "opencode",
-    "ACP",
-    program="opencode",
-    arguments=("acp", "--pure"),
-    variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
-    state=(".local/share/opencode",),
-    sealed=(".config/opencode", ".local/share/opencode/snapshot"),
-)
-_CLAUDE_ACP: Final = Kind(
-    "claude-acp",
-    "ACP",
-    program="claude-agent-acp",
-    variables=("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-    state=(".claude",),
-    sealed=(
-        ".claude/settings.json",
-        ".claude/settings.local.json",
-        ".claude/CLAUDE.md",
-        ".claude/agents",
-        ".claude/commands",
-        ".claude/hooks",
-        ".claude/output-styles",
-        ".claude/plugins",
-        ".claude/rules",
-        ".claude/skills",
-    ),
-    remade=(".claude/plugins/store",),
-)
 _CLAUDE: Final = Kind(
     "claude",
     "control",
@@ -135,6 +66,59 @@ _CLAUDE: Final = Kind(
         "workflows",
     ),
 )
+_NETWORK: Final = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS")
+_CODEX: Final = Kind(
+    "codex",
+    "ACP",
+    program="codex-acp",
+    variables=("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME", *_NETWORK),
+    state=(".codex",),
+    sealed=(
+        "config.toml",
+        "hooks.json",
+        "AGENTS.md",
+        "AGENTS.override.md",
+        "agents",
+        "plugins",
+        "prompts",
+        "rules",
+        "skills",
+    ),
+    remade=("skills/.system",),
+)
+_GEMINI: Final = Kind(
+    "gemini",
+    "ACP",
+    program="gemini",
+    arguments=("--acp",),
+    variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME", *_NETWORK),
+    state=(".gemini",),
+    sealed=(
+        "settings.json",
+        "trustedFolders.json",
+        ".env",
+        "GEMINI.md",
+        "agents",
+        "commands",
+        "extensions",
+        "hooks",
+        "policies",
+        "skills",
+    ),
+)
+_OPENCODE: Final = Kind(
+    "opencode",
+    "ACP",
+    program="opencode",
+    arguments=("acp", "--pure"),
+    variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", *_NETWORK),
+    state=(".local/share/opencode",),
+    sealed=("snapshot",),
+)
+_CLAUDE_ACP: Final = _CLAUDE._replace(
+    name="claude-acp", through="ACP", program="claude-agent-acp", arguments=()
+)
+
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind for kind in (Kind("scripted", "script"), _CLAUDE, _CODEX, _GEMINI, _OPENCODE, _CLAUDE_ACP)
 }

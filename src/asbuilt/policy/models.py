@@ -18,7 +18,7 @@ _RUNGS: Final = (
 def rung_of(model: str) -> int | None:
     """Say on which rung a model stands, from 1; None when its name does not tell."""
     name = f"-{model.lower().replace('gemini', '').replace('.', '-').replace('/', '-')}-"
-    return next((rung for word, rung in _RUNGS if f"-{word}-" in name or name.startswith(f"-{word}")), None)
+    return next((rung for word, rung in _RUNGS if f"-{word}-" in name), None)
 
 
 def is_below(model: str, floor: str) -> bool:

@@ -1,0 +1,87 @@
+"""Put together what an attempt is told, and who it is given to. Frozen by whoever starts it.
+
+The one rule: what comes from the run's options was chosen when it began, whatever the settings say by now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.lifecycle.health import OVERALL_S
+from asbuilt.lifecycle.money import left_s
+from asbuilt.lifecycle.stoppages import allowed
+from asbuilt.ports import Brief, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.flows.matters import Matter
+    from asbuilt.flows.record import Record
+    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.ports import Role, Workspace
+
+_LEAST_S: Final = 60
+"""An attempt that may begin is given so long, however little is left."""
+_LEAST_USD: Final = 0.01
+
+
+def agent_of(options: Mapping[str, Any], role: str) -> str:
+    """Name the agent that has a role in a run; runs of old have one for all roles."""
+    named = options.get("agents", {}).get(role)
+    return str(named["name"] if named else options.get("agent", ""))
+
+
+def program_of(options: Mapping[str, Any], role: str) -> Program:
+    """Give how the agent of a role is started."""
+    told = options.get("agents", {}).get(role, {}).get("program")
+    return Program(**{**told, "command": tuple(told["command"])}) if told else Program()
+
+
+def brief_for(
+    record: Record,
+    matter: Matter,
+    workspace: Workspace,
+    facts: RunFacts,
+    *,
+    attempt: str,
+    role: Role,
+) -> Brief:
+    """Give the brief of one attempt; what it may use is what the run has left."""
+    run = record.run
+    script = run.options.get("script")
+    return Brief(
+        attempt=attempt,
+        role=role,
+        agent=agent_of(run.options, role),
+        program=_within(program_of(run.options, role), facts),
+        workspace=workspace.path,
+        writable=role != "verify",
+        phase=matter.id,
+        title=matter.title,
+        text=matter.text,
+        intent=matter.intent,
+        items=tuple(promise.text for promise in matter.promises),
+        tests=record.tests(),
+        overall_s=_overall_s(record, facts),
+        script=Path(script) if script else None,
+        protected=(Path(run.plan),) if run.is_in_repository else (),
+        # A run that began in a ring is held to the end; one that began without was agreed to.
+        ring_required=record.told("started").get("ring") != "none",
+    )
+
+
+def _within(program: Program, facts: RunFacts) -> Program:
+    """Leave an attempt no more dollars than its run has left."""
+    cap = allowed(facts).usd
+    if cap is None:
+        return program
+    left = max(_LEAST_USD, round(cap - facts.spent.usd, 4))
+    return replace(program, budget_usd=min(left, program.budget_usd or left))
+
+
+def _overall_s(record: Record, facts: RunFacts) -> int:
+    with record.store.read() as session:
+        left = left_s(allowed(facts), facts.began_at or session.now, session.now)
+    return OVERALL_S if left is None else min(OVERALL_S, max(_LEAST_S, left))
