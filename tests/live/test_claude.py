@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.contracts.adapter import Listener, driven
 from tests.contracts.attempts import ended, has_said, host_pid, marked, started_with, until
 from tests.live.stage import LiveStage, verdict_failing
-from tests.model import Hang, Refuse, Say, answer
+from tests.model import Call, Hang, Refuse, Say, answer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.agents import adapter
     from asbuilt.ports import Brief
     from tests.model import Model
 
@@ -53,6 +55,33 @@ def test_it_works_in_its_workspace_and_says_what_it_took(stage: LiveStage) -> No
     assert _asked(stage, brief) == [("Write", True), ("Bash", True)]
     assert (result.input_tokens, result.output_tokens) == (3 * 32_010, 3 * 50)
     assert result.cost_usd == pytest.approx(3 * ONE_ANSWER)
+    assert marked(stage.mark) == []
+
+
+def test_what_its_helpers_do_is_asked_as_well(stage: LiveStage) -> None:
+    helps = Call("Task", {"description": "help", "prompt": "write it", "subagent_type": "general-purpose"})
+    steps = (
+        answer(helps),
+        stage.makes("../outside.txt"),
+        stage.makes(),
+        answer(Say("helped")),
+        answer(Say("made it")),
+    )
+    brief = started_with(stage, stage.playing(*steps))
+    assert ended(stage, brief).ending == "done"
+    assert _asked(stage, brief) == [("Agent", True), ("Write", False), ("Write", True)]
+    assert not (stage.workspace.parent / "outside.txt").exists()
+    assert (stage.workspace / "made.txt").exists()
+
+
+def test_a_question_that_nobody_can_answer_is_a_no(stage: LiveStage) -> None:
+    class Broken(Listener):
+        async def ask(self, call: adapter.Call) -> adapter.Answer:
+            raise OSError(call.tool)
+
+    with pytest.raises(OSError, match="Write"):
+        driven(stage, stage.playing(stage.makes(), answer(Say("made it"))), Broken())
+    assert not (stage.workspace / "made.txt").exists()
     assert marked(stage.mark) == []
 
 
