@@ -111,7 +111,7 @@ class Ground:
             git(shop, "config", name, one)
         self._git_dir = next((shop / ".git" / "worktrees").iterdir())
         self._shop = shop
-        (stage.lodging.home / ".claude" / "agents").mkdir(parents=True)
+        (stage.lodging.home / ".claude" / "agents").mkdir(parents=True, exist_ok=True)
         self.places = {
             "outside": str(outside),
             "workspace": str(stage.workspace),

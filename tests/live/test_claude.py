@@ -128,12 +128,36 @@ def test_what_the_api_refuses_is_told_by_its_cause(
 def _logged_in(stage: LiveStage) -> Path:
     """Give its user a login that opens nothing, and settings that allow everything."""
     login = stage.lodging.home / ".claude"
-    login.mkdir()
+    login.mkdir(exist_ok=True)
     token = {"accessToken": "no-real-token", "refreshToken": "none", "expiresAt": 4_000_000_000_000}
     token |= {"scopes": ["user:inference"], "subscriptionType": "max"}
     (login / ".credentials.json").write_text(json.dumps({"claudeAiOauth": token}))
     (login / "settings.json").write_text(json.dumps({"permissions": {"allow": ["Bash(*)", "Write(*)"]}}))
     return login
+
+
+def test_whoever_signs_in_by_their_settings_is_signed_in_and_their_hooks_stay_out(stage: LiveStage) -> None:
+    _logged_in(stage)
+    hook = {"hooks": [{"type": "command", "command": f"touch {stage.workspace}/hooked"}]}
+    settings = {
+        "env": {"ANTHROPIC_BASE_URL": stage.model.url("agent"), "PATH": "/nowhere"},
+        "apiKeyHelper": "~/.claude/key.sh",
+        "hooks": {"PreToolUse": [{"matcher": "", **hook}], "SessionStart": [hook]},
+    }
+    login = stage.lodging.home / ".claude"
+    (login / "settings.json").write_text(json.dumps(settings))
+    (login / "key.sh").write_text("#!/bin/sh\necho a-helpers-key\n")
+    (login / "key.sh").chmod(0o755)
+    (login / ".credentials.json").unlink()
+    brief = stage.playing(stage.makes(), answer(Say("made it")))
+    signs = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+    environment = {name: one for name, one in brief.environment.items() if name not in signs}
+    brief = started_with(stage, replace(brief, environment=environment))
+    assert ended(stage, brief).ending == "done"
+    assert {request.headers.get("x-api-key") for request in stage.model.requests("agent")} == {
+        "a-helpers-key"
+    }
+    assert not (stage.workspace / "hooked").exists()
 
 
 def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage) -> None:
@@ -238,10 +262,11 @@ def test_settings_of_the_user_are_held_by_the_ring_and_new_ones_fail_the_attempt
 
 def test_without_a_login_in_a_file_nothing_of_the_users_is_writable(stage: LiveStage) -> None:
     home = stage.lodging.home
-    (home / ".claude").mkdir()
+    (home / ".claude").mkdir(exist_ok=True)
+    before = sorted((home / ".claude").rglob("*"))
     places = (home / ".claude" / "x", home / "x", stage.state / "x", stage.root / "shop" / "x")
     writes = "; ".join(f"open('{place}', 'w')" for place in places)
     tries = [stage.runs(f'python3 -c "{write}"') for write in writes.split("; ")]
     ended(stage, started_with(stage, stage.playing(*tries, answer(Say("made it")))))
     assert [place for place in places if place.exists()] == []
-    assert list((home / ".claude").iterdir()) == []
+    assert sorted((home / ".claude").rglob("*")) == before

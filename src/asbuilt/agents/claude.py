@@ -3,8 +3,9 @@
 Its hook asks us about every call and hears "ask"; its permission question is then answered by the gate. A
 hook that fails lets a call through, a question that is not answered does not: so the hook decides nothing.
 
-`--setting-sources ""`: no rule, hook, plug-in or environment of a settings file gets in, neither the user's
-nor the repository's. `--strict-mcp-config`: no MCP server does. `--tools`: what is not listed does not exist.
+`--setting-sources ""`: no rule, hook or plug-in of a settings file gets in, neither the user's nor the
+repository's; of the user's we read how one signs in. `--strict-mcp-config`: no MCP server gets in either.
+`--tools`: what is not listed does not exist.
 
 The one rule: whatever is in doubt is no answer, and without an answer it does nothing.
 """
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 _PIECE: Final = 1 << 18
 _NAMED: Final = 3
+_WAYS_IN: Final = tuple(name for name in KINDS["claude"].variables if name != "CLAUDE_CONFIG_DIR")
 _LEAVES_S: Final = 30
 """How long it may take to go once its turn is over."""
 
@@ -75,9 +77,11 @@ class Claude:
         left = _left_of(brief.program.budget_usd, account)
         if left is not None and left <= 0:
             return stopped("budget", f"Its budget of ${brief.program.budget_usd:g} is spent.")
+        variables, helper = state.ways_in(_WAYS_IN)
+        line = arguments(brief, session, goes_on=goes_on, budget_usd=left)
         process = self._process = await self._seat.spawn(
-            arguments(brief, session, goes_on=goes_on, budget_usd=left),
-            environment=state.environment,
+            (*line, *(("--settings", json.dumps({"apiKeyHelper": helper})) if helper else ())),
+            environment={**variables, **brief.environment, **state.environment},
             own=state.own,
             sealed=state.sealed,
         )
