@@ -272,6 +272,7 @@ OPENCODE = {"service": "session", "errorName": "APIError"}
 LIMIT, AUTH, OVERLOAD, NONE = (
     ("limited", "usage_limit"), ("limited", "auth"), ("limited", "overload"), ("failed", None),
 )  # fmt: skip
+BUDGET, TURNS = ("failed", "budget"), ("failed", "max_turns")
 ERRORS: dict[str, tuple[tuple[int, str, object], tuple[str, str | None]]] = {
     "codex 401": ((*INTERNAL, told("unexpected status 401 Unauthorized: x, url: http://a/b")), AUTH),
     "codex 429": ((*INTERNAL, told("exceeded retry limit, last status: 429 Too Many Requests")), LIMIT),
@@ -282,6 +283,8 @@ ERRORS: dict[str, tuple[tuple[int, str, object], tuple[str, str | None]]] = {
     "claude 429": ((-32603, "API Error: Request rejected (429) · x", {"errorKind": "rate_limit"}), LIMIT),
     "claude 400": ((-32603, "Internal error: API Error: 400 x", {"errorKind": "unknown"}), NONE),
     "claude 529": ((-32603, "Internal error: API Error: 529 x.", {"errorKind": "server_error"}), OVERLOAD),
+    "claude, its budget": ((-32603, "Internal error: Reached maximum budget ($0.03)", None), BUDGET),
+    "claude, its turns": ((-32603, "Reached maximum number of turns (2)", None), TURNS),
     "gemini 401": ((401, '{"error":{"message":"x","code":401}}', None), AUTH),
     "gemini 400": ((400, '{"error":{"message":"quota of 500 x","code":400}}', None), NONE),
     "gemini 429": ((429, "Resource exhausted", None), LIMIT),

@@ -67,10 +67,11 @@ class Acp:
         try:
             turn = await conversation.held()
         except Lost:
-            emit(Used())
-            turn = stopped("crash", f"The agent {await _end_of(process)} in the middle.", says=ear.says())
+            emit(ear.hearing.used({}))
+            reason = f"The agent {await _end_of(process)} in the middle{_quoted(seat.last_words())}"
+            turn = stopped("crash", reason, says=ear.says())
         except Refused as error:
-            emit(Used())
+            emit(ear.hearing.used({}))
             code = conversation.status() or error.code
             turn = refused(code, error.message, error.data, says=ear.says(), now=_now(brief))
         finally:
@@ -240,6 +241,11 @@ def _introduction() -> dict[str, Any]:
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
         "clientInfo": {"name": "asbuilt", "version": VERSION},
     }
+
+
+def _quoted(words: str) -> str:
+    lines = words.splitlines()
+    return f": {lines[-1][:300]}" if lines else "."
 
 
 def _now(brief: Brief) -> datetime:

@@ -30,8 +30,8 @@ _WORDS: Final[tuple[tuple[str, Cause], ...]] = (
     ("unauthorized", "auth"),
     ("api key not valid", "auth"),
     ("billing", "auth"),
-    ("error_max_budget_usd", "budget"),
-    ("error_max_turns", "max_turns"),
+    ("maximum budget", "budget"),
+    ("maximum number of turns", "max_turns"),
     ("refusal", "refusal"),
 )
 """What is looked for in an error that names no status; the first that is there decides."""
