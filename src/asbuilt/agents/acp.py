@@ -76,6 +76,7 @@ class Acp:
             turn = refused(code, error.message, error.data, says=ear.says(), now=_now(brief))
         finally:
             listening.cancel()
+            ear.close()
         if wire.noise:
             emit(Noted(text=f"{wire.noise} lines were not understood."))
         return turn
@@ -205,9 +206,13 @@ class _Ear:
         update = params.get("update")
         if method == "session/update" and isinstance(update, dict):
             self.hear(self.hearing.take(update))
-            if self._silence is not None:
-                self._silence.cancel()
+            self.close()
             self._silence = asyncio.get_running_loop().call_later(_SILENCE_S, self._after_silence)
+
+    def close(self) -> None:
+        """Wait for no silence any more."""
+        if self._silence is not None:
+            self._silence.cancel()
 
     def _after_silence(self) -> None:
         """Pass on what was said so far: a model may take its time, and somebody looks on."""
