@@ -228,10 +228,8 @@ def test_no_tool_is_given_that_the_gate_does_not_know() -> None:
 
 
 def test_its_command_line_leaves_settings_and_servers_out_and_names_the_conversation() -> None:
-    program = Program(
-        kind="claude", command=("/bin/claude",), model="opus", effort="high", max_turns=9, budget_usd=1.5
-    )
-    line = arguments(replace(BRIEF, program=program), "s1", goes_on=False)
+    program = Program(kind="claude", command=("/bin/claude",), model="opus", effort="high", max_turns=9)
+    line = arguments(replace(BRIEF, program=program), "s1", goes_on=False, budget_usd=1.5)
     pairs = list(pairwise(line))
     assert line[0] == "/bin/claude"
     for pair in (
@@ -242,7 +240,7 @@ def test_its_command_line_leaves_settings_and_servers_out_and_names_the_conversa
         ("--model", "opus"),
         ("--effort", "high"),
         ("--max-turns", "9"),
-        ("--max-budget-usd", "1.5"),
+        ("--max-budget-usd", "1.500000"),
     ):
         assert pair in pairs
     assert "--strict-mcp-config" in line

@@ -91,7 +91,7 @@ def test_where_nobody_is_installed_it_says_what_helps(machine: Machine) -> None:
     )
     machine.install("claude")
     assert machine.refused("gemini")[2] == "Install it, or --agent claude (found)."
-    assert machine.refused("gemni")[1] == 'no agent "gemni". Did you mean gemini?'
+    assert machine.refused("gemni")[1] == 'no agent of kind "gemni". Did you mean gemini?'
 
 
 def test_what_is_chosen_for_an_agent_goes_with_it(machine: Machine) -> None:

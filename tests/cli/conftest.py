@@ -6,15 +6,23 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from asbuilt._version import VERSION
+from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+
+def without_agents(path: str) -> str:
+    """Leave out of a PATH what has an agent in it: no test may find the one of whoever runs it."""
+    programs = [kind.program for kind in KINDS.values() if kind.program]
+    parts = (Path(part) for part in path.split(":"))
+    return ":".join(str(one) for one in parts if not any((one / name).exists() for name in programs))
 
 
 @pytest.fixture
@@ -33,7 +41,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     home.mkdir()
     return {
         "HOME": str(home),
-        "PATH": os.environ["PATH"],
+        "PATH": without_agents(os.environ["PATH"]),
         "LC_ALL": "C.UTF-8",
         "TERM": "xterm-256color",
         "ASBUILT_ORGANISATION_FILE": "../organisation.toml",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PLACES = places()
-OURS = ("cli/", "library/finding.py", "settings/")
+OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
     "cli/approve.py {} asks for a waiver, and a waiver has a reason": "cli/test_waivers.py",
@@ -89,6 +89,15 @@ def _detach(shop: Path) -> None:
 def _foreign(file: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("somebody's own", encoding="utf-8")
+
+
+def _chosen(text: str) -> Callable[[Path], object]:
+    def choose(shop: Path) -> None:
+        file = shop.parent / "home/.config/asbuilt/config.toml"
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+
+    return choose
 
 
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
@@ -189,8 +198,26 @@ CASES = [
         "run rate-limit",
         environ={"ASBUILT_LANDING_MODE": "pr"},
     ),
-    Case("cli/run.py no agent is named", "run rate-limit"),
-    Case("cli/run.py agent {} is not one that this version drives", "run rate-limit --agent claude"),
+    Case("agents/roster.py no agent is installed here", "run rate-limit"),
+    Case(
+        'agents/roster.py agent {} is not installed: no program "{}" on PATH', "run rate-limit --agent claude"
+    ),
+    Case('agents/roster.py no agent of kind "{}"{}', "run rate-limit --agent claud"),
+    Case(
+        "agents/roster.py the command of an agent cannot be read: {}: {}",
+        "run rate-limit --agent claude",
+        _chosen('agents.claude.command = "\'"\n'),
+    ),
+    Case(
+        'agents/roster.py agents.min_model "{}" is not a model whose size is known',
+        "run rate-limit --agent claude",
+        _chosen('agents.claude.command = "/bin/true"\nagents.min_model = "large"\n'),
+    ),
+    Case(
+        "agents/roster.py {} would {} with {}, and agents.min_model is {}",
+        "run rate-limit --agent claude",
+        _chosen('agents.claude.command = "/bin/true"\nagents.min_model = "opus"\n'),
+    ),
     Case("cli/run.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 PLACEHOLDERS = {

@@ -62,6 +62,7 @@ def test_every_cause_has_its_course_and_its_ending() -> None:
         "max_turns": ("begin anew", "failed"),
         "crash": ("begin anew", "crashed"),
         "refusal": ("ask, begin anew", "failed"),
+        "unheld": ("stop", "failed"),
     }
 
 
@@ -106,6 +107,11 @@ def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew(cause:
 @pytest.mark.parametrize("cause", ["max_turns", "crash"])
 def test_what_may_go_well_another_time_is_begun_anew_by_itself(cause: Cause) -> None:
     assert after(stopped(cause), KEPT) == Attempt("1", 2, "implement")
+
+
+def test_where_what_holds_an_agent_did_not_hold_the_run_stops_at_once() -> None:
+    assert after(stopped("unheld"), KEPT) == End("failed", "phase 1: It says why.")
+    assert after(*verifier("unheld")) == End("failed", "phase 1: It says why.")
 
 
 def test_a_verifier_that_stopped_is_waited_for_or_asked_about() -> None:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.contracts.adapter import Listener, driven
 from tests.contracts.attempts import ended, has_said, host_pid, marked, started_with, until
 from tests.live.stage import LiveStage, verdict_failing
-from tests.model import Hang, Refuse, Say, answer
+from tests.model import Call, Hang, Refuse, Say, answer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.agents import adapter
     from asbuilt.ports import Brief
     from tests.model import Model
 
@@ -53,6 +55,33 @@ def test_it_works_in_its_workspace_and_says_what_it_took(stage: LiveStage) -> No
     assert _asked(stage, brief) == [("Write", True), ("Bash", True)]
     assert (result.input_tokens, result.output_tokens) == (3 * 32_010, 3 * 50)
     assert result.cost_usd == pytest.approx(3 * ONE_ANSWER)
+    assert marked(stage.mark) == []
+
+
+def test_what_its_helpers_do_is_asked_as_well(stage: LiveStage) -> None:
+    helps = Call("Task", {"description": "help", "prompt": "write it", "subagent_type": "general-purpose"})
+    steps = (
+        answer(helps),
+        stage.makes("../outside.txt"),
+        stage.makes(),
+        answer(Say("helped")),
+        answer(Say("made it")),
+    )
+    brief = started_with(stage, stage.playing(*steps))
+    assert ended(stage, brief).ending == "done"
+    assert _asked(stage, brief) == [("Agent", True), ("Write", False), ("Write", True)]
+    assert not (stage.workspace.parent / "outside.txt").exists()
+    assert (stage.workspace / "made.txt").exists()
+
+
+def test_a_question_that_nobody_can_answer_is_a_no(stage: LiveStage) -> None:
+    class Broken(Listener):
+        async def ask(self, call: adapter.Call) -> adapter.Answer:
+            raise OSError(call.tool)
+
+    with pytest.raises(OSError, match="Write"):
+        driven(stage, stage.playing(stage.makes(), answer(Say("made it"))), Broken())
+    assert not (stage.workspace / "made.txt").exists()
     assert marked(stage.mark) == []
 
 
@@ -99,12 +128,36 @@ def test_what_the_api_refuses_is_told_by_its_cause(
 def _logged_in(stage: LiveStage) -> Path:
     """Give its user a login that opens nothing, and settings that allow everything."""
     login = stage.lodging.home / ".claude"
-    login.mkdir()
+    login.mkdir(exist_ok=True)
     token = {"accessToken": "no-real-token", "refreshToken": "none", "expiresAt": 4_000_000_000_000}
     token |= {"scopes": ["user:inference"], "subscriptionType": "max"}
     (login / ".credentials.json").write_text(json.dumps({"claudeAiOauth": token}))
     (login / "settings.json").write_text(json.dumps({"permissions": {"allow": ["Bash(*)", "Write(*)"]}}))
     return login
+
+
+def test_whoever_signs_in_by_their_settings_is_signed_in_and_their_hooks_stay_out(stage: LiveStage) -> None:
+    _logged_in(stage)
+    hook = {"hooks": [{"type": "command", "command": f"touch {stage.workspace}/hooked"}]}
+    settings = {
+        "env": {"ANTHROPIC_BASE_URL": stage.model.url("agent"), "PATH": "/nowhere"},
+        "apiKeyHelper": "~/.claude/key.sh",
+        "hooks": {"PreToolUse": [{"matcher": "", **hook}], "SessionStart": [hook]},
+    }
+    login = stage.lodging.home / ".claude"
+    (login / "settings.json").write_text(json.dumps(settings))
+    (login / "key.sh").write_text("#!/bin/sh\necho a-helpers-key\n")
+    (login / "key.sh").chmod(0o755)
+    (login / ".credentials.json").unlink()
+    brief = stage.playing(stage.makes(), answer(Say("made it")))
+    signs = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+    environment = {name: one for name, one in brief.environment.items() if name not in signs}
+    brief = started_with(stage, replace(brief, environment=environment))
+    assert ended(stage, brief).ending == "done"
+    assert {request.headers.get("x-api-key") for request in stage.model.requests("agent")} == {
+        "a-helpers-key"
+    }
+    assert not (stage.workspace / "hooked").exists()
 
 
 def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage) -> None:
@@ -135,6 +188,22 @@ def test_its_own_limits_hold(stage: LiveStage, limit: dict[str, float], cause: s
     assert (result.ending, result.cause) == ("failed", cause)
     assert result.cost_usd == pytest.approx(ONE_ANSWER)
     assert not (stage.workspace / "made.txt").exists()
+
+
+@pytest.mark.long
+def test_a_budget_is_the_attempts_and_not_of_each_of_its_starts(stage: LiveStage) -> None:
+    brief = stage.playing(stage.runs("ls"), Refuse(status=529))
+    program = replace(brief.program, budget_usd=1.5 * ONE_ANSWER)
+    brief = started_with(stage, replace(brief, program=program))
+    first = ended(stage, brief)
+    stage.model.play("agent", stage.runs("ls"), answer(Say("made it")))
+    stage.attempts.start(brief, after=1)
+    second = ended(stage, brief)
+    assert [(one.ending, one.cause) for one in (first, second)] == [
+        ("limited", "overload"),
+        ("failed", "budget"),
+    ]
+    assert second.cost_usd == pytest.approx(2 * ONE_ANSWER)
 
 
 def test_after_kill_9_it_goes_on_in_its_conversation_and_nothing_is_counted_less(stage: LiveStage) -> None:
@@ -193,10 +262,11 @@ def test_settings_of_the_user_are_held_by_the_ring_and_new_ones_fail_the_attempt
 
 def test_without_a_login_in_a_file_nothing_of_the_users_is_writable(stage: LiveStage) -> None:
     home = stage.lodging.home
-    (home / ".claude").mkdir()
+    (home / ".claude").mkdir(exist_ok=True)
+    before = sorted((home / ".claude").rglob("*"))
     places = (home / ".claude" / "x", home / "x", stage.state / "x", stage.root / "shop" / "x")
     writes = "; ".join(f"open('{place}', 'w')" for place in places)
     tries = [stage.runs(f'python3 -c "{write}"') for write in writes.split("; ")]
     ended(stage, started_with(stage, stage.playing(*tries, answer(Say("made it")))))
     assert [place for place in places if place.exists()] == []
-    assert list((home / ".claude").iterdir()) == []
+    assert sorted((home / ".claude").rglob("*")) == before

@@ -3,8 +3,9 @@
 Its hook asks us about every call and hears "ask"; its permission question is then answered by the gate. A
 hook that fails lets a call through, a question that is not answered does not: so the hook decides nothing.
 
-`--setting-sources ""`: no rule, hook, plug-in or environment of a settings file gets in, neither the user's
-nor the repository's. `--strict-mcp-config`: no MCP server does. `--tools`: what is not listed does not exist.
+`--setting-sources ""`: no rule, hook or plug-in of a settings file gets in, neither the user's nor the
+repository's; of the user's we read how one signs in. `--strict-mcp-config`: no MCP server gets in either.
+`--tools`: what is not listed does not exist.
 
 The one rule: whatever is in doubt is no answer, and without an answer it does nothing.
 """
@@ -17,7 +18,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents import claude_messages as say
-from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Turn
+from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Turn, stopped
 from asbuilt.agents.capture import Lines
 from asbuilt.agents.claude_cost import account_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
@@ -45,11 +46,13 @@ from asbuilt.proof.opinion import form
 
 if TYPE_CHECKING:
     from asbuilt.agents.adapter import Emit, Gate, Seat
+    from asbuilt.agents.claude_cost import Account
     from asbuilt.agents.claude_messages import Message
     from asbuilt.ports import Brief
 
 _PIECE: Final = 1 << 18
 _NAMED: Final = 3
+_WAYS_IN: Final = tuple(name for name in KINDS["claude"].variables if name != "CLAUDE_CONFIG_DIR")
 _LEAVES_S: Final = 30
 """How long it may take to go once its turn is over."""
 
@@ -60,7 +63,6 @@ class Claude:
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
         self._process: asyncio.subprocess.Process | None = None
-        self._is_heard = False
         self._where: dict[str, str] = {}
         self._unknown: set[str] = set()
 
@@ -72,9 +74,14 @@ class Claude:
         session, goes_on = self._session(brief, state)
         emit(Conversed(session=session))
         account = account_in(state.transcript(session) if goes_on else None)
+        left = _left_of(brief.program.budget_usd, account)
+        if left is not None and left <= 0:
+            return stopped("budget", f"Its budget of ${brief.program.budget_usd:g} is spent.")
+        variables, helper = state.ways_in(_WAYS_IN)
+        line = arguments(brief, session, goes_on=goes_on, budget_usd=left)
         process = self._process = await self._seat.spawn(
-            arguments(brief, session, goes_on=goes_on),
-            environment=state.environment,
+            (*line, *(("--settings", json.dumps({"apiKeyHelper": helper})) if helper else ())),
+            environment={**variables, **brief.environment, **state.environment},
             own=state.own,
             sealed=state.sealed,
         )
@@ -102,14 +109,10 @@ class Claude:
         self, process: asyncio.subprocess.Process, heard: Heard, gate: Gate, emit: Emit
     ) -> None:
         lines = Lines(LINE_CAP)
-        self._is_heard = True
-        try:
-            while process.stdout is not None and (piece := await process.stdout.read(_PIECE)):
-                for line in lines.feed(piece):
-                    if line.strip():
-                        await self._take(message_in(line), heard, gate, emit)
-        finally:
-            self._is_heard = False
+        while process.stdout is not None and (piece := await process.stdout.read(_PIECE)):
+            for line in lines.feed(piece):
+                if line.strip():
+                    await self._take(message_in(line), heard, gate, emit)
         if lines.dropped:
             emit(Noted(text=f"{lines.dropped} lines were longer than {LINE_CAP} bytes."))
 
@@ -159,10 +162,9 @@ class Claude:
         await self._tell(reply)
 
     async def _interrupt(self) -> None:
-        """Ask it to stop and to say what it cost; once nobody listens it need not wait for more of us."""
+        """Ask it to stop, to say what it cost, and to go."""
         await self._tell(say.interrupt())
-        if not self._is_heard:
-            self._close()
+        self._close()
 
     async def _left(self, process: asyncio.subprocess.Process) -> int:
         try:
@@ -182,7 +184,9 @@ class Claude:
                 await self._process.stdin.drain()
 
 
-def arguments(brief: Brief, session: str, *, goes_on: bool) -> tuple[str, ...]:
+def arguments(
+    brief: Brief, session: str, *, goes_on: bool, budget_usd: float | None = None
+) -> tuple[str, ...]:
     """Give its whole command line. Pure."""
     program = brief.program
     reads = brief.role == "verify"
@@ -199,8 +203,13 @@ def arguments(brief: Brief, session: str, *, goes_on: bool) -> tuple[str, ...]:
         *(("--model", program.model) if program.model else ()),
         *(("--effort", program.effort) if program.effort else ()),
         *(("--max-turns", str(program.max_turns)) if program.max_turns is not None else ()),
-        *(("--max-budget-usd", f"{program.budget_usd:g}") if program.budget_usd is not None else ()),
+        *(("--max-budget-usd", f"{budget_usd:.6f}") if budget_usd is not None else ()),
     )
+
+
+def _left_of(budget_usd: float | None, account: Account) -> float | None:
+    """Say what is left of a budget: Claude Code holds each of its processes to it, not the conversation."""
+    return None if budget_usd is None else budget_usd - account.told_usd
 
 
 def _unless_changed(turn: Turn, state: State, before: dict[str, str]) -> Turn:

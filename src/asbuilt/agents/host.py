@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
-from asbuilt.agents.adapter import Turn
+from asbuilt.agents.adapter import Turn, stopped
+from asbuilt.agents.canaries import Unheld, let_through
 from asbuilt.agents.folder import Folder, Unreadable, write_whole
 from asbuilt.agents.gate import SnapshotGate, snapshot_of
 from asbuilt.agents.hosting import described, introduction, sealed_end
@@ -111,7 +112,10 @@ async def _drive(
     folder: Folder, brief: Brief, terms: Terms, *, seat: HostSeat, record: Record, stop: asyncio.Event
 ) -> Turn | tuple[Ending, str] | None:
     adapter = ADAPTERS[brief.program.kind](seat)
-    gate = SnapshotGate(terms.policy or snapshot_of(brief, terms, folder.path), record)
+    policy = terms.policy or snapshot_of(brief, terms, folder.path)
+    if reason := let_through(policy):
+        return stopped("unheld", reason)
+    gate = SnapshotGate(policy, record)
     drive = asyncio.create_task(adapter.drive(brief, gate, record.emit))
     try:
         decided = await _wait(folder, brief, terms, drive=drive, record=record, stop=stop)
@@ -158,6 +162,8 @@ async def _wait(
 async def _turn(drive: asyncio.Task[Turn]) -> Turn:
     try:
         return await drive
+    except Unheld as error:
+        return stopped("unheld", str(error))
     except Exception as error:  # noqa: BLE001  fail closed: its bugs end the attempt
         traceback.print_exception(error)
         return Turn(ending="crashed", reason=f"The adapter failed: {type(error).__name__}: {error}")

@@ -52,9 +52,7 @@ class Roster(NamedTuple):
         if kind not in self.kinds:
             known = [*self.defined, *self.kinds]
             raise NotFound(
-                f'no agent "{name}"'
-                + (f' of kind "{kind}"' if kind != name else "")
-                + did_you_mean(kind, known),
+                f'no agent of kind "{kind}"{did_you_mean(kind, known)}',
                 why=f"asbuilt drives {', '.join(self.kinds)}, and what `[agents.NAME]` makes of them.",
                 next_step="`asbuilt agents list` shows who is here.",
             )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
+from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import prepare, settle
 from asbuilt.agents.sealed import Seals
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from asbuilt.agents.folder import Folder, Terms
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.ring import Level, Request
     from asbuilt.ports import Brief
 
 _LOG_CAP: Final = 1_000_000
@@ -67,22 +68,8 @@ class HostSeat:
         """Start the agent in the ring, with pipes."""
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
-        brief = self._brief
-        held = (*brief.protected, *sealed, *self._acting_folders())
-        request = settle(
-            for_agent(
-                workspace=str(brief.workspace),
-                writable=brief.writable,
-                out=str(self.out),
-                home=str(self.home),
-                tmp=str(self._tmp),
-                own=tuple(map(str, own)),
-                sealed=tuple(str(brief.workspace / path) for path in held),
-                environment={**brief.environment, **(environment or {})},
-            ),
-            homes=map(Path, self._terms.homes),
-            hidden=map(Path, self._terms.hidden),
-        )
+        request = self._request(own, sealed, environment or {})
+        await self._try(request)
         prepared = prepare(self.level, request, argv)
         process = await asyncio.create_subprocess_exec(
             *prepared.argv,
@@ -97,6 +84,36 @@ class HostSeat:
         self.on_spawn([one.pid for one in self._running])
         self._drains.append(asyncio.create_task(self._drain(process)))
         return process
+
+    async def try_out(self) -> None:
+        """Try the ring as an agent gets it, without one; raises `Unheld` where it does not hold."""
+        await self._try(self._request((), (), {}))
+
+    async def _try(self, request: Request) -> None:
+        brief = self._brief
+        if self.level != "none":
+            also = () if brief.writable else (brief.workspace,)
+            await try_ring(self.level, request, (brief.workspace.parent, self.person, *also))
+
+    def _request(
+        self, own: tuple[Path, ...], sealed: tuple[Path, ...], environment: Mapping[str, str]
+    ) -> Request:
+        brief = self._brief
+        held = (*brief.protected, *sealed, *self._acting_folders())
+        return settle(
+            for_agent(
+                workspace=str(brief.workspace),
+                writable=brief.writable,
+                out=str(self.out),
+                home=str(self.home),
+                tmp=str(self._tmp),
+                own=tuple(map(str, own)),
+                sealed=tuple(str(brief.workspace / path) for path in held),
+                environment={**brief.environment, **environment},
+            ),
+            homes=map(Path, self._terms.homes),
+            hidden=map(Path, self._terms.hidden),
+        )
 
     def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
         """Have what is named in a folder compared when the attempt ends."""

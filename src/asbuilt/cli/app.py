@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "verify": Lazy("asbuilt.cli.verify:command", "prove again that what is done is done"),
     "demo": Lazy("asbuilt.cli.demo.command:command", "see a small plan run: 30 s, no model"),
     "selftest": Lazy("asbuilt.cli.selftest:group", "are lies caught, and honest work let through?"),
+    "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, assert_never
 
-Cause = Literal["usage_limit", "overload", "auth", "budget", "max_turns", "crash", "refusal"]
-Course = Literal["wait", "back off", "ask, go on", "ask, begin anew", "begin anew"]
+Cause = Literal["usage_limit", "overload", "auth", "budget", "max_turns", "crash", "refusal", "unheld"]
+Course = Literal["wait", "back off", "ask, go on", "ask, begin anew", "begin anew", "stop"]
 """To go on is another start of the same attempt, with its session; to begin anew is the next attempt."""
 
 
@@ -28,6 +28,9 @@ def course_of(cause: Cause) -> Course:
             return "ask, begin anew"
         case "max_turns" | "crash":
             return "begin anew"
+        case "unheld":
+            # What has to hold an agent did not: nobody is given work here until a person has looked.
+            return "stop"
         case _:
             assert_never(cause)
 
@@ -42,7 +45,7 @@ def ending_of(cause: Cause) -> Literal["limited", "failed", "crashed"]:
     match course_of(cause):
         case "wait" | "back off" | "ask, go on":
             return "limited"
-        case "ask, begin anew" | "begin anew":
+        case "ask, begin anew" | "begin anew" | "stop":
             return "crashed" if cause == "crash" else "failed"
         case course:
             assert_never(course)

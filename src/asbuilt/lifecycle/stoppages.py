@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.lifecycle.causes import asks
+from asbuilt.lifecycle.causes import asks, course_of
 from asbuilt.lifecycle.facts import GOES_ON
 from asbuilt.lifecycle.money import reached
 from asbuilt.lifecycle.moves import Ask, End, Wait
@@ -69,6 +69,8 @@ def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
     if stop.resets_at is not None and stop.resets_at > now:
         why = OVERLOAD if stop.cause == "overload" else USAGE_LIMIT
         return Wait(f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
+    if stop.cause is not None and course_of(stop.cause) == "stop":
+        return End("failed", f"{stop.where}: {stop.reason}")
     if not asks(stop.cause):
         return None
     key = f"{facts.run}/{stop.cause}/{stop.which}"

@@ -32,12 +32,15 @@ def look_for_agents(environ: Mapping[str, str]) -> AgentsFacts:
     programs = {name: program for name in AGENTS if (program := shutil.which(name, path=path))}
     return AgentsFacts(
         looked_for=AGENTS,
-        found=tuple(Agent(name=name, version=_version(program, path)) for name, program in programs.items()),
+        found=tuple(
+            Agent(name=name, version=version_of(program, path)) for name, program in programs.items()
+        ),
         driven=tuple(ADAPTERS),
     )
 
 
-def _version(program: str, path: str) -> str | None:
+def version_of(program: str, path: str) -> str | None:
+    """Hear the version of a program of the user's; None when it says none in time."""
     # What it says goes to a file: a child that lives on would hold a pipe open for ever.
     with (
         tempfile.TemporaryDirectory(prefix="asbuilt-home-", ignore_cleanup_errors=True) as home,

@@ -31,7 +31,7 @@ _CLOCK_OFF_S: Final = 60
 _REFUSED: Final = "a write and a connection were refused just now"
 _FIX: Final = "`asbuilt doctor --fix sandbox` shows the change, then asks"
 _WITHOUT: Final = "`asbuilt config set ring.required false`; reports then say so"
-_RINGS: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
+RINGS: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
 
 
 class State(Enum):
@@ -166,7 +166,7 @@ def _agents(agents: AgentsFacts) -> Row:
 
 
 def _sandbox(sandbox: SandboxFacts) -> Row:
-    name = " ".join(part for part in (_RINGS[sandbox.level], sandbox.version) if part)
+    name = " ".join(part for part in (RINGS[sandbox.level], sandbox.version) if part)
     if sandbox.holds:
         return Row(name="sandbox", state=State.GOOD, lead=name, said=_REFUSED, facts=sandbox)
     causes = "; ".join(refusal.what for refusal in sandbox.refusals)
