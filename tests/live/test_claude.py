@@ -261,7 +261,7 @@ def test_settings_of_the_user_are_held_by_the_ring_and_new_ones_fail_the_attempt
     result = ended(stage, brief)
     assert (login / "settings.json").read_text() == before
     assert result.ending == "failed"
-    assert result.reason.startswith(f"While it worked, CLAUDE.md changed in {login}: ")
+    assert f"is not as it was: {login}/CLAUDE.md. " in result.reason
 
 
 def test_without_a_login_in_a_file_nothing_of_the_users_is_writable(stage: LiveStage) -> None:
