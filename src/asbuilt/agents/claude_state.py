@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.folder import Unreadable, read_shared, write_whole
-from asbuilt.agents.sealing import digests
-from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from asbuilt.agents.adapter import Seat
@@ -68,10 +66,6 @@ class State:
             "CLAUDE_CONFIG_DIR": str(self.config),
             "CLAUDE_SECURESTORAGE_CONFIG_DIR": login,
         }
-
-    def acting(self) -> dict[str, str]:
-        """Give digests of what in the user's folder would act later."""
-        return digests(self.login, KINDS["claude"].sealed)
 
     def transcript(self, session: str) -> Path | None:
         """Find a conversation by its name."""
