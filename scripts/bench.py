@@ -24,7 +24,8 @@ from markdown_it import MarkdownIt
 ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from measures.server import server  # noqa: E402 - the tests' folder is on the path only now
+from measures.dispatch import claude_is_here, dispatched  # noqa: E402 - the tests' folder is on the path now
+from measures.server import server  # noqa: E402
 from measures.ten import compared  # noqa: E402
 from measures.workers import connections, more_workers, parked_runs  # noqa: E402
 from tests.cli.screens import a_night  # noqa: E402
@@ -42,6 +43,7 @@ LINES: Final = 1_800
 READS: Final = 15
 STARTS: Final = 12
 TENS: Final = 3
+DISPATCHES: Final = 7
 _WIDTH: Final = 78
 _NUMBER: Final = re.compile(r"(Phase |\n\| )(\d+)(?=[ab]?[ .,])")
 
@@ -183,6 +185,13 @@ def working(postgres: Server) -> Iterator[Figure]:
     yield Figure("MB of an idle worker", parked.points[0].figures["RSS MB"], 100)
 
 
+def dispatching() -> Iterator[Figure]:
+    """Measure how long claude's model waits for its first request, through an attempt and by hand."""
+    found = [dispatched() for _ in range(DISPATCHES)] if claude_is_here() else []
+    ratio = min(one.ours_s for one in found) / min(one.bare_s for one in found) if found else None
+    yield Figure("dispatch to claude's first request / bare claude's own (just agents)", ratio, 1.3)
+
+
 def main() -> None:
     """Print the table; exit with 1 when a goal is missed."""
     warnings.simplefilter("ignore")
@@ -202,6 +211,7 @@ def measured(*, quick: bool) -> Iterator[Figure]:
     yield from starting()
     if quick:
         return
+    yield from dispatching()
     yield from ten_phases(None)
     with server() as postgres:
         yield from ten_phases(postgres)

@@ -122,7 +122,9 @@ class Browser:
             if one.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown", "Network.loadingFailed")
         ]
         asked = [one for one in self.said if one.get("method") == "Network.requestWillBeSent"]
-        troubles += [f"it asks for {one['params']['request']['url']}" for one in asked[1:]]
+        urls = [str(one["params"]["request"]["url"]) for one in asked[1:]]
+        # A picture that the page carries itself is loaded too, and nobody is asked for it.
+        troubles += [f"it asks for {url}" for url in urls if not url.startswith("data:image/")]
         return looks, troubles
 
     def _look(self, session: str, size: str, scheme: str) -> Look:

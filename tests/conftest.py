@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import unified_diff
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
@@ -40,6 +41,9 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         if request.config.getoption("--record"):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        assert text.splitlines() == file.read_text().splitlines(), f"{file.name}; --record writes it anew"
+        before = file.read_text() if file.exists() else ""
+        if text != before:
+            lines = unified_diff(before.splitlines(), text.splitlines(), file.name, "now", lineterm="")
+            pytest.fail("\n".join([*lines, "", "--record writes it anew"]), pytrace=False)
 
     return compare

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.agents.acp_endings import ended, refused
@@ -220,10 +220,11 @@ JSON = st.recursive(
             inner,
         )
     ),
-    max_leaves=10,
+    max_leaves=5,
 )
 
 
+@settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from(["kind", "rawInput", "locations", "content", "name", "title"]), JSON))
 def test_whatever_is_asked_becomes_a_question_to_the_gate(asked: dict[str, Any]) -> None:
     assert calls_in(asked) != ()
@@ -271,6 +272,7 @@ OPENCODE = {"service": "session", "errorName": "APIError"}
 LIMIT, AUTH, OVERLOAD, NONE = (
     ("limited", "usage_limit"), ("limited", "auth"), ("limited", "overload"), ("failed", None),
 )  # fmt: skip
+BUDGET, TURNS = ("failed", "budget"), ("failed", "max_turns")
 ERRORS: dict[str, tuple[tuple[int, str, object], tuple[str, str | None]]] = {
     "codex 401": ((*INTERNAL, told("unexpected status 401 Unauthorized: x, url: http://a/b")), AUTH),
     "codex 429": ((*INTERNAL, told("exceeded retry limit, last status: 429 Too Many Requests")), LIMIT),
@@ -281,6 +283,8 @@ ERRORS: dict[str, tuple[tuple[int, str, object], tuple[str, str | None]]] = {
     "claude 429": ((-32603, "API Error: Request rejected (429) · x", {"errorKind": "rate_limit"}), LIMIT),
     "claude 400": ((-32603, "Internal error: API Error: 400 x", {"errorKind": "unknown"}), NONE),
     "claude 529": ((-32603, "Internal error: API Error: 529 x.", {"errorKind": "server_error"}), OVERLOAD),
+    "claude, its budget": ((-32603, "Internal error: Reached maximum budget ($0.03)", None), BUDGET),
+    "claude, its turns": ((-32603, "Reached maximum number of turns (2)", None), TURNS),
     "gemini 401": ((401, '{"error":{"message":"x","code":401}}', None), AUTH),
     "gemini 400": ((400, '{"error":{"message":"quota of 500 x","code":400}}', None), NONE),
     "gemini 429": ((429, "Resource exhausted", None), LIMIT),
@@ -306,6 +310,12 @@ def test_an_error_is_told_by_its_cause(case: str) -> None:
         ('{"resets_at": 1935990489}', "2031-05-08T07:08:09+00:00"),
         ("usage limit reached|1935990489", "2031-05-08T07:08:09+00:00"),
         ("resets at 2031-05-08T09:08:09+02:00", "2031-05-08T07:08:09+00:00"),
+        ("or try again at 5:29 PM.", "2031-05-06T17:29:00+00:00"),
+        ("or try again at 7:08 AM.", "2031-05-07T07:08:00+00:00"),
+        ("or try again at Nov 19th, 2032 1:44 AM.", "2032-11-19T01:44:00+00:00"),
+        ("limit · resets 3pm (Europe/Berlin)", "2031-05-06T13:00:00+00:00"),
+        ("limit · resets 3pm (Nowhere/AtAll)", None),
+        ("or try again at 25:61 PM", None),
         ("later", None),
     ],
 )

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.adapter import Answer, Call
+from asbuilt.agents.claude_tools import call_of
 from asbuilt.agents.folder import Folder
 from asbuilt.agents.gate import answered, snapshot_of
+from asbuilt.policy.roles import ROLES, compiled
 from tests.contracts.attempts import ended, started, started_with
+from tests.live.forbidden import FORBIDDEN
 
 if TYPE_CHECKING:
     from asbuilt.policy.ring import Level
+    from asbuilt.policy.roles import Role
     from tests.agents.conftest import Machine
 
 SETTINGS = '{ write = ".claude/settings.json", text = "{}" }, { write = "made.txt", text = "" }'
@@ -34,6 +38,16 @@ def test_an_attempt_is_answered_from_what_was_frozen_when_it_started(machine: Ma
     ended(machine, brief)
     asked = [event for event in machine.attempts.events(brief.attempt)[0] if event["kind"] == "asked"]
     assert [event["allowed"] for event in asked] == [False]
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("role", ROLES)
+def test_no_role_may_make_one_of_the_forbidden_calls(role: Role, *, held: bool) -> None:
+    places = {name: f"/{name}" for name in ("outside", "workspace", "shop", "home")} | {"port": "1"}
+    snapshot = compiled(role, workspace="/workspace", protected=("/workspace/plans/login.md",), held=held)
+    texts = {row: row.text.format(**places) for row in FORBIDDEN}
+    calls = {row: call_of(row.tool, {"file_path": text, "command": text}) for row, text in texts.items()}
+    assert [row.text for row, call in calls.items() if answered(snapshot, call).allowed] == []
 
 
 def test_every_start_freezes_the_role_with_real_paths(machine: Machine) -> None:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.agents import verdict_tool
@@ -126,6 +126,7 @@ def rows_of(item: int) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
+@settings(max_examples=500)
 @given(st.tuples(rows_of(1), rows_of(2)))
 def test_what_it_takes_the_host_can_read_without_a_trouble(rows: tuple[dict[str, Any], ...]) -> None:
     if why_refused(list(rows), 2) is None:

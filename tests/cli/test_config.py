@@ -24,6 +24,7 @@ exit 0
 KEY                VALUE
 plans.folder       plans
 ui.patterns        []
+ui.pictures        ""
 checks.tests       ""
 checks.setup       ""
 scope.outside      sign-off
@@ -67,6 +68,7 @@ exit 0
 KEY                VALUE          SET BY
 plans.folder       docs/plans     pyproject.toml:2
 ui.patterns        []             default
+ui.pictures        ""             default
 checks.tests       ""             default
 checks.setup       ""             default
 scope.outside      sign-off       default
@@ -159,6 +161,7 @@ exit 2
 KEY                VALUE        SET BY
 plans.folder       plans        default
 ui.patterns        []           default
+ui.pictures        ""           default
 checks.tests       ""           default
 checks.setup       ""           default
 scope.outside      sign-off     default

@@ -54,7 +54,8 @@ def test_what_varies_is_named_and_everything_else_is_kept() -> None:
         "is_error": False,
         "tools": ["Bash", "Edit", "Read", "Write"],
         "text": f"/a/room/made.txt at 2026-01-02T03:04:05.678Z by toolu_0001_2 {'7' * 200}",
-        "inner": {"resumeFrom": "01234567-89ab-cdef-0123-456789abcdef"},
+        "inner": {"/a/room/b": "01234567-89ab-cdef-0123-456789abcdef", "optionId": "allow"},
+        "folder": "projects/-a-room-shop",
     }
     assert normal(message, {"/a/room": "<room>"}) == {
         "session_id": "<session_id>",
@@ -65,7 +66,8 @@ def test_what_varies_is_named_and_everything_else_is_kept() -> None:
         "is_error": False,
         "tools": ["Bash", "Edit", "Read", "<more>"],
         "text": f"<room>/made.txt at <time> by <id> {'7' * 46}<more>",
-        "inner": {"resumeFrom": "<uuid>"},
+        "inner": {"<room>/b": "<uuid>", "optionId": "allow"},
+        "folder": "projects/<room>-shop",
     }
 
 

@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 Message = dict[str, Any]
 _LONG: Final = 160
 _MANY: Final = 3
-_VARIES: Final = re.compile(
-    r"(^|_)(id|ids|uuid|at|ms|usd|timestamp|time|duration|tokens|cost|pid|port|sha|digest|signature)$"
-    r"|Id$|Ids$|Ms$|USD$|Tokens$|Timestamp$|At$"
+_NUMBER_VARIES: Final = re.compile(
+    r"^id$|_(ms|usd|tokens|at|time|pid)$|Ms$|USD$|Tokens$|At$|^(pid|tokens|cost|amount|used)$"
 )
-_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_MOMENT: Final = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
-_OWN_ID: Final = re.compile(r"\b(toolu|msg|call|ses|prt|req|resp)_[0-9A-Za-z_]+|[a-z_]+__[a-z_]+_\d{13}_\d+")
+_TEXT_VARIES: Final = re.compile(
+    r"^(uuid|timestamp|signature)$|^(session|tool_?use|toolCall|request|prompt|call|turn|message)_?[iI]d$"
+)
+_LOOKS: Final = (
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
+    (re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"), "<time>"),
+    (re.compile(r"\b(toolu|msg|call|ses|prt|req|resp)_[0-9A-Za-z_]+|[a-z_]+__[a-z_]+_\d{13}_\d+"), "<id>"),
+    (re.compile(r"(?<=cc-socks/)\d+"), "<pid>"),
+)
 
 
 def examples(lines: Iterable[tuple[str, str]], places: Mapping[str, str]) -> dict[str, Message]:
@@ -74,22 +79,25 @@ def normal(value: Any, places: Mapping[str, str], name: str = "") -> Any:  # noq
         case bool() | None:
             return value
         case int() | float():
-            return 0 if _VARIES.search(name) or isinstance(value, float) else value
+            return 0 if _NUMBER_VARIES.search(name) or isinstance(value, float) else value
         case str():
-            if _VARIES.search(name):
-                return f"<{name}>"
-            for path, placed in places.items():
-                value = value.replace(path, placed)
-            for pattern, word in ((_UUID, "<uuid>"), (_MOMENT, "<time>"), (_OWN_ID, "<id>")):
-                value = pattern.sub(word, value)
-            return value if len(value) <= _LONG else f"{value[: _LONG // 2]}<more>"
+            return f"<{name}>" if _TEXT_VARIES.search(name) else _normal_text(value, places)
         case list():
             kept = [normal(one, places, name) for one in value[:_MANY]]
             return [*kept, "<more>"] if len(value) > _MANY else kept
         case dict():
-            return {key: normal(one, places, key) for key, one in sorted(value.items())}
+            return {_normal_text(key, places): normal(one, places, key) for key, one in value.items()}
         case _:
             raise TypeError(type(value))
+
+
+def _normal_text(text: str, places: Mapping[str, str]) -> str:
+    for path, placed in places.items():
+        # As it is, and as agents name folders of theirs after it.
+        text = text.replace(path, placed).replace(re.sub(r"[^0-9A-Za-z]", "-", path), placed)
+    for pattern, word in _LOOKS:
+        text = pattern.sub(word, text)
+    return text if len(text) <= _LONG else f"{text[: _LONG // 2]}<more>"
 
 
 def page(message: Message) -> str:

@@ -14,8 +14,10 @@ from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.timeline import Span
 from asbuilt.pages.telling import Page
+from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.opinion import Entry, Line, Opinion
+from asbuilt.proof.pictures import Picture
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
@@ -136,6 +138,10 @@ RICH: Final = Account(
                         ),
                     ),
                     _OPINION, (), (SKIPPED, ORDERED),
+                    (
+                        Number(3, 1, "at_most", None, 2, "2 ms", 1, "bench", text="Slower by at most 2 ms"),
+                        Number(4, 2, "about", 38, 42, "about 40", 44, "wc -l app.py", text="about 40 lines"),
+                    ),
                     agent="claude", began_at="2026-11-14T23:00:00.000Z", ended_at="2026-11-14T23:40:00.000Z",
                     spent=Spent(0.5),
                 ),
@@ -184,6 +190,8 @@ RICH: Final = Account(
         Span("work", "2", "2026-11-14T22:05:00.000Z", "2026-11-14T22:55:00.000Z", "attempt 1, implement"),
         Span("wait", "", "2026-11-15T00:00:00.000Z", "2026-11-15T00:15:00.000Z", "approval waiver"),
     ),
+    pictures=(Picture("toolbar.png", "image/png", b"\x89PNG\r\n\x1a\n"),),
+    pictured="not shown: notes.txt",
     decisions=(
         Decision("a8", "sign-off", "a person looks at tests/test_app.py:88", "", "", "", ""),
         Decision(

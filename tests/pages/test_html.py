@@ -11,11 +11,12 @@ from asbuilt.lifecycle.timeline import Span
 from asbuilt.pages.document import one_line
 from asbuilt.pages.html import text as escaped
 from asbuilt.pages.telling import Page
+from asbuilt.proof.pictures import Picture
 from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 from tests.pages.accounts import FAILED, GREEN, RED, RICH, SKIPPED
 
 HOSTILE = st.text(alphabet=st.sampled_from("ab<>&\"'/=;!-- \n\x00\u202escriptonx")) | st.text()
-VOID = {"meta", "rect", "line"}
+VOID = {"meta", "rect", "line", "img"}
 
 
 class Reading(HTMLParser):
@@ -58,6 +59,7 @@ def said_by(text: str) -> Account:
         outline=(Outlined("1", text, ()), Outlined("2", text, ("1",))),
         spans=(Span("work", "1", "2026-11-15T00:00:00Z", "2026-11-15T00:00:09Z", text),),
         decisions=(Decision("a1", "waiver", text, "yes", text, "2026-11-15T00:00:00Z", text),),
+        pictures=(Picture(text, "image/png", b""),), pictured=text,
     )  # fmt: skip
 
 
@@ -81,14 +83,15 @@ def test_a_page_needs_nothing_and_asks_for_nothing() -> None:
     assert {tag for tag, _ in page.elements} & {
         "script",
         "link",
-        "img",
         "iframe",
         "object",
         "a",
         "form",
     } == set()
     named = {name for _, attributes in page.elements for name, _ in attributes}
-    assert not {name for name in named if name.startswith("on") or name in ("src", "href", "style")}
+    assert not {name for name in named if name.startswith("on") or name in ("href", "style")}
+    sources = {value for _, attributes in page.elements for name, value in attributes if name == "src"}
+    assert sources == {"data:image/png;base64,iVBORw0KGgo="}
     assert page.open == []
 
 

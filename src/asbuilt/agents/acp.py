@@ -9,9 +9,10 @@ import asyncio
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
@@ -19,7 +20,8 @@ from asbuilt.agents.acp_endings import ended, refused
 from asbuilt.agents.acp_kinds import started
 from asbuilt.agents.acp_reading import Hearing, calls_in, mode_request, reply_of
 from asbuilt.agents.acp_wire import Lost, Refused, Wire
-from asbuilt.agents.adapter import Conversed, Noted, stopped
+from asbuilt.agents.adapter import Conversed, Noted, Used, stopped
+from asbuilt.agents.opencode_state import last_status
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
 from asbuilt.agents.verdicts import verdict_in
 from asbuilt.policy.kinds import KINDS
@@ -60,15 +62,21 @@ class Acp:
         )
         ear = _Ear(gate, emit)
         wire = Wire(process, ear)
+        conversation = _Conversation(seat, brief, start, wire=wire, ear=ear)
         listening = asyncio.create_task(wire.listen())
         try:
-            turn = await _Conversation(seat, brief, start, wire=wire, ear=ear).held()
+            turn = await conversation.held()
         except Lost:
-            turn = stopped("crash", f"The agent {await _end_of(process)} in the middle.", says=ear.says())
+            emit(ear.hearing.used({}))
+            reason = f"The agent {await _end_of(process)} in the middle{_quoted(seat.last_words())}"
+            turn = stopped("crash", reason, says=ear.says())
         except Refused as error:
-            turn = refused(error.code, error.message, error.data, says=ear.says(), now=datetime.now(UTC))
+            emit(ear.hearing.used({}))
+            code = conversation.status() or error.code
+            turn = refused(code, error.message, error.data, says=ear.says(), now=_now(brief))
         finally:
             listening.cancel()
+            ear.close()
         if wire.noise:
             emit(Noted(text=f"{wire.noise} lines were not understood."))
         return turn
@@ -102,9 +110,16 @@ class _Conversation:
         turn = ended(response, says=ear.says())
         return self._with_verdict(turn) if turn.ending == "done" else turn
 
+    def status(self) -> int | None:
+        """Give the status with which its model failed, where that has to be looked up."""
+        return last_status(self._start.state, self._session) if self._start.keeps_status else None
+
     async def _opened(self, capabilities: object) -> str:
         """Take the conversation of an earlier start up again, or begin one; give what to say in it."""
         before, task = self._seat.session, f"{system_for(self._brief)}\n\n{prompt_for(self._brief)}"
+        if before is not None:
+            # A start that was cut off has told nobody what it used.
+            self._ear.emit(Used())
         if before is not None and await self._loaded(before, capabilities):
             return go_on()
         if before is not None:
@@ -191,9 +206,13 @@ class _Ear:
         update = params.get("update")
         if method == "session/update" and isinstance(update, dict):
             self.hear(self.hearing.take(update))
-            if self._silence is not None:
-                self._silence.cancel()
+            self.close()
             self._silence = asyncio.get_running_loop().call_later(_SILENCE_S, self._after_silence)
+
+    def close(self) -> None:
+        """Wait for no silence any more."""
+        if self._silence is not None:
+            self._silence.cancel()
 
     def _after_silence(self) -> None:
         """Pass on what was said so far: a model may take its time, and somebody looks on."""
@@ -227,6 +246,19 @@ def _introduction() -> dict[str, Any]:
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
         "clientInfo": {"name": "asbuilt", "version": VERSION},
     }
+
+
+def _quoted(words: str) -> str:
+    lines = words.splitlines()
+    return f": {lines[-1][:300]}" if lines else "."
+
+
+def _now(brief: Brief) -> datetime:
+    """Give the time in the zone in which the agent tells it."""
+    try:
+        return datetime.now(ZoneInfo(brief.environment["TZ"]))
+    except (KeyError, ValueError, ZoneInfoNotFoundError):
+        return datetime.now().astimezone()
 
 
 async def _end_of(process: asyncio.subprocess.Process) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.agents.acp_resets import resets_at
 from asbuilt.agents.adapter import Turn, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from asbuilt.lifecycle.causes import Cause
 
@@ -29,20 +30,14 @@ _WORDS: Final[tuple[tuple[str, Cause], ...]] = (
     ("unauthorized", "auth"),
     ("api key not valid", "auth"),
     ("billing", "auth"),
-    ("error_max_budget_usd", "budget"),
-    ("error_max_turns", "max_turns"),
+    ("maximum budget", "budget"),
+    ("maximum number of turns", "max_turns"),
     ("refusal", "refusal"),
 )
 """What is looked for in an error that names no status; the first that is there decides."""
 _STATUS: Final = re.compile(
     r"(?:status(?:[ _]code)?\"?[:=]?|error:?|rejected|code\"?:) *\(?([45]\d\d)\b", re.IGNORECASE
 )
-_SPAN: Final = re.compile(r"(\d+) ?(d|h|m|s)[a-z]*", re.IGNORECASE)
-_SPANS: Final = re.compile(r"(?:in|after) ((?:\d+ ?(?:d|h|m|s)[a-z]*[ ,]*(?:and )?)+)", re.IGNORECASE)
-_SECONDS: Final = re.compile(r"resets_in_seconds\D{1,4}(\d{1,8})")
-_MOMENT: Final = re.compile(r"\b(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))")
-_EPOCH: Final = re.compile(r"(?:resets_at\D{1,4}|limit reached\|)(\d{10})\b")
-_UNITS: Final = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _TEXT_CAP: Final = 1_000
 
 
@@ -72,8 +67,8 @@ def refused(code: int, message: str, data: object, *, says: str, now: datetime) 
     reason = f"Its model or its program failed: {_readable(message, data)}"[:_TEXT_CAP]
     if cause is None:
         return Turn(ending="failed", reason=reason, says=says)
-    resets_at = _resets_at(f"{message} {told}", now) if cause == "usage_limit" else None
-    return stopped(cause, reason, says=says, resets_at=resets_at)
+    reopens_at = resets_at(f"{message} {told}", now) if cause == "usage_limit" else None
+    return stopped(cause, reason, says=says, resets_at=reopens_at)
 
 
 def _cause(code: int, text: str) -> Cause | None:
@@ -92,23 +87,6 @@ def _cause(code: int, text: str) -> Cause | None:
             return None
         case None:
             return next((cause for word, cause in _WORDS if word in lower), None)
-
-
-def _resets_at(text: str, now: datetime) -> str | None:
-    """Find when a limit opens again, in the few ways in which agents say so; None: they did not."""
-    if found := _MOMENT.search(text):
-        return datetime.fromisoformat(found[1]).astimezone(UTC).isoformat(timespec="seconds")
-    if found := _EPOCH.search(text):
-        return datetime.fromtimestamp(int(found[1]), UTC).isoformat(timespec="seconds")
-    seconds = int(found[1]) if (found := _SECONDS.search(text)) else _seconds(text)
-    return None if seconds is None else (now + timedelta(seconds=seconds)).isoformat(timespec="seconds")
-
-
-def _seconds(text: str) -> int | None:
-    found = _SPANS.search(text)
-    if found is None:
-        return None
-    return sum(int(number) * _UNITS[unit.lower()] for number, unit in _SPAN.findall(found[1]))
 
 
 def _readable(message: str, data: object) -> str:

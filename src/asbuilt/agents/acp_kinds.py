@@ -6,6 +6,7 @@ The one rule: it is told by arguments, environment and files in its own HOME; no
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -35,6 +36,8 @@ class Start(NamedTuple):
     """What it calls changing nothing: asked of it for such roles, and never relied on."""
     counts: bool = True
     """False: the tokens that it tells are those of its last step alone."""
+    keeps_status: bool = False
+    """It does not say with which status its model failed, but keeps it."""
 
 
 def started(brief: Brief, seat: Seat) -> Start:
@@ -85,27 +88,43 @@ priority = 900
 """
 
 
+_GEMINI_SYSTEM: Final = Path(
+    "/Library/Application Support/GeminiCli/settings.json"
+    if sys.platform == "darwin"
+    else "/etc/gemini-cli/settings.json"
+)
+_GEMINI_SETTINGS: Final = {
+    # It is silent while it tries again, for minutes; when to try again is the run's to decide.
+    "general": {"maxAttempts": 3, "disableAutoUpdate": True},
+    "hooksConfig": {"enabled": False},
+}
+
+
 def _gemini(brief: Brief, seat: Seat) -> Start:
     home = Path(brief.environment.get("GEMINI_CLI_HOME") or seat.person)
     state = home / ".gemini"
-    rules = seat.home / "asbuilt-rules.toml"
+    rules, settings = seat.home / "asbuilt-rules.toml", seat.home / "asbuilt-settings.json"
     rules.write_text(_GEMINI_RULES, encoding="utf-8")
+    settings.write_text(json.dumps(_GEMINI_SETTINGS), encoding="utf-8")
     model = ("--model", brief.program.model) if brief.program.model else ()
     # The user's extensions bring hooks and tools of their own.
     argv = (*_command(brief), "--admin-policy", str(rules), "--extensions", "none", *model)
     environment = {
         "GEMINI_CLI_HOME": str(home if state.is_dir() else seat.home),
+        # Where an organisation has settings of its own, ours do not take their place.
+        **({} if _GEMINI_SYSTEM.exists() else {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(settings)}),
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
         # It would start itself a second time, and leave that behind when it is ended.
         "GEMINI_CLI_NO_RELAUNCH": "true",
     }
     start = _in_state(Start(argv, environment, state, mode=None if brief.writable else "plan"), brief)
-    return start._replace(sealed=(*start.sealed, rules))
+    return start._replace(sealed=(*start.sealed, rules, settings))
 
 
 def _opencode(brief: Brief, seat: Seat) -> Start:
     seen = brief.environment
-    data = Path(seen.get("XDG_DATA_HOME") or seat.person / ".local" / "share")
+    theirs = Path(seen.get("XDG_DATA_HOME") or seat.person / ".local" / "share")
+    data = theirs if (theirs / "opencode").is_dir() else seat.home / ".local" / "share"
     config = Path(seen.get("XDG_CONFIG_HOME") or seat.person / ".config") / "opencode"
     state = data / "opencode"
     permission = {"*": "ask", f"{SERVER}_{TOOL}": "allow"}
@@ -118,11 +137,11 @@ def _opencode(brief: Brief, seat: Seat) -> Start:
         **({"model": brief.program.model} if brief.program.model else {}),
     }
     # It writes into every folder of settings that it takes up, so it is shown the user's file alone.
-    theirs = (config / name for name in ("opencode.json", "opencode.jsonc"))
-    shown = next((str(file) for file in theirs if file.is_file()), None)
+    files = (config / name for name in ("opencode.json", "opencode.jsonc"))
+    shown = next((str(file) for file in files if file.is_file()), None)
     environment = {
         **({"OPENCODE_CONFIG": shown} if shown else {}),
-        "XDG_DATA_HOME": str(data if state.is_dir() else seat.home / ".local" / "share"),
+        "XDG_DATA_HOME": str(data),
         "XDG_CONFIG_HOME": str(seat.home / ".config"),
         "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
         "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
@@ -131,7 +150,8 @@ def _opencode(brief: Brief, seat: Seat) -> Start:
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     }
     mode = None if brief.writable else "plan"
-    return _in_state(Start(_command(brief), environment, state, mode=mode, counts=False), brief)
+    start = Start(_command(brief), environment, state, mode=mode, counts=False, keeps_status=True)
+    return _in_state(start, brief)
 
 
 def _claude(brief: Brief, seat: Seat) -> Start:

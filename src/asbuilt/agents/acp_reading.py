@@ -41,7 +41,7 @@ class Hearing:
         self._before = ""
         self._message: object = None
         self._thinks = False
-        self._begun: dict[str, Mapping[str, Any]] = {}
+        self._announced: dict[str, Mapping[str, Any]] = {}
         self._called: set[str] = set()
         self._cost_usd: float | None = None
         self._new_cost_usd: float | None = None
@@ -63,9 +63,13 @@ class Hearing:
                 yield Noted(text="It thinks.")
             case {"sessionUpdate": "tool_call" | "tool_call_update", "toolCallId": str(call)}:
                 yield from self.pause()
-                whole = self._begun[call] = {**self._begun.get(call, {}), **update}
-                # While it is announced its input may still be on the way.
-                if call not in self._called and update != {**update, **_ANNOUNCED}:
+                if call in self._called:
+                    return
+                whole = {**self._announced.pop(call, {}), **update}
+                if update == {**update, **_ANNOUNCED}:
+                    # Its input may still be on the way.
+                    self._announced[call] = whole
+                else:
                     self._called.add(call)
                     yield Called(tool=_tool(whole), detail=_detail(whole))
             case {

@@ -3,8 +3,9 @@
 Its hook asks us about every call and hears "ask"; its permission question is then answered by the gate. A
 hook that fails lets a call through, a question that is not answered does not: so the hook decides nothing.
 
-`--setting-sources ""`: no rule, hook, plug-in or environment of a settings file gets in, neither the user's
-nor the repository's. `--strict-mcp-config`: no MCP server does. `--tools`: what is not listed does not exist.
+`--setting-sources ""`: no rule, hook or plug-in of a settings file gets in, neither the user's nor the
+repository's; of the user's we read how one signs in. `--strict-mcp-config`: no MCP server gets in either.
+`--tools`: what is not listed does not exist.
 
 The one rule: whatever is in doubt is no answer, and without an answer it does nothing.
 """
@@ -17,9 +18,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents import claude_messages as say
-from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Turn
+from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Turn, stopped
 from asbuilt.agents.capture import Lines
-from asbuilt.agents.claude_cost import account_in, used_by, used_without_end
+from asbuilt.agents.claude_cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
 from asbuilt.agents.claude_messages import (
     LINE_CAP,
@@ -39,17 +40,17 @@ from asbuilt.agents.claude_messages import (
 from asbuilt.agents.claude_state import State, can_go_on, session_of, state_of
 from asbuilt.agents.claude_tools import GIVEN, GIVEN_TO_READ, call_of
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
-from asbuilt.agents.sealing import differing
 from asbuilt.policy.kinds import KINDS
 from asbuilt.proof.opinion import form
 
 if TYPE_CHECKING:
     from asbuilt.agents.adapter import Emit, Gate, Seat
+    from asbuilt.agents.claude_cost import Tally
     from asbuilt.agents.claude_messages import Message
     from asbuilt.ports import Brief
 
 _PIECE: Final = 1 << 18
-_NAMED: Final = 3
+_WAYS_IN: Final = tuple(name for name in KINDS["claude"].variables if name != "CLAUDE_CONFIG_DIR")
 _LEAVES_S: Final = 30
 """How long it may take to go once its turn is over."""
 
@@ -60,7 +61,6 @@ class Claude:
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
         self._process: asyncio.subprocess.Process | None = None
-        self._is_heard = False
         self._where: dict[str, str] = {}
         self._unknown: set[str] = set()
 
@@ -68,13 +68,20 @@ class Claude:
         """Let it work until its turn is over."""
         state = state_of(self._seat, brief)
         state.prepare()
-        before = state.acting()
+        if state.own or self._seat.level == "none":
+            # Else nothing of it can change through the agent, and the user may edit their own settings.
+            self._seat.seal(state.login, KINDS["claude"].sealed)
         session, goes_on = self._session(brief, state)
         emit(Conversed(session=session))
-        account = account_in(state.transcript(session) if goes_on else None)
+        tally = tally_in(state.transcript(session) if goes_on else None)
+        left = _left_of(brief.program.budget_usd, tally)
+        if left is not None and left <= 0:
+            return stopped("budget", f"Its budget of ${brief.program.budget_usd:g} is spent.")
+        variables, helper = state.ways_in(_WAYS_IN)
+        line = arguments(brief, session, goes_on=goes_on, budget_usd=left)
         process = self._process = await self._seat.spawn(
-            arguments(brief, session, goes_on=goes_on),
-            environment=state.environment,
+            (*line, *(("--settings", json.dumps({"apiKeyHelper": helper})) if helper else ())),
+            environment={**variables, **brief.environment, **state.environment},
             own=state.own,
             sealed=state.sealed,
         )
@@ -85,11 +92,10 @@ class Claude:
         await self._listen(process, heard, gate, emit)
         code = await self._left(process)
         if heard.ended is not None:
-            emit(used_by(heard.ended, account))
-        elif used := used_without_end(account_in(state.transcript(session))):
+            emit(used_by(heard.ended, tally))
+        elif used := used_without_end(tally_in(state.transcript(session))):
             emit(used)
-        turn = turn_of(code, heard, brief, last_words=self._seat.last_words())
-        return _unless_changed(turn, state, before)
+        return turn_of(code, heard, brief, last_words=self._seat.last_words())
 
     def _session(self, brief: Brief, state: State) -> tuple[str, bool]:
         """Choose the conversation: an earlier start's if it has words, else one of this start's own."""
@@ -102,14 +108,10 @@ class Claude:
         self, process: asyncio.subprocess.Process, heard: Heard, gate: Gate, emit: Emit
     ) -> None:
         lines = Lines(LINE_CAP)
-        self._is_heard = True
-        try:
-            while process.stdout is not None and (piece := await process.stdout.read(_PIECE)):
-                for line in lines.feed(piece):
-                    if line.strip():
-                        await self._take(message_in(line), heard, gate, emit)
-        finally:
-            self._is_heard = False
+        while process.stdout is not None and (piece := await process.stdout.read(_PIECE)):
+            for line in lines.feed(piece):
+                if line.strip():
+                    await self._take(message_in(line), heard, gate, emit)
         if lines.dropped:
             emit(Noted(text=f"{lines.dropped} lines were longer than {LINE_CAP} bytes."))
 
@@ -118,7 +120,7 @@ class Claude:
             case Begun(version=version, tools=tools):
                 emit(Noted(text=f"Claude Code {version} with {', '.join(tools)}."))
             case Hooked(request=request, call=call, cwd=cwd):
-                self._where[call] = cwd
+                self._where |= {call: cwd} if cwd else {}
                 await self._tell(say.ask_us(request))
             case Asked():
                 await self._answer(message, gate)
@@ -159,16 +161,15 @@ class Claude:
         await self._tell(reply)
 
     async def _interrupt(self) -> None:
-        """Ask it to stop and to say what it cost; once nobody listens it need not wait for more of us."""
+        """Ask it to stop, to say what it cost, and to go."""
         await self._tell(say.interrupt())
-        if not self._is_heard:
-            self._close()
+        self._close()
 
-    async def _left(self, process: asyncio.subprocess.Process) -> int:
+    async def _left(self, process: asyncio.subprocess.Process) -> int | None:
         try:
             return await asyncio.wait_for(process.wait(), _LEAVES_S)
         except TimeoutError:
-            return -1
+            return None
 
     def _close(self) -> None:
         if self._process is not None and self._process.stdin is not None:
@@ -182,7 +183,9 @@ class Claude:
                 await self._process.stdin.drain()
 
 
-def arguments(brief: Brief, session: str, *, goes_on: bool) -> tuple[str, ...]:
+def arguments(
+    brief: Brief, session: str, *, goes_on: bool, budget_usd: float | None = None
+) -> tuple[str, ...]:
     """Give its whole command line. Pure."""
     program = brief.program
     reads = brief.role == "verify"
@@ -199,18 +202,10 @@ def arguments(brief: Brief, session: str, *, goes_on: bool) -> tuple[str, ...]:
         *(("--model", program.model) if program.model else ()),
         *(("--effort", program.effort) if program.effort else ()),
         *(("--max-turns", str(program.max_turns)) if program.max_turns is not None else ()),
-        *(("--max-budget-usd", f"{program.budget_usd:g}") if program.budget_usd is not None else ()),
+        *(("--max-budget-usd", f"{budget_usd:.6f}") if budget_usd is not None else ()),
     )
 
 
-def _unless_changed(turn: Turn, state: State, before: dict[str, str]) -> Turn:
-    changed = differing(before, state.acting())
-    if not changed:
-        return turn
-    named = ", ".join(changed[:_NAMED]) + (" and more" if changed[_NAMED:] else "")
-    return Turn(
-        ending="failed",
-        reason=f"While it worked, {named} changed in {state.login}, where it would act when claude next starts."
-        " Look at it first.",
-        says=turn.says,
-    )
+def _left_of(budget_usd: float | None, tally: Tally) -> float | None:
+    """Say what is left of a budget: Claude Code holds each of its processes to it, not the conversation."""
+    return None if budget_usd is None else budget_usd - tally.told_usd

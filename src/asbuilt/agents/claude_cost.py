@@ -28,7 +28,7 @@ _WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)
 
 
 @dataclass(slots=True)
-class Account:
+class Tally:
     """What a transcript says was used, and how much of that its last figure covers."""
 
     told_usd: float = 0.0
@@ -44,48 +44,49 @@ class Account:
         return sum((tokens for _, tokens in self.owed.values()), Tokens())
 
 
-def account_in(transcript: Path | None) -> Account:
+def tally_in(transcript: Path | None) -> Tally:
     """Read a transcript and what its helpers have left beside it; a line that is none is left out."""
-    account = Account()
+    tally = Tally()
     if transcript is None:
-        return account
-    _take(account, _lines(transcript))
+        return tally
+    _take(tally, _lines(transcript))
     for helper in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
-        _take(account, (one for one in _lines(helper) if str(one.get("timestamp", "")) > account.told_at))
-    return account
+        later = (one for one in _lines(helper) if str(one.get("timestamp", "")) > tally.told_at)
+        _take(tally, later if tally.told_at else _lines(helper))
+    return tally
 
 
-def _take(account: Account, lines: Iterable[dict[str, Any]]) -> None:
+def _take(tally: Tally, lines: Iterable[dict[str, Any]]) -> None:
     at = ""
     for line in lines:
         at = max(at, str(line.get("timestamp", "")))
         match line:
             case {"type": "cost-state", "totalCostUSD": int() | float() as told}:
-                account.told_usd, account.told_at = float(told), at
-                account.owed.clear()
+                tally.told_usd, tally.told_at = float(told), at
+                tally.owed.clear()
             case {
                 "type": "assistant",
                 "message": {"id": str(key), "model": str(model), "usage": dict(usage)},
             }:
-                _, before = account.owed.get(key, ("", Tokens()))
+                _, before = tally.owed.get(key, ("", Tokens()))
                 # One answer is several lines, and only the last of them has all of its tokens.
-                account.owed[key] = (model, max(before, tokens_in(usage), key=lambda one: one.output))
+                tally.owed[key] = (model, max(before, tokens_in(usage), key=lambda one: one.output))
             case _:
                 pass
 
 
-def used_by(ended: Ended, before: Account) -> Used:
+def used_by(ended: Ended, before: Tally) -> Used:
     """Say what a turn has used that told its figures, with what the processes killed before it have used."""
     sums = ended.used + before.owed_tokens
     return _used(sums, _cost(ended, before))
 
 
-def used_without_end(account: Account) -> Used | None:
+def used_without_end(tally: Tally) -> Used | None:
     """Say what was used by a conversation that will tell no figure any more; None when nothing was."""
-    return _used(account.owed_tokens, None) if account.owed else None
+    return _used(tally.owed_tokens, None) if tally.owed else None
 
 
-def _cost(ended: Ended, before: Account) -> float | None:
+def _cost(ended: Ended, before: Tally) -> float | None:
     if ended.cost_usd is None:
         return None
     spent = max(ended.cost_usd - before.told_usd, 0.0)

@@ -162,20 +162,20 @@ def message_in(line: bytes) -> Message:
             return Unknown("no message")
 
 
-def _asked(request: str, subtype: str, rest: Mapping[str, Any]) -> Message:
+def _asked(request: str, subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
-        case "hook_callback", {
-            "input": {"hook_event_name": "PreToolUse", "cwd": str(cwd)},
-            "tool_use_id": str(call),
-        }:
-            return Hooked(request, call, cwd)
+        case "hook_callback", _:
+            # However it looks, it is answered: a hook that hears an error lets its call through.
+            told = rest.get("input")
+            cwd = told.get("cwd") if isinstance(told, dict) else None
+            return Hooked(request, str(rest.get("tool_use_id") or ""), cwd if isinstance(cwd, str) else "")
         case "can_use_tool", {"tool_name": str(tool), "input": dict(given)}:
             return Asked(request, str(rest.get("tool_use_id", "")), tool, given)
         case _:
             return Unasked(request, subtype)
 
 
-def _system(subtype: str, rest: Mapping[str, Any]) -> Message:
+def _system(subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
         case "init", {"session_id": str(session)}:
             tools = tuple(tool for tool in _list(rest.get("tools")) if isinstance(tool, str))
@@ -211,7 +211,7 @@ def _about(given: Mapping[str, Any]) -> str:
     return ""
 
 
-def _ended(subtype: str, rest: Mapping[str, Any]) -> Ended:
+def _ended(subtype: str, rest: Mapping[Any, Any]) -> Ended:
     cost, status, usage = rest.get("total_cost_usd"), rest.get("api_error_status"), rest.get("usage")
     models = rest.get("modelUsage")
     return Ended(

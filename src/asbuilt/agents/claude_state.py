@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.folder import Unreadable, read_shared, write_whole
-from asbuilt.agents.sealing import digests
-from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from asbuilt.agents.adapter import Seat
@@ -69,29 +67,41 @@ class State:
             "CLAUDE_SECURESTORAGE_CONFIG_DIR": login,
         }
 
-    def acting(self) -> dict[str, str]:
-        """Give digests of what in the user's folder would act later."""
-        return digests(self.login, KINDS["claude"].sealed)
-
     def transcript(self, session: str) -> Path | None:
         """Find a conversation by its name."""
         return next(iter(sorted(self.config.glob(f"projects/*/{session}.jsonl"))), None)
+
+    def ways_in(self, allowed: tuple[str, ...]) -> tuple[dict[str, str], str]:
+        """Read from the user's settings how one signs in: variables of listed names, and a helper's command.
+
+        Nothing else in there is read. A helper runs in the ring, where `~` is another place.
+        """
+        settings = _object(self.login / "settings.json")
+        given, helper = settings.get("env"), settings.get("apiKeyHelper")
+        variables = given if isinstance(given, dict) else {}
+        command = helper if isinstance(helper, str) else ""
+        home = f"{self.login.parent}/" if self.is_default else "~/"
+        return (
+            {name: one for name, one in variables.items() if name in allowed and isinstance(one, str)},
+            home + command[2:] if command.startswith("~/") else command,
+        )
 
     def prepare(self) -> None:
         """Have its folder there, with whose login it is, and with nothing that would start a program."""
         self.config.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self.config / ".claude.json"
         if not file.exists():
-            account = {name: one for name, one in self._known().items() if name == "oauthAccount"}
+            known = _object((self.login.parent if self.is_default else self.login) / ".claude.json")
+            account = {name: one for name, one in known.items() if name == "oauthAccount"}
             write_whole(file, json.dumps({"hasCompletedOnboarding": True, **account}).encode("ascii"))
 
-    def _known(self) -> dict[str, Any]:
-        place = self.login.parent if self.is_default else self.login
-        try:
-            known = json.loads(read_shared(place / ".claude.json", cap=_CAP))
-        except (Unreadable, ValueError, RecursionError):
-            return {}
-        return known if isinstance(known, dict) else {}
+
+def _object(file: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(read_shared(file, cap=_CAP))
+    except (Unreadable, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 def state_of(seat: Seat, brief: Brief) -> State:

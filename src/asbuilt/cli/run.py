@@ -100,6 +100,7 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
     announce(door, options)
     if not _agreed(door, opened.plan, wish):
         return DONE
+    _tell_of_eyes(door, opened.plan, wish)
     address = Address(LOCAL, site.repo, opened.at.shown)
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
@@ -234,6 +235,8 @@ def options_for(
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
         "probe": settings.flag("checks.probe"),
+        "ui": list(settings.globs("ui.patterns")),
+        "pictures": settings.text("ui.pictures").strip(),
         "scope": {key.partition(".")[2]: settings.text(key) for key in SETTINGS if key.startswith("scope.")},
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
@@ -311,6 +314,16 @@ def _wanted(plan: Plan, wish: Wish) -> list[Phase]:
         return [the_phase(plan, wish.phase)]
     left = [phase for phase in plan.phases if phase.status is not Status.DONE]
     return left if wish.finish else left[:1]
+
+
+def _tell_of_eyes(door: Door, plan: Plan, wish: Wish) -> None:
+    """Say before it starts which phases will wait for a person's eyes at the end."""
+    seen = [phase.id for phase in _wanted(plan, wish) if phase.touches_ui]
+    if seen and not door.json:
+        many = len(seen) > 1
+        which = f"Phases {', '.join(seen[:-1])} and {seen[-1]} change" if many else f"Phase {seen[0]} changes"
+        them = "them" if many else "it"
+        door.screen.talk(f"{which} what people see: landing waits until you have looked at {them}.")
 
 
 def _agreed(door: Door, plan: Plan, wish: Wish) -> bool:

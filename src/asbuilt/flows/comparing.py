@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.flows.record import say
+from asbuilt.flows.seeing import seen_by_people
 from asbuilt.flows.signoffs import sign_offs
 from asbuilt.journal import approvals
 from asbuilt.lifecycle.facts import Difference
@@ -17,14 +18,18 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from asbuilt.flows.document import Document
     from asbuilt.flows.record import Record
+    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import RunFacts
 
 
-def compare(record: Record, document: Document, facts: RunFacts, point: str) -> None:
+def compare(record: Record, repository: Repository, document: Document, facts: RunFacts, point: str) -> None:
     """Write down which phases that wait to land the plan has changed since, and what wants a sign-off."""
     run, wanted = record.run, _intents(document)
     frozen = {work: record.told(f"{work.phase}/begun", run=work.run)["intent"] for work in facts.pending}
-    unsigned = sign_offs(record, facts.pending, frozen)
+    unsigned = [
+        *sign_offs(record, facts.pending, frozen),
+        *seen_by_people(record, repository, facts.pending, frozen),
+    ]
     with record.store.write() as session:
         for work, intent in frozen.items():
             found = Difference(point, work.commit, wanted.get(work.phase))

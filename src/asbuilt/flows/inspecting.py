@@ -61,7 +61,13 @@ def inspect(
         kept = kept_remarks(record, known)
         return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED))
     changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
-    order = Order(text, phase.lines[0], command, _unchanged(repository, base, changes))
+    order = Order(
+        text,
+        phase.lines[0],
+        command,
+        _unchanged(repository, base, changes),
+        tuple(check.command for check in phase.checks),
+    )
     there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
     plan = record.run.plan
     remarks = (

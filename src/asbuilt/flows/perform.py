@@ -18,6 +18,7 @@ from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
 from asbuilt.flows.record import Record
 from asbuilt.flows.reporting import account_of
 from asbuilt.flows.rigs import LIMIT_S, Rigs
+from asbuilt.flows.seeing import take_pictures
 from asbuilt.flows.starting import start
 from asbuilt.flows.surroundings import Surroundings
 from asbuilt.flows.tidings import Tidings
@@ -108,7 +109,7 @@ class Performer:
             case phases.Commit(phase=phase, number=number):
                 outcomes.commit(facts, self._main(run, repository, facts), phase, number)
             case phases.Compare(point=point):
-                compare(record, Document(record, repository), facts, point)
+                self._compare(record, repository, facts, point)
             case phases.Recheck(phase=phase):
                 self._recheck(record, repository, proving, phase)
             case phases.ProveTogether():
@@ -243,6 +244,12 @@ class Performer:
         commit = attempt_of(facts.phases[move.phase], move.number).commit or ""
         workspace = self._workspace(record.run, repository, commit, f"verify-{move.phase}-{move.number}")
         self._working.verify(record, repository, workspace, facts, move)
+
+    def _compare(self, record: Record, repository: Repository, facts: RunFacts, point: str) -> None:
+        # In between nobody looks; before a landing it is all there is to see.
+        if point == phases.LANDING or record.run.options.get("landing") == "direct":
+            take_pictures(record, repository, self._rigs(record.run, repository), facts)
+        compare(record, repository, Document(record, repository), facts, point)
 
     def _recheck(self, record: Record, repository: Repository, proving: Proving, phase_id: str) -> None:
         """Prove a phase again, as the plan words it now, on what the run began with."""

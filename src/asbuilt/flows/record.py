@@ -78,6 +78,11 @@ class Record:
         """Return the data of an event of this run, or of another one of its plan."""
         return self._event(key, run or self.run.run).data
 
+    def has(self, key: str) -> bool:
+        """Tell whether an event of this run was written."""
+        with self.store.read() as session:
+            return keyed(session, self.run.address, f"{self.run.run}/{key}") is not None
+
     def at(self, key: str) -> str:
         """Return when an event of this run was written."""
         return self._event(key, self.run.run).at
@@ -96,7 +101,7 @@ class Record:
 
     def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
-        plan = read(self.frozen_plan(phase_id, run=run))
+        plan = read(self.frozen_plan(phase_id, run=run), ui_patterns=self.run.options.get("ui", ()))
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
 

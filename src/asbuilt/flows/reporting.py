@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.flows.outcomes import branch_of
+from asbuilt.flows.seeing import PICTURES, pictures_in
 from asbuilt.flows.signoffs import signed_off
 from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
@@ -16,6 +17,7 @@ from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined
 from asbuilt.lifecycle.timeline import spans_of
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
+from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import opinion_from
 from asbuilt.proof.remarks import remark_from
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.plan.model import Plan
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.pictures import Picture
 
 
 _SEVERAL: Final = 2
@@ -100,6 +103,7 @@ class _Gathering:
             opinion=None if opinion is None else opinion_from(opinion),
             faults=faults_in(verdict.get("failures", ())),
             remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
+            numbers=tuple(Number(*one) for one in self._plain(attempt.numbers) or ()),
             agent=str(self.told(f"{key}/begun/1").get("agent", "")),
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,
@@ -125,6 +129,15 @@ class _Gathering:
             opinion=None if opinion is None else opinion_from(opinion),
             faults=faults_in(judged.get("failures", ())),
         )
+
+    def pictured(self) -> dict[str, Any]:
+        """Return what was told of the last pictures."""
+        return next((event.data for event in reversed(self.events) if event.kind == PICTURES), {})
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Give the last pictures of what people see."""
+        told = self.pictured()
+        return pictures_in(self._record.blobs, told) if told else ()
 
     def decisions(self) -> tuple[Decision, ...]:
         """List what was asked of people, and what they said, the newest first."""
@@ -202,6 +215,8 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
             ((event.at, event.kind, event.data) for event in events), now or (events[-1].at if events else "")
         ),
         decisions=gathering.decisions(),
+        pictures=gathering.pictures(),
+        pictured=str(gathering.pictured().get("why", "")),
         whole=gathering.whole(),
         outputs=gathering.outputs,
     )

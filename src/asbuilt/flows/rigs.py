@@ -19,6 +19,7 @@ from asbuilt.git.checkouts import clean_checkout, delete, strange_in
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
 from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, reporting
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""
+_LOOKED_AT: Final = 100
+"""Files that a command for pictures may leave."""
 
 
 class Ran(NamedTuple):
@@ -167,6 +170,14 @@ class Rig:
         ended = self._run(call.argv, network=False, environment=call.environment, limit_s=limit_s)
         return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)))
 
+    def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
+        """Run a command that draws what people see; give what it left in the folder that it was told."""
+        call = Call(argv_of(command), {"ASBUILT_PICTURES": str(self._out)})
+        ran = self.run(tree, command, call=call)
+        files = sorted(self._out.iterdir())[:_LOOKED_AT]
+        found = ((file.name, _content(file, MAX_PICTURE)) for file in files)
+        return ran, [(name, content) for name, content in found if content is not None]
+
     def forget(self) -> None:
         """Let the next one set up anew: something that was made does not work any more."""
         delete(self._kept)
@@ -232,7 +243,7 @@ def lay(kept: Path, place: Path) -> None:
                 shutil.copy2(one.path, to)
 
 
-def _content(report: Path) -> bytes | None:
+def _content(report: Path, cap: int = MAX_XML) -> bytes | None:
     """Read what a check has written, which may be anything: a link, a pipe, a gigabyte."""
     try:
         descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -242,4 +253,4 @@ def _content(report: Path) -> bytes | None:
         os.close(descriptor)
         return None
     with os.fdopen(descriptor, "rb") as opened:
-        return opened.read(MAX_XML + 1)
+        return opened.read(cap + 1)

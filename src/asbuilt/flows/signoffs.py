@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.inspecting import kept_remarks
 from asbuilt.lifecycle.facts import SignOff
-from asbuilt.proof.remarks import for_a_person
+from asbuilt.proof.remarks import asked_about, key_of, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.flows.record import Record
-    from asbuilt.journal.approvals import Approval
     from asbuilt.lifecycle.facts import Work
     from asbuilt.proof.remarks import Remark
 
@@ -27,27 +26,23 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
     found = []
     for work in works:
         kept = record.told(f"{work.phase}/proven", run=work.run).get("remarks")
-        remarks = kept_remarks(record, kept)
-        signed = _answers(record, intents[work], remarks)
-        for remark in for_a_person(remarks):
-            if remark.key not in signed or signed[remark.key].answer != "yes":
-                question = f"sign off {remark.words}"
-                found.append(SignOff(_item(intents[work], remark), work.phase, question[:_QUESTION]))
+        asked = {_item(intents[work], group): group for group in asked_about(kept_remarks(record, kept))}
+        said = record.answered({item: item for item in asked})
+        for item, group in asked.items():
+            if item not in said or said[item].answer != "yes":
+                found.append(SignOff(item, work.phase, f"sign off {words_of(group)}"[:_QUESTION]))
     return found
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
     """Tell what a person has said to each change, by the remark's key."""
+    questions = {one.key: _item(intent, group) for group in asked_about(remarks) for one in group}
     return {
         key: f"{said.answer} by {said.answered_by} on {(said.answered_at or '')[:10]}"
         + (f": {said.note}" if said.note else "")
-        for key, said in _answers(record, intent, remarks).items()
+        for key, said in record.answered(questions).items()
     }
 
 
-def _answers(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, Approval]:
-    return record.answered({one.key: _item(intent, one) for one in for_a_person(remarks)})
-
-
-def _item(intent: str, remark: Remark) -> str:
-    return f"sign-off/{intent}/{remark.key}"
+def _item(intent: str, group: Sequence[Remark]) -> str:
+    return f"sign-off/{intent}/{key_of(group)}"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
 
 __all__ = [
-    "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
+    "LANDING", "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
     "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
     "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "next_move",
 ]  # fmt: skip
@@ -50,6 +50,8 @@ TROUBLE_LIMIT: Final = 10
 REPEAT_LIMIT: Final = 2
 """Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
 _SEVERAL: Final = 2
+LANDING: Final = "landing"
+"""The last point at which a plan is compared: everything is proven and told."""
 PAUSED: Final = "paused"
 """Why a run waits that a person has paused."""
 
@@ -212,7 +214,7 @@ def _promised(facts: RunFacts) -> Move | None:
     """
     if not facts.pending or facts.landing == "intended":
         return None
-    point = "landing" if facts.reported else str(len(facts.works))
+    point = LANDING if facts.reported else str(len(facts.works))
     if facts.compared != point:
         return Compare(point)
     for phase, difference in sorted(facts.differs.items()):

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.facts import Landed, Work
     from asbuilt.lifecycle.timeline import Span
+    from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.pictures import Picture
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
@@ -39,6 +41,8 @@ class AttemptAccount(NamedTuple):
     """What was wrong with that as a whole."""
     remarks: tuple[Remark, ...] = ()
     """What was noticed about its changes."""
+    numbers: tuple[Number, ...] = ()
+    """What the phase states of numbers, as we measured them."""
     agent: str = ""
     began_at: str = ""
     ended_at: str = ""
@@ -144,6 +148,10 @@ class Account(NamedTuple):
     decisions: tuple[Decision, ...] = ()
     whole: AttemptAccount | None = None
     """What was shown of all phases together; None where there was only one."""
+    pictures: tuple[Picture, ...] = ()
+    """What people see of it, as a command drew it."""
+    pictured: str = ""
+    """What went wrong with that, if anything did."""
     outputs: Mapping[str, str] = {}
     """The end of what checks printed that did not pass, by the digest of the whole."""
 

@@ -6,7 +6,10 @@ The one rule: a text is only ever a text here; each form makes it harmless in it
 from __future__ import annotations
 
 import unicodedata
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from asbuilt.proof.pictures import Picture
 
 Tone = Literal["proven", "failed", "open", "plain"]
 """`proven` is shown in green, and only for what we hold evidence of ourselves."""
@@ -96,6 +99,12 @@ class Drawing(NamedTuple):
     instead: tuple[Block, ...]
 
 
+class Pictures(NamedTuple):
+    """Pictures, where pictures can be, each under its name."""
+
+    pictures: tuple[Picture, ...]
+
+
 class Section(NamedTuple):
     """A part of the page; one that is folded is opened by who wants it."""
 
@@ -105,7 +114,7 @@ class Section(NamedTuple):
     """None: it cannot be folded."""
 
 
-Block = Heading | Paragraph | Points | Table | Listing | Figures | Drawing | Section
+Block = Heading | Paragraph | Points | Table | Listing | Figures | Drawing | Pictures | Section
 
 
 class Document(NamedTuple):

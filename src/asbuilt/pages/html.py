@@ -5,6 +5,7 @@ The one rule: every text goes through `text`; only drawings, which are ours, go 
 
 from __future__ import annotations
 
+from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -16,6 +17,7 @@ from asbuilt.pages.document import (
     Listing,
     Mark,
     Paragraph,
+    Pictures,
     Points,
     Said,
     Section,
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from asbuilt.pages.document import Block, Document, Inline, Words
+    from asbuilt.proof.pictures import Picture
 
-_NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost"})
+_NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost", "stated", "measured"})
 _PAGE: Final = """\
 <!doctype html>
 <html lang="en">
@@ -38,7 +41,8 @@ _PAGE: Final = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>{title}</title>
 <style>
 {style}</style>
@@ -123,10 +127,17 @@ def _block(block: Block, level: int) -> Iterator[str]:
             yield f'<dl class="figures">{"".join(tiles)}</dl>'
         case Drawing(svg=svg):
             yield f"<figure>{svg}</figure>"
+        case Pictures(pictures=pictures):
+            yield from map(_picture, pictures)
         case Section():
             yield from _section(block, level)
         case _:
             assert_never(block)
+
+
+def _picture(one: Picture) -> str:
+    image = f'<img alt="picture" src="data:{one.media};base64,{b64encode(one.content).decode()}">'
+    return f"<figure>{image}<figcaption>{text(one.name)}</figcaption></figure>"
 
 
 def _section(section: Section, level: int) -> Iterator[str]:

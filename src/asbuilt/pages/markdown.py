@@ -16,6 +16,7 @@ from asbuilt.pages.document import (
     Listing,
     Mark,
     Paragraph,
+    Pictures,
     Points,
     Said,
     Section,
@@ -110,6 +111,9 @@ def _block(block: Block, level: int) -> Iterator[str]:
             yield ""
         case Drawing(instead=instead):
             yield from _blocks(instead, level)
+        case Pictures(pictures=pictures):
+            yield from (f"- {code(one.name)}" for one in pictures)
+            yield ""
         case Section(words=words, blocks=inner):
             yield from (f"{'#' * level} {_words(words)}", "")
             yield from _blocks(inner, level + 1)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.report import Account, AttemptAccount
     from asbuilt.pages.document import Block, Tone, Words
+    from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence, Outcome
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict
@@ -99,6 +100,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     blocks += _promises(phase, judged)
     blocks += _checks(phase.evidence, account.outputs)
     blocks += _trials(phase.evidence)
+    blocks += _numbers(judged)
     blocks += _noticed(phase)
     blocks += _attempts(account, phase)
     blocks += _repeat(account, phase)
@@ -247,6 +249,25 @@ def _trials(evidence: Sequence[Evidence]) -> Iterator[Block]:
 
 def _names(title: str, names: Sequence[str]) -> Point:
     return Point((f"{title}: {counted(len(names), 'test')}.",), (codes(names),))
+
+
+def _numbers(judged: AttemptAccount | None) -> Iterator[Block]:
+    """Tell what the plan states of numbers, and what each was when asbuilt measured it."""
+    if judged and judged.numbers:
+        yield Heading(("Numbers, measured by asbuilt",))
+        yield Table(
+            ("criterion", "stated", "measured", "by", "holds"),
+            tuple(
+                (plan_words(one.text), (one.stated,), (str(one.actual),), (Code(one.by),), (_holds(one),))
+                for one in judged.numbers
+            ),
+        )
+
+
+def _holds(number: Number) -> Mark:
+    if not number.holds:
+        return Mark(f"{number.off_pct} % off", "failed")
+    return Mark(f"{number.off_pct} % off", "plain") if number.off_pct else Mark("holds", "proven")
 
 
 def _noticed(phase: PhaseAccount) -> Iterator[Block]:

@@ -59,6 +59,8 @@ pre {
 .figures .proven dd { color: var(--proven); }
 .figures .failed dd { color: var(--failed); }
 .figures .open dd { color: var(--open); }
+figure img { display: block; max-width: 100%; border: 1px solid var(--line); border-radius: 8px; }
+figcaption { color: var(--mute); font-size: .82rem; padding: .3rem 0 1.2rem; }
 svg.graph { max-width: 44rem; margin: 0 auto; }
 svg { display: block; width: 100%; overflow: visible; font: 13px system-ui, sans-serif; }
 section { margin-top: 2.2rem; }

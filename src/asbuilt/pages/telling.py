@@ -14,6 +14,7 @@ from asbuilt.pages.document import (
     Listing,
     Mark,
     Paragraph,
+    Pictures,
     Point,
     Points,
     Said,
@@ -67,6 +68,7 @@ def told(account: Account, zone: tzinfo | None) -> Document:
     blocks += _drawings(account, zone)
     if account.whole is not None:
         blocks.append(whole_section(account, account.whole))
+    blocks += _seen(account)
     notable = {phase for phase, _ in known}
     blocks += (
         phase_section(account, phase, is_folded=bool(phase.proven) and phase.id not in notable)
@@ -185,6 +187,17 @@ def _drawings(account: Account, zone: tzinfo | None) -> Iterator[Block]:
         )
         table = Table(("phase", "what", "began", "took"), rows)
         yield Section(("Time",), (Drawing(timeline(account.spans, titles, zone), (table,)),))
+
+
+def _seen(account: Account) -> Iterator[Block]:
+    if not account.pictures and not account.pictured:
+        return
+    blocks: list[Block] = []
+    if account.pictured:
+        blocks.append(Paragraph((f"The command for pictures: {account.pictured}.",)))
+    if account.pictures:
+        blocks.append(Pictures(account.pictures))
+    yield Section(("What people see",), tuple(blocks))
 
 
 def _commits(account: Account) -> Iterator[Block]:

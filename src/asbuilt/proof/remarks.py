@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.proof.suites.model import Change, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.proof.suites.model import Citation, Finding
 
 OBSERVED: Final = frozenset({"changed-outside-the-workspace", "changed-in-your-checkout", "flaky-test"})
 """Rules of what was seen once, while it happened; all else can be looked up in the trees again."""
+_APART: Final = 3
+"""So many changes of one kind are a question each."""
 
 
 class Remark(NamedTuple):
@@ -69,7 +71,7 @@ def remarks_on(findings: Iterable[Finding], changes: Iterable[Change]) -> tuple[
             one.line_after or one.line_before,
             one.was,
             one.now,
-            words_of(one.cited),
+            cited_words(one.cited),
             contents.get(one.path, ""),
         )
         for one in findings
@@ -82,7 +84,7 @@ def content_of(change: Change) -> str:
     return hashlib.sha256(b"|".join(told)).hexdigest()[:16]
 
 
-def words_of(cited: Citation | None) -> str:
+def cited_words(cited: Citation | None) -> str:
     """Say where a plan orders something."""
     return "" if cited is None else f"line {cited.line}: {cited.text}"
 
@@ -95,6 +97,34 @@ def failing(remarks: Iterable[Remark]) -> list[Remark]:
 def for_a_person(remarks: Iterable[Remark]) -> list[Remark]:
     """Give those that a person has to sign off before the work lands."""
     return [one for one in remarks if one.severity is Severity.SIGN_OFF]
+
+
+def asked_about(remarks: Iterable[Remark]) -> list[tuple[Remark, ...]]:
+    """Put what a person signs off into questions: one for each change, but one for many of a kind."""
+    kinds: dict[str, list[Remark]] = {}
+    for one in for_a_person(remarks):
+        kinds.setdefault(one.rule, []).append(one)
+    asked: list[tuple[Remark, ...]] = []
+    for group in kinds.values():
+        asked += [tuple(group)] if len(group) > _APART else [(one,) for one in group]
+    return asked
+
+
+def key_of(group: Sequence[Remark]) -> str:
+    """Name the changes of one question; one more or another content is another question."""
+    keys = sorted({one.key for one in group})
+    return keys[0] if len(keys) == 1 else hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
+
+
+def words_of(group: Sequence[Remark]) -> str:
+    """Say what a question is about."""
+    if len(group) == 1:
+        return group[0].words
+    places = ", ".join(one.place for one in group[:_APART])
+    rule = group[0].rule.replace("-", " ")
+    return (
+        f"{len(group)} times {rule}: {places} and {len(group) - _APART} more; `asbuilt report` has them all"
+    )
 
 
 def remark_from(plain: Mapping[str, object]) -> Remark:

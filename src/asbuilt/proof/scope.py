@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
 from asbuilt.proof.infrastructure import is_cache
-from asbuilt.proof.remarks import Remark, content_of, words_of
+from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Severity
 from asbuilt.proof.suites.orders import ordered
 from asbuilt.proof.suites.places import is_in_tests, parents
@@ -210,7 +210,7 @@ def _at_a_place(
             continue
         cited = ordered(order, change.path, _ORDERED_BY.get(boundary))
         if cited is not None:
-            yield _remark(rule, Severity.ALLOWED, change)._replace(cited=words_of(cited))
+            yield _remark(rule, Severity.ALLOWED, change)._replace(cited=cited_words(cited))
         elif boundary is Boundary.LOCKS and _has_manifest(change.path, touched):
             yield _remark(rule, Severity.NOTE, change, "together with its manifest")
         else:

@@ -111,6 +111,16 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="plan",
             ),
             Setting(
+                key="ui.pictures",
+                kind=Kind.TEXT,
+                default="",
+                meaning="a command that leaves pictures of what people see in the folder $ASBUILT_PICTURES;"
+                " empty: none",
+                stakes="You would sign off what people see without having seen it.",
+                repository_may_set=True,
+                read_by="run",
+            ),
+            Setting(
                 key="checks.tests",
                 kind=Kind.TEXT,
                 default="",

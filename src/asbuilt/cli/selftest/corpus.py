@@ -5,6 +5,7 @@ The one rule: a case is understood wholly or refused; a typo never becomes a lie
 
 from __future__ import annotations
 
+import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +19,7 @@ from asbuilt.errors import NotFound, ScriptInvalid
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-Kind = Literal["pytest", "unittest", "node", "make"]
+Kind = Literal["pytest", "unittest", "node", "typescript", "make"]
 Wanted = Literal["caught", "sign-off", "passes"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 LIES: Final = "lies"
@@ -27,6 +28,17 @@ _TEXTS: Final = {"title", "project", "cause", "outcome", "unsettled", "work", "p
 _TURNS: Final = {"acts": "implement", "fix": "fix", "verify": "verify"}
 _KNOWN: Final = _TEXTS | {*_TURNS, "because", "eyes", "base"}
 _NEEDED: Final = ("title", "project", "cause", "outcome")
+_NODE: Final = "node"
+_TYPESCRIPT: Final = (
+    (r'^project = "node"$', 'project = "typescript"'),
+    (r"\.js\b", ".ts"),
+    (r'^tests = "node ', 'tests = "@NODE@ '),
+    (r'(`|run = ")node ', r"\1@NODE@ "),
+    (r"function total\(prices\)", "function total(prices: number[]): number"),
+    (r"function discounted\(cents, percent\)", "function discounted(cents: number, percent: number): number"),
+    (r"function shipping\(grams\)", "function shipping(grams: number): number"),
+)
+"""How a case for node is told in TypeScript: names of files, the program that runs them, and types."""
 _BELIEVES: Final = ({"verdict": "pass"},)
 """A verifier that believes everything: whoever is caught is caught without its help."""
 
@@ -79,24 +91,23 @@ def where() -> Path:
 
 def read_corpus(folder: Path) -> tuple[Case, ...]:
     """Read every case, in the order of their names, lies first."""
-    projects = {kind: _project(folder / "projects" / f"{kind}.toml", kind) for kind in KINDS}
-    return tuple(
-        read_case(file, projects)
-        for part in (LIES, HONEST)
-        for file in sorted((folder / part).glob("*.toml"))
-    )
+    projects = {kind: _project(folder / "projects", kind) for kind in KINDS}
+    found = [file for part in (LIES, HONEST) for file in sorted((folder / part).glob("*.toml"))]
+    cases = [read_case(file, projects) for file in found]
+    in_types = [read_case(one.file, projects, typed=True) for one in cases if one.project.kind == _NODE]
+    return (*cases, *in_types)
 
 
-def read_case(file: Path, projects: Mapping[Kind, Project]) -> Case:
-    """Read one case; what its file does not say is said by its project."""
-    told, is_lie = _table(file), file.parent.name == LIES
+def read_case(file: Path, projects: Mapping[Kind, Project], *, typed: bool = False) -> Case:
+    """Read one case; what its file does not say is said by its project. A case for node can be typed."""
+    told, is_lie = _table(file, typed=typed), file.parent.name == LIES
     refusal = _refusal(told, projects, is_lie=is_lie)
     if refusal is not None:
         raise _wrong(file, refusal)
     project = projects[told["project"]]
     work = project.work[told.get("work", "none")]
     return Case(
-        name=file.stem,
+        name=file.stem.replace(_NODE, "typescript", 1) if typed else file.stem,
         file=file,
         is_lie=is_lie,
         title=told["title"],
@@ -146,15 +157,19 @@ def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str
     return script
 
 
-def _project(file: Path, kind: Kind) -> Project:
-    told = _table(file)
+def _project(folder: Path, kind: Kind) -> Project:
+    typed = kind == "typescript"
+    told = _table(folder / f"{_NODE if typed else kind}.toml", typed=typed)
     work = {"none": {}, **told["work"]}
     return Project(kind, told["tests"], told["plan"], told["files"], work)
 
 
-def _table(file: Path) -> dict[str, Any]:
+def _table(file: Path, *, typed: bool = False) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        for pattern, new in _TYPESCRIPT if typed else ():
+            text = re.sub(pattern, new, text, flags=re.MULTILINE)
+        return tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise _wrong(file, str(error)) from error
 

@@ -40,6 +40,7 @@ _NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
     "pytest": (sys.executable, "-c", "import pytest"),
     "unittest": (sys.executable, "-c", "import unittest"),
     "node": ("node", "-e", "require('node:test')"),
+    "typescript": ("node", "-e", "process.features.typescript || process.exit(1)"),
     "make": ("make", "--version"),
 }
 
@@ -51,7 +52,9 @@ def lacks(kind: Kind) -> str | None:
         return f"there is no {program} on PATH"
     done = subprocess.run(_NEEDS[kind], capture_output=True, text=True, check=False)  # noqa: S603 - our own words
     said = done.stderr.strip().splitlines()
-    return None if done.returncode == 0 else f"{program}: {said[-1] if said else done.returncode}"
+    if done.returncode == 0:
+        return None
+    return f"{program}: {said[-1] if said else f'it is too old for {kind}'}"
 
 
 class Stage:
@@ -115,6 +118,7 @@ class Stage:
         """Fill in what only this machine knows."""
         for mark, value in (
             ("@PYTHON@", sys.executable),
+            ("@NODE@", os.path.realpath(shutil.which("node") or "node")),
             ("@CHECKOUT@", str(self.checkout)),
             ("@OUTSIDE@", str(self.outside)),
         ):

@@ -196,7 +196,7 @@ def _explained(pair: _Pair, rest: list[Assertion], free: _Free, after: Sequence[
     elif not rest or not pair.after.is_live:
         return
     elif not pair.after.assertions:
-        was = f"{len(pair.before.assertions)} checks"
+        was = _checks(len(pair.before.assertions))
         lines = (pair.before.line, pair.after.line)
         yield _finding(Kind.TEST_EMPTIED, Severity.FAILS, pair, lines, was, "it checks nothing")
     else:
@@ -206,7 +206,7 @@ def _explained(pair: _Pair, rest: list[Assertion], free: _Free, after: Sequence[
             rest = [one for one in rest if one not in told]
             if told:
                 lines = (pair.before.line, pair.after.line)
-                was, now = f"{len(told)} checks", "its cases are computed: count them"
+                was, now = _checks(len(told)), "its cases are computed: count them"
                 yield _finding(Kind.EXPECTATION_CHANGED, Severity.SIGN_OFF, pair, lines, was, now)
         yield from _settled(pair, rest, free.of(pair.after), whole)
 
@@ -253,9 +253,9 @@ def _gone(pair: _Pair, rest: list[Assertion], free: _Free, after: Sequence[Test]
     if hidden is not None:
         now = f"{hidden.name}, which no runner collects"
         lines = (test.line, hidden.line)
-        yield _finding(Kind.NOT_COLLECTED, Severity.FAILS, pair, lines, f"{len(lost)} checks", now)
+        yield _finding(Kind.NOT_COLLECTED, Severity.FAILS, pair, lines, _checks(len(lost)), now)
         return
-    was, now = f"{len(test.assertions)} checks", f"{len(lost)} of them are nowhere"
+    was, now = _checks(len(test.assertions)), f"{len(lost)} of them are nowhere"
     yield _finding(Kind.TEST_REMOVED, Severity.FAILS, pair, (test.line, None), was, now)
 
 
@@ -281,3 +281,7 @@ def _finding(
     before, after = lines
     path = pair.after.path if pair.after is not None and after is not None else pair.before.path
     return Finding(kind, severity, path, pair.before.name, before, after, was, now, words=pair.before.words)
+
+
+def _checks(number: int) -> str:
+    return f"{number} check{'' if number == 1 else 's'}"

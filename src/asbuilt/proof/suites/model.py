@@ -35,6 +35,8 @@ class Order(NamedTuple):
     """The test command as it is run."""
     unchanged: Mapping[str, bytes] = {}
     """Runner settings and conftests that did not change: what is collected, and what tests are handed."""
+    checks: tuple[str, ...] = ()
+    """The phase's own checks: what they stand for in a recipe may not become less either."""
 
 
 class Kind(StrEnum):

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.proof.suites.shell import recipe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from asbuilt.proof.suites.model import Test
 
 _TARGET: Final = re.compile(r"^([^:=#\t]+?)\s*::?(?!=)\s*([^=#;]*)(?:;\s*(.*))?$")
+_CALLED: Final = re.compile(r"(?:^|[;&|(]\s*|\s)(?:make|just|task)\s+([^;&|)]*)")
+"""What a shell hands to whoever runs recipes."""
 _TESTING: Final = re.compile(r"^(test|tests|check|ci|verify|all)$|test|check")
 
 
@@ -67,14 +71,29 @@ def recipes_in(path: str, data: bytes | None) -> Recipes:
     )
 
 
-def targets_of(command: str, targets: dict[str, tuple[str, ...]]) -> set[str]:
-    """Give the targets by which a project is tested, with what they need."""
+def targets_of(command: str, checks: Iterable[str], targets: dict[str, tuple[str, ...]]) -> set[str]:
+    """Give the targets by which a project is tested and a phase checked, with what they need."""
+    named = [
+        word
+        for check in checks
+        for call in _CALLED.findall(check)
+        for word in call.split()
+        if word in targets
+    ]
+    return _with_needs(_testing(command, targets), targets) | _with_needs(named, targets)
+
+
+def _testing(command: str, targets: dict[str, tuple[str, ...]]) -> list[str]:
     words = command.split()
     named = [word for word in words if word in targets]
     if words[:1] in (["make"], ["just"]) and not named:
         named = list(targets)[:1]
     if not named:
         named = [name for name in targets if _TESTING.search(name)]
+    return named
+
+
+def _with_needs(named: list[str], targets: dict[str, tuple[str, ...]]) -> set[str]:
     found: set[str] = set()
     while named:
         name = named.pop()

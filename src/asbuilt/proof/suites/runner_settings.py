@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
 _TEST_SCRIPT: Final = re.compile(r"test|check|verify|^ci$|spec|e2e", re.IGNORECASE)
+_IDLE: Final = re.compile(r"\s*(true|:|exit\s+0|echo\b[^;&|]*|printf\b[^;&|]*|node\s+-e\s+['\"]{2})?\s*")
+"""What ends with 0 and has looked at nothing."""
 _FORGIVING: Final = re.compile(
     r"testFailureIgnore[>\s=]+true|<skipTests>\s*true|skipTests\s*=\s*true|maven\.test\.skip|maven\.test\.failure\.ignore|"
     r"<skip>\s*true|ignoreFailures\s*=?\s*true|onlyIf\s*\{\s*false|enabled\s*=\s*false|failOnNoDiscoveredTests\s*=\s*false|"
@@ -110,8 +112,9 @@ def _package(change: Change, order: Order) -> Iterator[commands.Told]:
     scripts, now = scripts if isinstance(scripts, dict) else {}, now if isinstance(now, dict) else {}
     for name in sorted({*scripts, *now}):
         before, after = str(scripts.get(name, "")), str(now.get(name, ""))
+        is_check = any(re.search(rf"\brun\s+{re.escape(name)}(?![\w:-])", one) for one in order.checks)
         if before == after or not (
-            _TEST_SCRIPT.search(name) or re.search(rf"\b{re.escape(name)}\b", order.command)
+            is_check or _TEST_SCRIPT.search(name) or re.search(rf"\b{re.escape(name)}\b", order.command)
         ):
             continue
         if not after:
@@ -121,12 +124,22 @@ def _package(change: Change, order: Order) -> Iterator[commands.Told]:
             if name in ("pretest", "posttest"):
                 yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"scripts.{name}: {after}"
         else:
-            yield from commands.compared(before, after)
+            told = [*commands.compared(before, after)]
+            yield from told or ([_another(name, before, after)] if is_check else [])
     for key in ("jest", "mocha", "vitest", "ava", "nyc", "c8", "overrides", "resolutions"):
         if old.get(key) != new.get(key) and key in new:
             yield from _said(_spread(old.get(key)), _spread(new.get(key)))
     if old.get("type") != new.get("type"):
         yield Kind.RUNNER_CHANGED, Severity.NOTE, f"type: {new.get('type')}"
+
+
+def _another(name: str, before: str, after: str) -> commands.Told:
+    """Judge a script that a phase is checked by: one that starts nothing of what it did checks nothing."""
+    now = f"scripts.{name}: {after}"
+    if _IDLE.fullmatch(after):
+        return Kind.RUNNER_REPLACED, _FAILS, now
+    is_kept = before.split()[:1] == after.split()[:1]
+    return Kind.RUNNER_CHANGED, Severity.NOTE if is_kept else _SIGN_OFF, now
 
 
 def _json(data: bytes | None) -> dict[str, Any]:
@@ -187,7 +200,7 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
     ):
         return []
     old, new = recipes_in(change.path, change.before), recipes_in(change.path, change.after)
-    wanted = targets_of(order.command, old.targets)
+    wanted = targets_of(order.command, order.checks, old.targets)
     findings = []
     for name in sorted(wanted):
         before, after = old.commands(name), new.commands(name)
