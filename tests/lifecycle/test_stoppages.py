@@ -58,7 +58,7 @@ def test_every_cause_has_its_course_and_its_ending() -> None:
         "usage_limit": ("wait", "limited"),
         "overload": ("back off", "limited"),
         "auth": ("ask, go on", "limited"),
-        "budget": ("ask, begin anew", "failed"),
+        "budget": ("begin anew", "failed"),
         "max_turns": ("begin anew", "failed"),
         "crash": ("begin anew", "crashed"),
         "refusal": ("ask, begin anew", "failed"),
@@ -95,16 +95,22 @@ def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
     assert again == Ask(f"{RUN}/auth/1/1/2", "agent", question, "1")
 
 
-@pytest.mark.parametrize("cause", ["budget", "refusal"])
-def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew(cause: Cause) -> None:
-    assert after(stopped(cause)) == Keep("1", 1)
-    asks = after(stopped(cause), KEPT)
-    assert isinstance(asks, Ask)
-    assert asks.key == f"{RUN}/{cause}/1/1/1"
-    assert after(stopped(cause), KEPT, answered(asks, "yes")) == Attempt("1", 2, "implement")
+def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew() -> None:
+    assert after(stopped("refusal")) == Keep("1", 1)
+    asks = after(stopped("refusal"), KEPT)
+    question = "try phase 1 once more? The agent refuses: It says why."
+    assert asks == Ask(f"{RUN}/refusal/1/1/1", "agent", question, "1")
+    assert after(stopped("refusal"), KEPT, answered(asks, "yes")) == Attempt("1", 2, "implement")
 
 
-@pytest.mark.parametrize("cause", ["max_turns", "crash"])
+def test_a_budget_that_was_all_that_the_run_had_left_is_asked_about_once() -> None:
+    spent = [("attempt.ended", {**stopped("budget")[1], "attempt": "1.1", "cost_usd": 2.1}), KEPT]
+    asks = after(*spent, caps={"usd": 2.0})
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.10 of $2.00 are spent")
+    assert after(*spent, answered(asks, "yes"), caps={"usd": 2.0}) == Attempt("1", 2, "implement")
+
+
+@pytest.mark.parametrize("cause", ["budget", "max_turns", "crash"])
 def test_what_may_go_well_another_time_is_begun_anew_by_itself(cause: Cause) -> None:
     assert after(stopped(cause), KEPT) == Attempt("1", 2, "implement")
 
