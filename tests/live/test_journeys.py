@@ -44,7 +44,7 @@ def test_four_phases_are_worked_on_judged_mended_and_landed(house: House) -> Non
     )
     house.model.play(
         JUDGES,
-        *house.judges(TOGETHER, greet, part, shout, both),
+        *house.judges(TOGETHER, greet, part, shout, both, both, both),
         *house.judges(GREET, greet),
         *house.judges(PART, part),
         *house.judges(SHOUT, shout),
