@@ -17,7 +17,7 @@ from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.ports import Brief, Program
 from tests.live.speech import SPEECHES
 from tests.live.starting import SYSTEM_PATH, lodged
-from tests.model import Hang, Say, answer
+from tests.model import Hang, Refuse, Say, answer
 
 if TYPE_CHECKING:
     from tests.contracts.attempts import Part
@@ -114,7 +114,8 @@ class LiveStage:
             case "fails item 2":
                 return answer(self.speech.judges(verdict_failing(2))), answer(Say("judged"))
             case "meets its usage limit":
-                raise NotImplementedError(part)
+                # 2031-05-06T07:08:09Z
+                return (Refuse(status=429, message="Claude AI usage limit reached|1935817689"),)
 
 
 def verdict_failing(item: int) -> dict[str, Any]:
