@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # fmt: off
 _NETWORK = frozenset((
-    "aria2c", "aws", "az", "curl", "dig", "docker", "ftp", "gcloud", "gh", "glab", "host", "hub", "kubectl",
-    "lftp", "nc", "ncat", "netcat", "nslookup", "ping", "podman", "rsync", "scp", "sftp", "socat", "ssh",
+    "aria2c", "aws", "az", "curl", "dig", "docker", "ftp", "gcloud", "getent", "gh", "glab", "host", "hub",
+    "kubectl", "lftp", "nc", "ncat", "netcat", "nslookup", "ping", "podman", "rsync", "scp", "sftp", "socat", "ssh",
     "telnet", "tftp", "wget", "xh",
 ))
 _LATER = frozenset(("at", "batch", "crontab", "launchctl", "systemctl", "systemd-run"))
@@ -188,9 +188,9 @@ def _git(rest: list[str]) -> str | None:
         at += 2 if rest[at] in ("-C", "--git-dir", "--work-tree", "--namespace") else 1
     verb = rest[at] if at < len(rest) else "help"
     words = rest[at + 1 :]
-    lists = (
-        verb in _GIT_LISTS and {*words} <= _GIT_LISTS[verb] and (words or verb not in ("stash", "worktree"))
-    )
+    if words[:1] in (["-l"], ["--list"]):
+        words = [word for word in words if word.startswith("-")]
+    lists = {*words} <= _GIT_LISTS.get(verb, set()) and (words or verb in ("branch", "remote", "tag"))
     if verb not in _GIT_READS and not lists:
         return (
             f"`git {verb.replace(_UNKNOWN, '…')}` is asbuilt's to do: agents leave their work in the files."
