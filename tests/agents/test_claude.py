@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from asbuilt.agents.adapter import Call, Turn, Used
 from asbuilt.agents.claude import arguments
-from asbuilt.agents.claude_cost import account_in, used_by, used_without_end
+from asbuilt.agents.claude_cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
 from asbuilt.agents.claude_messages import (
     Asked,
@@ -33,6 +34,7 @@ from asbuilt.agents.claude_messages import (
 from asbuilt.agents.claude_state import State, can_go_on, session_of
 from asbuilt.agents.claude_tools import GIVEN, call_of
 from asbuilt.agents.sealing import differing, digests
+from asbuilt.policy.kinds import KINDS
 from asbuilt.ports import Program
 from tests.agents.briefs import BRIEFS
 
@@ -66,7 +68,8 @@ def _request(**request: object) -> bytes:
             ),
             Hooked("r", "t", "/w"),
         ),
-        (_request(subtype="hook_callback", input={"hook_event_name": "Stop"}), Unasked("r", "hook_callback")),
+        (_request(subtype="hook_callback", input={"hook_event_name": "Stop"}), Hooked("r", "", "")),
+        (_request(subtype="hook_callback", input=None, tool_use_id=3), Hooked("r", "3", "")),
         (
             _request(subtype="can_use_tool", tool_name="Bash", input={"command": "ls"}, tool_use_id="t"),
             Asked("r", "t", "Bash", {"command": "ls"}),
@@ -139,6 +142,7 @@ def test_a_result_that_does_not_say_that_it_went_well_did_not() -> None:
     [
         (0, Heard(ended=_ended()), "done", None),
         (1, Heard(ended=_ended()), "failed", None),
+        (None, Heard(ended=_ended()), "failed", None),
         (0, Heard(ended=_ended(is_error=True)), "failed", None),
         (0, Heard(ended=_ended(subtype="error_during_execution", is_error=True)), "crashed", "crash"),
         (0, Heard(ended=_ended(subtype="something new")), "failed", None),
@@ -163,7 +167,7 @@ def test_a_result_that_does_not_say_that_it_went_well_did_not() -> None:
     ],
 )
 def test_it_is_done_only_when_everything_says_so(
-    code: int, heard: Heard, ending: str, cause: Cause | None
+    code: int | None, heard: Heard, ending: str, cause: Cause | None
 ) -> None:
     turn = turn_of(code, heard, BRIEF, last_words="")
     assert (turn.ending, turn.cause) == (ending, cause)
@@ -268,7 +272,7 @@ def _figures(cost: float, *, model: str = "m") -> Ended:
 
 def test_a_figure_is_a_sum_and_what_is_new_in_it_is_counted(tmp_path: Path) -> None:
     told = {"type": "cost-state", "totalCostUSD": 0.3}
-    before = account_in(_written(tmp_path / "s.jsonl", _said("a", 50), told))
+    before = tally_in(_written(tmp_path / "s.jsonl", _said("a", 50), told))
     used = used_by(_figures(0.5), before)
     assert (used.input_tokens, used.output_tokens) == (100, 50)
     assert used.cost_usd == pytest.approx(0.2)
@@ -277,7 +281,7 @@ def test_a_figure_is_a_sum_and_what_is_new_in_it_is_counted(tmp_path: Path) -> N
 def test_what_a_killed_process_used_is_counted_once_an_answer_and_priced_as_its_model(tmp_path: Path) -> None:
     told = {"type": "cost-state", "totalCostUSD": 0.3}
     lines = (_said("a", 50), told, _said("b", 1), _said("b", 50), _said("b", 50), '{"type": "assis')
-    before = account_in(_written(tmp_path / "s.jsonl", *lines))
+    before = tally_in(_written(tmp_path / "s.jsonl", *lines))
     used = used_by(_figures(0.5), before)
     assert (used.input_tokens, used.output_tokens) == (200, 100)
     assert used.cost_usd == pytest.approx(0.4)
@@ -288,8 +292,8 @@ def test_what_a_killed_process_used_is_counted_once_an_answer_and_priced_as_its_
 def test_a_conversation_that_tells_no_figure_any_more_has_tokens_and_no_price(tmp_path: Path) -> None:
     transcript = _written(tmp_path / "s.jsonl", _said("a", 50) | {"timestamp": "2031-01-01"})
     _written(tmp_path / "s" / "subagents" / "agent-1.jsonl", _said("c", 7))
-    assert used_without_end(account_in(transcript)) == Used(input_tokens=200, output_tokens=57, cost_usd=None)
-    assert used_without_end(account_in(None)) is None
+    assert used_without_end(tally_in(transcript)) == Used(input_tokens=200, output_tokens=57, cost_usd=None)
+    assert used_without_end(tally_in(None)) is None
 
 
 def test_what_helpers_used_before_the_last_figure_is_in_it(tmp_path: Path) -> None:
@@ -297,13 +301,29 @@ def test_what_helpers_used_before_the_last_figure_is_in_it(tmp_path: Path) -> No
     helpers = (_said("c", 7) | {"timestamp": "2031-01-01"}, _said("d", 9) | {"timestamp": "2031-01-03"})
     transcript = _written(tmp_path / "s.jsonl", *lines)
     _written(tmp_path / "s" / "subagents" / "agent-1.jsonl", *helpers)
-    assert account_in(transcript).owed_tokens == Tokens(fresh=10, cached=90, output=9)
+    assert tally_in(transcript).owed_tokens == Tokens(fresh=10, cached=90, output=9)
 
 
 def test_a_conversation_without_words_is_not_taken_up(tmp_path: Path) -> None:
     assert not can_go_on(None)
     assert not can_go_on(_written(tmp_path / "s.jsonl", '{"type":"queue-operation"}'))
     assert can_go_on(_written(tmp_path / "s.jsonl", '{"type":"user"}'))
+
+
+def test_a_pipe_or_a_link_in_the_place_of_a_transcript_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.jsonl")
+    (tmp_path / "t.jsonl").symlink_to(_written(tmp_path / "elsewhere", '{"type":"user"}'))
+    assert not can_go_on(tmp_path / "s.jsonl")
+    assert not can_go_on(tmp_path / "t.jsonl")
+    assert tally_in(tmp_path / "s.jsonl").owed == {}
+
+
+def test_a_link_in_the_place_of_its_folder_leads_us_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".claude").symlink_to(tmp_path / "elsewhere")
+    State(config=tmp_path / ".claude", login=tmp_path / "login", is_default=True).prepare()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert [path.name for path in (tmp_path / ".claude").iterdir()] == [".claude.json"]
 
 
 def test_each_start_would_begin_a_conversation_of_its_own() -> None:
@@ -337,13 +357,15 @@ def test_the_attempt_knows_whose_login_it_is_and_no_server_of_the_users(tmp_path
     "name", ["settings.json", "hooks/a.sh", "plugins/p/plugin.json", "CLAUDE.md", ".claude.json"]
 )
 def test_what_would_act_later_is_seen_when_it_comes_changes_or_goes(tmp_path: Path, name: str) -> None:
-    state = State(config=tmp_path / "home", login=tmp_path / ".claude", is_default=True)
-    nothing = state.acting()
-    _written(state.login / name, "one")
-    one = state.acting()
-    _written(state.login / name, "two")
-    _written(state.login / "history.jsonl", "anything")
-    assert differing(nothing, one) == differing(one, state.acting()) == differing(one, nothing) == [name]
+    def seen() -> dict[str, str]:
+        return digests(tmp_path, KINDS["claude"].sealed)
+
+    nothing = seen()
+    _written(tmp_path / name, "one")
+    one = seen()
+    _written(tmp_path / name, "two")
+    _written(tmp_path / "history.jsonl", "anything")
+    assert differing(nothing, one) == differing(one, seen()) == differing(one, nothing) == [name]
 
 
 def test_a_link_counts_by_where_it_leads_and_a_huge_file_by_its_size(tmp_path: Path) -> None:

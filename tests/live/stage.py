@@ -6,6 +6,7 @@ does not work from there.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import uuid
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.ports import Brief, Program
 from tests.live.speech import SPEECHES
-from tests.live.starting import lodged
+from tests.live.starting import SYSTEM_PATH, lodged
 from tests.model import Hang, Say, answer
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class LiveStage:
             case "hangs" | "ignores TERM":
                 return (here,)
             case "hangs with a child of its own session":
-                return self.runs("setsid sleep 300 & sleep 0.1; echo gone"), here
+                return self.runs("setsid sleep 300 > /dev/null 2>&1 < /dev/null & echo gone"), here
             case "hangs in its first start":
                 return self.makes(), here, made
             case "works slowly":
@@ -129,15 +130,13 @@ def verdict_failing(item: int) -> dict[str, Any]:
     }
 
 
-def git(folder: Path, *arguments: str) -> None:
+def git(folder: Path, *arguments: str) -> str:
     """Run git as somebody without a configuration."""
-    subprocess.run(
+    return subprocess.run(
         ["git", "-c", "user.name=Ada", "-c", "user.email=ada@localhost", *arguments],  # noqa: S607
         cwd=folder,
         check=True,
-        env={
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "GIT_CONFIG_GLOBAL": "/dev/null",
-            "GIT_CONFIG_SYSTEM": "/dev/null",
-        },
-    )
+        capture_output=True,
+        text=True,
+        env={"PATH": SYSTEM_PATH, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+    ).stdout

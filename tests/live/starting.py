@@ -31,11 +31,17 @@ _CLAUDE: Final = {
     "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
     "CLAUDE_CODE_MAX_RETRIES": "1",
 }
-_OPENCODE: Final = {
-    "OPENCODE_DISABLE_AUTOUPDATE": "1",
-    "OPENCODE_DISABLE_MODELS_FETCH": "1",
-    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+QUIET: Final[Mapping[str, Mapping[str, str]]] = {
+    "claude": _CLAUDE,
+    "claude-acp": _CLAUDE,
+    "gemini": {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"},
+    "opencode": {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    },
 }
+"""What keeps an agent from asking anybody but its model."""
 _CODEX_CONFIG: Final = """\
 model = "gpt-5.5-codex"
 model_provider = "loop"
@@ -97,33 +103,49 @@ class NotLoopback(Exception):
 
 def lodged(agent: str, home: Path, url: str) -> Lodging:
     """Furnish a HOME that is not there yet, as that of somebody who has used the agent before."""
+    home.mkdir(parents=True)
+    path = f"{NODE.path.parent}:{SYSTEM_PATH}"
+    own = _furnished(agent, home, url)
+    return Lodging(agent, home, {"PATH": path, "LANG": "C.UTF-8", **QUIET.get(agent, {}), **own})
+
+
+def household(home: Path, programs: Path, urls: Mapping[str, str]) -> dict[str, str]:
+    """Furnish one HOME for a person who has installed several agents; give the person's environment.
+
+    What keeps an agent quiet is in the program on the PATH: asbuilt passes on only what it must.
+    """
+    home.mkdir(parents=True)
+    programs.mkdir()
+    own: dict[str, str] = {}
+    for agent, url in urls.items():
+        own |= _furnished(agent, home, url)
+        program = AGENTS[agent].path
+        quiet = " ".join(f"{name}={value}" for name, value in QUIET.get(agent, {}).items())
+        (programs / program.name).write_text(f'#!/bin/sh\n{quiet} exec {program} "$@"\n')
+        (programs / program.name).chmod(0o755)
+    path = f"{programs}:{NODE.path.parent}:{SYSTEM_PATH}"
+    return {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", **own}
+
+
+def _furnished(agent: str, home: Path, url: str) -> dict[str, str]:
     if urlsplit(url).hostname != "127.0.0.1":
         raise NotLoopback(url)
-    home.mkdir(parents=True)
-    own: dict[str, str]
     match agent:
         case "claude" | "claude-acp":
             (home / ".claude").mkdir()
-            own = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY, **_CLAUDE}
+            return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
         case "codex-acp":
             _write(home / ".codex" / "config.toml", _CODEX_CONFIG.format(url=url))
-            own = {"OPENAI_API_KEY": KEY}
+            return {"OPENAI_API_KEY": KEY}
         case "gemini":
             _write(home / ".gemini" / "settings.json", json.dumps(_GEMINI_SETTINGS))
-            own = {
-                "GEMINI_API_KEY": KEY,
-                "GOOGLE_GEMINI_BASE_URL": url,
-                "GEMINI_CLI_TRUST_WORKSPACE": "true",
-                "GEMINI_CLI_NO_RELAUNCH": "true",
-            }
+            return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
         case "opencode":
             _write(home / ".config" / "opencode" / "opencode.json", json.dumps(_opencode(url)))
             (home / ".local" / "share" / "opencode").mkdir(parents=True)
-            own = dict(_OPENCODE)
+            return {}
         case _:
             raise ValueError(agent)
-    path = f"{NODE.path.parent}:{SYSTEM_PATH}"
-    return Lodging(agent, home, {"PATH": path, "LANG": "C.UTF-8", **own})
 
 
 def _opencode(url: str) -> dict[str, Any]:

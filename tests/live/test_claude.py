@@ -96,6 +96,7 @@ def test_a_verifier_hands_in_its_verdict_by_schema_and_has_no_tool_that_writes(s
     assert not (stage.workspace / "made.txt").exists()
 
 
+@pytest.mark.long
 def test_a_verifier_that_only_talks_has_given_no_verdict(stage: LiveStage) -> None:
     talk = [answer(Say("All of it passes.")) for _ in range(4)]
     brief = started_with(stage, stage.playing(*talk, role="verify", writable=False))
@@ -103,6 +104,7 @@ def test_a_verifier_that_only_talks_has_given_no_verdict(stage: LiveStage) -> No
     assert (result.ending, result.verdict) == ("done", None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("refused", "ending", "cause"),
     [
@@ -177,6 +179,7 @@ def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage)
     assert {request.headers["authorization"] for request in model} == {"Bearer no-real-token"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("limit", "cause"), [({"max_turns": 1}, "max_turns"), ({"budget_usd": 0.01}, "budget")]
 )
@@ -234,6 +237,7 @@ def test_one_that_was_killed_before_its_first_word_begins_again(stage: LiveStage
     assert (result.ending, result.says, result.starts) == ("done", "made it", 2)
 
 
+@pytest.mark.long
 def test_one_that_is_cancelled_is_asked_first_and_says_what_it_cost(stage: LiveStage) -> None:
     brief = started_with(stage, stage.playing(stage.runs("ls"), answer(Say("here I am"), ends="hanging")))
     until(has_said(stage, brief))
@@ -257,7 +261,7 @@ def test_settings_of_the_user_are_held_by_the_ring_and_new_ones_fail_the_attempt
     result = ended(stage, brief)
     assert (login / "settings.json").read_text() == before
     assert result.ending == "failed"
-    assert result.reason.startswith(f"While it worked, CLAUDE.md changed in {login}: ")
+    assert f"is not as it was: {login}/CLAUDE.md. " in result.reason
 
 
 def test_without_a_login_in_a_file_nothing_of_the_users_is_writable(stage: LiveStage) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from asbuilt.agents import claude_messages as say
 from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Turn, stopped
 from asbuilt.agents.capture import Lines
-from asbuilt.agents.claude_cost import account_in, used_by, used_without_end
+from asbuilt.agents.claude_cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
 from asbuilt.agents.claude_messages import (
     LINE_CAP,
@@ -40,18 +40,16 @@ from asbuilt.agents.claude_messages import (
 from asbuilt.agents.claude_state import State, can_go_on, session_of, state_of
 from asbuilt.agents.claude_tools import GIVEN, GIVEN_TO_READ, call_of
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
-from asbuilt.agents.sealing import differing
 from asbuilt.policy.kinds import KINDS
 from asbuilt.proof.opinion import form
 
 if TYPE_CHECKING:
     from asbuilt.agents.adapter import Emit, Gate, Seat
-    from asbuilt.agents.claude_cost import Account
+    from asbuilt.agents.claude_cost import Tally
     from asbuilt.agents.claude_messages import Message
     from asbuilt.ports import Brief
 
 _PIECE: Final = 1 << 18
-_NAMED: Final = 3
 _WAYS_IN: Final = tuple(name for name in KINDS["claude"].variables if name != "CLAUDE_CONFIG_DIR")
 _LEAVES_S: Final = 30
 """How long it may take to go once its turn is over."""
@@ -70,11 +68,13 @@ class Claude:
         """Let it work until its turn is over."""
         state = state_of(self._seat, brief)
         state.prepare()
-        before = state.acting()
+        if state.own or self._seat.level == "none":
+            # Else nothing of it can change through the agent, and the user may edit their own settings.
+            self._seat.seal(state.login, KINDS["claude"].sealed)
         session, goes_on = self._session(brief, state)
         emit(Conversed(session=session))
-        account = account_in(state.transcript(session) if goes_on else None)
-        left = _left_of(brief.program.budget_usd, account)
+        tally = tally_in(state.transcript(session) if goes_on else None)
+        left = _left_of(brief.program.budget_usd, tally)
         if left is not None and left <= 0:
             return stopped("budget", f"Its budget of ${brief.program.budget_usd:g} is spent.")
         variables, helper = state.ways_in(_WAYS_IN)
@@ -92,11 +92,10 @@ class Claude:
         await self._listen(process, heard, gate, emit)
         code = await self._left(process)
         if heard.ended is not None:
-            emit(used_by(heard.ended, account))
-        elif used := used_without_end(account_in(state.transcript(session))):
+            emit(used_by(heard.ended, tally))
+        elif used := used_without_end(tally_in(state.transcript(session))):
             emit(used)
-        turn = turn_of(code, heard, brief, last_words=self._seat.last_words())
-        return _unless_changed(turn, state, before)
+        return turn_of(code, heard, brief, last_words=self._seat.last_words())
 
     def _session(self, brief: Brief, state: State) -> tuple[str, bool]:
         """Choose the conversation: an earlier start's if it has words, else one of this start's own."""
@@ -121,7 +120,7 @@ class Claude:
             case Begun(version=version, tools=tools):
                 emit(Noted(text=f"Claude Code {version} with {', '.join(tools)}."))
             case Hooked(request=request, call=call, cwd=cwd):
-                self._where[call] = cwd
+                self._where |= {call: cwd} if cwd else {}
                 await self._tell(say.ask_us(request))
             case Asked():
                 await self._answer(message, gate)
@@ -166,11 +165,11 @@ class Claude:
         await self._tell(say.interrupt())
         self._close()
 
-    async def _left(self, process: asyncio.subprocess.Process) -> int:
+    async def _left(self, process: asyncio.subprocess.Process) -> int | None:
         try:
             return await asyncio.wait_for(process.wait(), _LEAVES_S)
         except TimeoutError:
-            return -1
+            return None
 
     def _close(self) -> None:
         if self._process is not None and self._process.stdin is not None:
@@ -207,19 +206,6 @@ def arguments(
     )
 
 
-def _left_of(budget_usd: float | None, account: Account) -> float | None:
+def _left_of(budget_usd: float | None, tally: Tally) -> float | None:
     """Say what is left of a budget: Claude Code holds each of its processes to it, not the conversation."""
-    return None if budget_usd is None else budget_usd - account.told_usd
-
-
-def _unless_changed(turn: Turn, state: State, before: dict[str, str]) -> Turn:
-    changed = differing(before, state.acting())
-    if not changed:
-        return turn
-    named = ", ".join(changed[:_NAMED]) + (" and more" if changed[_NAMED:] else "")
-    return Turn(
-        ending="failed",
-        reason=f"While it worked, {named} changed in {state.login}: when claude next starts it would act."
-        " Look at it first.",
-        says=turn.says,
-    )
+    return None if budget_usd is None else budget_usd - tally.told_usd

@@ -9,12 +9,13 @@ The one rule: nothing is counted twice, and what cannot be priced is unknown.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.adapter import Used
 from asbuilt.agents.claude_messages import Tokens, tokens_in
+from asbuilt.agents.claude_state import lines_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
     from asbuilt.agents.claude_messages import Ended
 
-_CAP: Final = 64 << 20
+_HELPERS: Final = 500
 _WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)
 """How the kinds of tokens are priced against each other, roughly: only for what a killed process has used."""
 
 
 @dataclass(slots=True)
-class Account:
+class Tally:
     """What a transcript says was used, and how much of that its last figure covers."""
 
     told_usd: float = 0.0
@@ -44,49 +45,50 @@ class Account:
         return sum((tokens for _, tokens in self.owed.values()), Tokens())
 
 
-def account_in(transcript: Path | None) -> Account:
+def tally_in(transcript: Path | None) -> Tally:
     """Read a transcript and what its helpers have left beside it; a line that is none is left out."""
-    account = Account()
+    tally = Tally()
     if transcript is None:
-        return account
-    _take(account, _lines(transcript))
-    for helper in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
-        later = (one for one in _lines(helper) if str(one.get("timestamp", "")) > account.told_at)
-        _take(account, later if account.told_at else _lines(helper))
-    return account
+        return tally
+    _take(tally, lines_in(transcript))
+    helpers = (transcript.with_suffix("") / "subagents").glob("*.jsonl")
+    for helper in sorted(islice(helpers, _HELPERS)):
+        later = (one for one in lines_in(helper) if str(one.get("timestamp", "")) > tally.told_at)
+        _take(tally, later if tally.told_at else lines_in(helper))
+    return tally
 
 
-def _take(account: Account, lines: Iterable[dict[str, Any]]) -> None:
+def _take(tally: Tally, lines: Iterable[dict[str, Any]]) -> None:
     at = ""
     for line in lines:
         at = max(at, str(line.get("timestamp", "")))
         match line:
             case {"type": "cost-state", "totalCostUSD": int() | float() as told}:
-                account.told_usd, account.told_at = float(told), at
-                account.owed.clear()
+                tally.told_usd, tally.told_at = float(told), at
+                tally.owed.clear()
             case {
                 "type": "assistant",
                 "message": {"id": str(key), "model": str(model), "usage": dict(usage)},
             }:
-                _, before = account.owed.get(key, ("", Tokens()))
+                _, before = tally.owed.get(key, ("", Tokens()))
                 # One answer is several lines, and only the last of them has all of its tokens.
-                account.owed[key] = (model, max(before, tokens_in(usage), key=lambda one: one.output))
+                tally.owed[key] = (model, max(before, tokens_in(usage), key=lambda one: one.output))
             case _:
                 pass
 
 
-def used_by(ended: Ended, before: Account) -> Used:
+def used_by(ended: Ended, before: Tally) -> Used:
     """Say what a turn has used that told its figures, with what the processes killed before it have used."""
     sums = ended.used + before.owed_tokens
     return _used(sums, _cost(ended, before))
 
 
-def used_without_end(account: Account) -> Used | None:
+def used_without_end(tally: Tally) -> Used | None:
     """Say what was used by a conversation that will tell no figure any more; None when nothing was."""
-    return _used(account.owed_tokens, None) if account.owed else None
+    return _used(tally.owed_tokens, None) if tally.owed else None
 
 
-def _cost(ended: Ended, before: Account) -> float | None:
+def _cost(ended: Ended, before: Tally) -> float | None:
     if ended.cost_usd is None:
         return None
     spent = max(ended.cost_usd - before.told_usd, 0.0)
@@ -108,18 +110,3 @@ def _used(sums: Tokens, cost: float | None) -> Used:
     return Used(
         input_tokens=sums.fresh + sums.written + sums.cached, output_tokens=sums.output, cost_usd=cost
     )
-
-
-def _lines(file: Path) -> Iterable[dict[str, Any]]:
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(_CAP)
-    except OSError:
-        return
-    for line in content.splitlines():
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(data, dict):
-            yield data

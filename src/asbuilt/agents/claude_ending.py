@@ -49,8 +49,8 @@ class Heard:
     ended: Ended | None = None
 
 
-def turn_of(code: int, heard: Heard, brief: Brief, *, last_words: str) -> Turn:
-    """Say how it ended."""
+def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) -> Turn:
+    """Say how it ended; without an exit code it has not gone although its turn was over."""
     ended = heard.ended
     if ended is None:
         return stopped("crash", f"claude {_how(code)}{_quoted(last_words)}.", says=heard.says)
@@ -61,7 +61,8 @@ def turn_of(code: int, heard: Heard, brief: Brief, *, last_words: str) -> Turn:
             says=ended.text or heard.says,
             verdict=_verdict(ended.structured, brief),
         )
-    reason = ended.text.strip()[:500] or f"claude {_how(code)}{_quoted(last_words)}."
+    says_why = ended.text.strip()[:500] if ended.is_error else ""
+    reason = says_why or f"claude {_how(code)}{_quoted(last_words)}."
     cause = _cause(ended, heard)
     if cause is None:
         return Turn(ending="failed", reason=reason, says=heard.says)
@@ -99,7 +100,9 @@ def _resets_at(seconds: int | None, text: str) -> str | None:
         return None
 
 
-def _how(code: int) -> str:
+def _how(code: int | None) -> str:
+    if code is None:
+        return "did not go when its turn was over"
     number = -code if code < 0 else code - 128 if code in _SIGNALLED else 0
     return f"was ended by signal {number}" if number else f"ended with exit code {code}"
 

@@ -164,11 +164,11 @@ def message_in(line: bytes) -> Message:
 
 def _asked(request: str, subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
-        case "hook_callback", {
-            "input": {"hook_event_name": "PreToolUse", "cwd": str(cwd)},
-            "tool_use_id": str(call),
-        }:
-            return Hooked(request, call, cwd)
+        case "hook_callback", _:
+            # However it looks, it is answered: a hook that hears an error lets its call through.
+            told = rest.get("input")
+            cwd = told.get("cwd") if isinstance(told, dict) else None
+            return Hooked(request, str(rest.get("tool_use_id") or ""), cwd if isinstance(cwd, str) else "")
         case "can_use_tool", {"tool_name": str(tool), "input": dict(given)}:
             return Asked(request, str(rest.get("tool_use_id", "")), tool, given)
         case _:
