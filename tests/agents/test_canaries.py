@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +70,8 @@ def test_a_ring_with_a_hole_is_noticed_and_one_that_holds_is_not(tmp_path: Path)
     level = probe().for_work
     assert level != "none", "no ring holds here; `asbuilt doctor` says what helps"
     machine = Machine(root=tmp_path / "m", level=level)
-    targets = (machine.workspace.parent, machine.home)
+    # The last is read-only there; what is below /tmp is another folder.
+    targets = (machine.workspace.parent, machine.home, Path(sys.prefix))
     asyncio.run(try_ring(level, _request(machine), targets))
     with pytest.raises(Unheld, match=f"The ring {level} let a write to {machine.home} through"):
         asyncio.run(try_ring(level, _request(machine, writable=(machine.home,)), targets))

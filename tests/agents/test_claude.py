@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -307,6 +308,22 @@ def test_a_conversation_without_words_is_not_taken_up(tmp_path: Path) -> None:
     assert not can_go_on(None)
     assert not can_go_on(_written(tmp_path / "s.jsonl", '{"type":"queue-operation"}'))
     assert can_go_on(_written(tmp_path / "s.jsonl", '{"type":"user"}'))
+
+
+def test_a_pipe_or_a_link_in_the_place_of_a_transcript_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.jsonl")
+    (tmp_path / "t.jsonl").symlink_to(_written(tmp_path / "elsewhere", '{"type":"user"}'))
+    assert not can_go_on(tmp_path / "s.jsonl")
+    assert not can_go_on(tmp_path / "t.jsonl")
+    assert tally_in(tmp_path / "s.jsonl").owed == {}
+
+
+def test_a_link_in_the_place_of_its_folder_leads_us_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".claude").symlink_to(tmp_path / "elsewhere")
+    State(config=tmp_path / ".claude", login=tmp_path / "login", is_default=True).prepare()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert [path.name for path in (tmp_path / ".claude").iterdir()] == [".claude.json"]
 
 
 def test_each_start_would_begin_a_conversation_of_its_own() -> None:

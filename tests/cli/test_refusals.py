@@ -218,6 +218,7 @@ CASES = [
         "run rate-limit --agent claude",
         _chosen('agents.claude.command = "/bin/true"\nagents.min_model = "opus"\n'),
     ),
+    Case("cli/tell.py a note of {} characters is not one that is carried", "tell rate-limit ''"),
     Case("cli/run.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 PLACEHOLDERS = {

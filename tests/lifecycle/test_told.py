@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import current, next_move
 from asbuilt.lifecycle.progress import progress, waits_for
 from tests.lifecycle.test_phases import World, options, whole_runs
@@ -57,3 +58,30 @@ def test_a_run_waits_for_a_person_exactly_when_its_next_move_does(
         assert (told.kind == "nobody") == isinstance(move, phases.End)
         assert (told.kind == "agent") == isinstance(move, phases.Attempt)
         assert told.until == (move.until if isinstance(move, phases.Wait) else None)
+
+
+NOTED = ("plan.noted", {"note": "Redis 6 is what we run", "by": "ann"})
+AGAIN = ("plan.noted", {"note": "no functions", "by": "ann"})
+
+
+def _begun(run: str, number: int, notes: int = 0) -> tuple[str, dict[str, Any]]:
+    return "attempt.begun", {"run": run, "phase": "1", "number": number, "role": "implement", "notes": notes}
+
+
+def test_a_note_goes_to_the_next_attempt_and_to_no_other() -> None:
+    started = ("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})
+    facts = fold("r2", {}, [NOTED, started, AGAIN])
+    assert facts.untold == ["Redis 6 is what we run", "no functions"]
+    facts = fold("r2", {}, [NOTED, started, _begun("r2", 1, 1), AGAIN])
+    assert (facts.phases["1"].attempts[0].notes, facts.untold) == (
+        ("Redis 6 is what we run",),
+        ["no functions"],
+    )
+    facts = fold("r2", {}, [NOTED, _begun("r1", 1, 1), started, AGAIN, _begun("r2", 1, 1), _begun("r2", 2)])
+    assert [one.notes for one in facts.phases["1"].attempts] == [("no functions",), ()]
+
+
+def test_a_note_that_comes_while_an_attempt_begins_is_not_lost() -> None:
+    started = ("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})
+    facts = fold("r2", {}, [NOTED, started, AGAIN, _begun("r2", 1, 1)])
+    assert facts.untold == ["no functions"]

@@ -36,6 +36,8 @@ def _said(text: str) -> str | None:
         "npm install && npm test",
         "timeout 60 pytest",
         "ls # then git push",
+        "git branch --show-current && git remote -v && git tag && git stash list && git worktree list",
+        "git branch --list 'feat/*' && git tag -l v1",
         "cd sub && touch a",
         "test -f a && echo yes || echo no",
         "x=$(git rev-parse HEAD); echo $x",
@@ -61,6 +63,12 @@ def test_ordinary_work_is_let_through(text: str) -> None:
         "git checkout -b x",
         "git config core.hooksPath x",
         "git stash",
+        "git stash list pop",
+        "git branch new",
+        "git branch --list -D main",
+        "git branch -D main",
+        "git remote add x y",
+        "git worktree",
         "git diff --output=x",
         "true && git commit",
         "false || git commit",
@@ -146,5 +154,13 @@ def test_any_text_is_read_to_its_end(text: str) -> None:
     assert said is None or said != ""
 
 
-def test_a_command_that_is_nested_without_end_is_refused() -> None:
-    assert _said("eval " * 20 + "ls") == "The command is nested too deeply."
+@pytest.mark.parametrize(
+    "text", ["eval " * 20 + "ls", "$(" * 50_000, "`$(" * 30_000, "<(" * 50_000, "find -exec " * 9_000]
+)
+def test_a_command_that_is_nested_without_end_is_refused(text: str) -> None:
+    assert _said(text) == "The command is nested too deeply."
+
+
+@pytest.mark.parametrize("text", ["(" * 99_000, "nice " * 20_000 + "git push", "$() " * 24_000, "'" * 99_000])
+def test_a_long_command_is_read_to_its_end(text: str) -> None:
+    assert (_said(text) is None) == ("git" not in text)

@@ -9,12 +9,13 @@ The one rule: nothing is counted twice, and what cannot be priced is unknown.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.adapter import Used
 from asbuilt.agents.claude_messages import Tokens, tokens_in
+from asbuilt.agents.claude_state import lines_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from asbuilt.agents.claude_messages import Ended
 
-_CAP: Final = 64 << 20
+_HELPERS: Final = 500
 _WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)
 """How the kinds of tokens are priced against each other, roughly: only for what a killed process has used."""
 
@@ -49,10 +50,11 @@ def tally_in(transcript: Path | None) -> Tally:
     tally = Tally()
     if transcript is None:
         return tally
-    _take(tally, _lines(transcript))
-    for helper in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
-        later = (one for one in _lines(helper) if str(one.get("timestamp", "")) > tally.told_at)
-        _take(tally, later if tally.told_at else _lines(helper))
+    _take(tally, lines_in(transcript))
+    helpers = (transcript.with_suffix("") / "subagents").glob("*.jsonl")
+    for helper in sorted(islice(helpers, _HELPERS)):
+        later = (one for one in lines_in(helper) if str(one.get("timestamp", "")) > tally.told_at)
+        _take(tally, later if tally.told_at else lines_in(helper))
     return tally
 
 
@@ -108,18 +110,3 @@ def _used(sums: Tokens, cost: float | None) -> Used:
     return Used(
         input_tokens=sums.fresh + sums.written + sums.cached, output_tokens=sums.output, cost_usd=cost
     )
-
-
-def _lines(file: Path) -> Iterable[dict[str, Any]]:
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(_CAP)
-    except OSError:
-        return
-    for line in content.splitlines():
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(data, dict):
-            yield data

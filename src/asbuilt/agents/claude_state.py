@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.agents.folder import Unreadable, read_shared, write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from asbuilt.agents.adapter import Seat
     from asbuilt.ports import Brief
 
 _LOGIN: Final = ".credentials.json"
 _RENEWING: Final = ".oauth_refresh.lock"
 _CAP: Final = 16 << 20
+_TRANSCRIPT: Final = 256 << 20
 _QUIET: Final = {
     "DISABLE_AUTOUPDATER": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -88,6 +91,9 @@ class State:
 
     def prepare(self) -> None:
         """Have its folder there, with whose login it is, and with nothing that would start a program."""
+        if self.config.is_symlink():
+            # An earlier start may have put it there, for us to write to where it leads.
+            self.config.unlink()
         self.config.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self.config / ".claude.json"
         if not file.exists():
@@ -118,9 +124,19 @@ def session_of(brief: Brief, start: int) -> str:
 
 def can_go_on(transcript: Path | None) -> bool:
     """Tell whether there is a conversation to take up: one that was killed too early has no words yet."""
-    if transcript is None:
-        return False
+    return transcript is not None and any(line.get("type") == "user" for line in lines_in(transcript))
+
+
+def lines_in(transcript: Path) -> Iterator[dict[str, Any]]:
+    """Read a transcript, as one reads what an agent could write: lines that are none are left out."""
     try:
-        return b'"type":"user"' in read_shared(transcript, cap=1 << 30)
+        content = read_shared(transcript, cap=_TRANSCRIPT)
     except Unreadable:
-        return False
+        return
+    for line in content.splitlines():
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            yield data

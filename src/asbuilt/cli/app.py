@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
     "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
     "watch": Lazy("asbuilt.cli.watch:command", "look on; Ctrl-C leaves it running"),
+    "tell": Lazy("asbuilt.cli.tell:command", "a note for the next attempt, in your words"),
     "pause": Lazy("asbuilt.cli.pause:command", "let a run wait at its next safe point"),
     "stop": Lazy("asbuilt.cli.stop:command", "end a run; all work is kept"),
     "resume": Lazy("asbuilt.cli.resume:command", "go on after a stop, a limit, a failure, a crash"),

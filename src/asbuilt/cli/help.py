@@ -15,6 +15,7 @@ Plan    plan        list show check new mark open import export
         approve     everything that waits for a person
 Run     run         --finish all phases, --auto unattended
         watch       look on; Ctrl-C leaves it running
+        tell        a note for the next attempt, in your words
         pause       let a run wait at its next safe point
         stop        end a run; all work is kept; --all
         resume      go on after a stop, a limit, a failure, a crash

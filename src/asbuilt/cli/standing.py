@@ -108,6 +108,8 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     for phase in view.phases:
         _show_phase(screen, phase, now)
     answer(door, "", told.sentence)
+    for one in view.notes:
+        answer(door, "Note     ", one)
     if view.spent.brief:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
     if told.command:

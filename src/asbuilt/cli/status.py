@@ -143,6 +143,7 @@ def _json(view: PlanView, moment: Moment) -> dict[str, Any]:
         ],
         "waits_for": waiting(view, moment).as_json(moment.now),
         "cost": view.spent.plain,
+        "notes": list(view.notes),
         "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,
         "run": as_json(view.run) if view.run else None,
     }

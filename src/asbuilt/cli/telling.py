@@ -165,6 +165,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         "by hand" if data.get("by") == "hand" else "every phase of the plan is done",
         True,
     ),
+    "plan.noted": lambda data: ("NOTE", f"{data['by']} tells the next attempt: {data['note']}", True),
     "plan.compared": lambda _: ("COMPARED", "the plan's text with what is proven", False),
     "plan.differs": lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True),
     "signoff.wanted": lambda data: ("SIGN-OFF", str(data["question"]), False),

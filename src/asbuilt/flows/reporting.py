@@ -107,6 +107,7 @@ class _Gathering:
             agent=str(self.told(f"{key}/begun/1").get("agent", "")),
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,
+            notes=attempt.notes,
             spent=total(used for of, used in costs.items() if of == name or of.startswith(f"{name}v")),
         )
 

@@ -12,6 +12,7 @@ from asbuilt.flows import environment
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.events import append, hold, open_plan
 from asbuilt.journal.ids import new_id
+from asbuilt.lifecycle.folding import NOTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,6 +123,21 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
                 data={"run": run.run},
             )
     return bool(moved) or pauses.is_open
+
+
+def note(store: Store, address: Address, slug: str, *, text: str, asker: Asker) -> None:
+    """Leave a note for the plan's next attempt, in whatever run it begins."""
+    with store.write() as session:
+        open_plan(session, address, slug)
+        hold(session, address)
+        append(
+            session,
+            address,
+            key=f"note/{new_id()}",
+            kind=NOTED,
+            actor=asker.actor,
+            data={"note": text, "by": asker.actor},
+        )
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts

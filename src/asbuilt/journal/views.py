@@ -83,6 +83,8 @@ class PlanView(NamedTuple):
     """What stands of each phase after all runs; empty while no run has begun."""
     spent: Spent
     """What all runs have used."""
+    notes: tuple[str, ...] = ()
+    """What people have told the next attempt."""
 
     @property
     def done(self) -> int:
@@ -189,6 +191,7 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
         _run_view(session, *newest) if newest else None,
         _phases(chain([newest] if newest else [], told), events, session.now),
         _spent(events),
+        tuple(newest[1].untold if newest else fold("", {}, events).untold),
     )
 
 

@@ -48,8 +48,9 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         if kind == NOTED:
             facts.untold.append(str(data["note"]))
         if data.get("run") != run:
-            # Notes are for the plan's next attempt, in whatever run it begins.
-            del facts.untold[: int(data.get("notes", 0))]
+            if kind == "attempt.begun":
+                # Notes are for the plan's next attempt, in whatever run it begins.
+                del facts.untold[: int(data.get("notes", 0))]
             continue
         if "attempt" in data:
             facts.costs[data["attempt"]] = spent_in(data)

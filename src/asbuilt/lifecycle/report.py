@@ -48,6 +48,8 @@ class AttemptAccount(NamedTuple):
     ended_at: str = ""
     spent: Spent = Spent()
     """Of the agent and of its verifiers."""
+    notes: tuple[str, ...] = ()
+    """What people told it."""
 
     @property
     def was_cut_off(self) -> bool:

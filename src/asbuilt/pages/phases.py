@@ -306,6 +306,7 @@ def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Poin
     ending = "says that it is done" if one.ending == "done" else one.ending
     reason = f": {one.reason}" if one.reason and one.ending != "done" else ""
     below: list[Words] = [(Said(one.agent or "the agent", one.says),)] if one.says else []
+    below += [(f"A person told it: {note}",) for note in one.notes]
     below += failures_of(one)
     if one.kept:
         name = f"{account.name}.{phase.id}.{one.number}"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 ACTING_FOLDERS = (".claude", ".codex", ".gemini", ".opencode", ".cursor", ".husky", ".githooks")
 """In a workspace: settings and hooks that would act later, in an agent's next start or in a person's git."""
 ACTING_FILES = (".mcp.json", "opencode.json", "opencode.jsonc", ".cursorrules")
-OUR_TOOLS = ("submit_verdict",)
 
 _WRITES: tuple[Runs, bool, bool, bool] = ("plain", True, True, False)
 _READS: tuple[Runs, bool, bool, bool] = ("held", False, False, False)

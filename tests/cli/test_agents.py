@@ -1,0 +1,127 @@
+"""`asbuilt agents` and `asbuilt tell`, as somebody types them; programs on PATH are ours and do nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from asbuilt.agents.ring import probe
+from tests.cli.plans import RATE_LIMIT, put
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def typed(folder: Path, environ: dict[str, str], *arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "asbuilt", *arguments],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def asked(folder: Path, environ: dict[str, str], *arguments: str) -> Any:  # noqa: ANN401 - JSON
+    code, said, complained = typed(folder, environ, *arguments, "--json")
+    assert said, (code, complained)
+    return json.loads(said)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, environ: dict[str, str]) -> Path:
+    """Two programs that only know their version, before all others on PATH."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, version in (("claude", "2.1.325 (Claude Code)"), ("gemini", "0.61.0")):
+        (programs / name).write_text(f"#!/bin/sh\n[ -z \"$ANTHROPIC_API_KEY\" ] && echo '{version}'\n")
+        (programs / name).chmod(0o755)
+    environ["PATH"] = f"{programs}:{environ['PATH']}"
+    return programs
+
+
+@pytest.mark.usefixtures("installed")
+def test_agents_list_says_who_is_here_and_who_would_have_which_role(
+    shop: Path, environ: dict[str, str]
+) -> None:
+    environ["ANTHROPIC_API_KEY"] = "sk-test"
+    code, said, _ = typed(shop, environ, "agents", "list")
+    ring = {"bwrap": "bubblewrap", "seatbelt": "Seatbelt"}.get(probe().for_work, "none")
+    assert (code, said.splitlines()) == (
+        0,
+        [
+            f"  AGENT       VERSION  SIGNED IN  THROUGH  {'RING':<{len(ring)}}  ROLES",
+            f"✓ claude      2.1.325  by key     control  {ring}  implement, fix",
+            "– codex       not installed",
+            f"✓ gemini      0.61.0   unknown    ACP      {ring}  verify",
+            "– opencode    not installed",
+            "– claude-acp  not installed",
+        ],
+    )
+    assert "sk-test" not in json.dumps(asked(shop, environ, "agents", "list"))
+
+
+def test_agents_test_tries_the_ring_the_gate_and_the_agent_itself(
+    shop: Path, environ: dict[str, str]
+) -> None:
+    told = asked(shop, environ, "agents", "test", "scripted", "--live")
+    assert [(one["name"], one["held"]) for one in told["trials"]] == [
+        ("ring", True),
+        ("gate", True),
+        ("live", True),
+    ]
+    assert told["trials"][2]["said"] == (
+        "scripted was told to write outside, and nothing is there; 1 call refused"
+    )
+    state = shop.parent / "home/.local/state/asbuilt"
+    assert [*(state / "trials").iterdir()] == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_agent_that_does_not_even_start_is_not_called_held(shop: Path, environ: dict[str, str]) -> None:
+    code, said, _ = typed(shop, environ, "agents", "test", "gemini", "--live")
+    assert code == 4
+    assert [line[:7].split() for line in said.splitlines() if line[:1] != " "] == [
+        ["✓", "ring"],
+        ["✓", "gate"],
+        ["!", "live"],
+    ]
+
+
+def test_a_note_is_kept_with_its_teller_and_shown(shop: Path, environ: dict[str, str]) -> None:
+    put(shop, rate_limit=RATE_LIMIT)
+    for arguments in (
+        ["add", "."],
+        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *arguments], cwd=shop, check=True, env=environ)  # noqa: S607
+    code, said, _ = typed(shop, environ, "tell", "rate-limit", "Redis 6 is what we run")
+    assert (code, said) == (
+        0,
+        "rate-limit   The next attempt is told so. Criteria and checks are as they were.\n",
+    )
+    _, log, _ = typed(shop, environ, "log", "rate-limit")
+    assert "tells the next attempt: Redis 6 is what we run" in " ".join(log.split())
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_rehearsal_says_who_works_the_cap_and_where_it_lands(shop: Path, environ: dict[str, str]) -> None:
+    put(shop, rate_limit=RATE_LIMIT)
+    for arguments in (
+        ["add", "."],
+        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *arguments], cwd=shop, check=True, env=environ)  # noqa: S607
+    code, said, _ = typed(shop, environ, "run", "rate-limit", "--dry-run")
+    assert code == 0
+    assert said.splitlines()[-3:] == [
+        "Agents   claude implements, gemini verifies",
+        "Cost     capped at $15.00 (API prices) a run; then it asks",
+        "Lands    on main, when you say so",
+    ]
