@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # fmt: off
 _NETWORK = frozenset((
     "aria2c", "aws", "az", "curl", "dig", "docker", "ftp", "gcloud", "getent", "gh", "glab", "host", "hub",
-    "kubectl", "lftp", "nc", "ncat", "netcat", "nslookup", "ping", "podman", "rsync", "scp", "sftp", "socat", "ssh",
-    "telnet", "tftp", "wget", "xh",
+    "kubectl", "lftp", "nc", "ncat", "netcat", "nslookup", "ping", "podman", "rsync", "scp", "sftp", "socat",
+    "ssh", "telnet", "tftp", "wget", "xh",
 ))
 _LATER = frozenset(("at", "batch", "crontab", "launchctl", "systemctl", "systemd-run"))
 _GIT_READS = frozenset((
