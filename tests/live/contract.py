@@ -37,7 +37,7 @@ class _Staged:
 
 def over(stage: LiveStage, brief: Brief) -> Result:
     """Wait for the end; whatever the agent wrote to stderr is shown when the test fails."""
-    result = ended(stage, brief, seconds=SLOW_S)
+    result = ended(stage, brief, seconds=2 * SLOW_S)
     print(result, (stage.attempts.folder(brief.attempt) / "agent.log").read_text(errors="replace")[-3000:])
     return result
 
@@ -91,6 +91,7 @@ class InFull(_Staged):
     def test_it_cannot_write_where_it_may_only_look(self, stage: LiveStage) -> None:
         brief = started(stage, "writes although it may not", role="verify", writable=False)
         over(stage, brief)
+        assert stage.model.left(SCRIPT) == 0
         assert not (stage.workspace / "made.txt").exists()
 
     def test_it_is_cancelled_with_everything_it_started(self, stage: LiveStage) -> None:
