@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.agents.adapter import Call, Called, Noted, Said, Used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from asbuilt.agents.adapter import Answer, Event
     from asbuilt.policy.roles import Kind
@@ -135,6 +135,17 @@ def reply_of(options: Iterable[object], answers: Iterable[Answer]) -> dict[str, 
     chosen = _option(options, "allow_once" if all(answer.allowed for answer in answers) else "reject_once")
     told = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
     return {"outcome": told}
+
+
+def goes_on(update: Mapping[str, Any], refused: Collection[str]) -> bool:
+    """Tell whether an agent says or does something else than what it was refused."""
+    match update:
+        case {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk" | "plan"}:
+            return True
+        case {"sessionUpdate": "tool_call" | "tool_call_update", "toolCallId": call}:
+            return str(call) not in refused
+        case _:
+            return False
 
 
 def mode_request(opened: Mapping[str, Any], mode: str | None) -> tuple[str, dict[str, Any]] | None:
