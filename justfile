@@ -68,11 +68,11 @@ live *args: agents
     pytest --numprocesses 2 -m live {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") agents journeys live-slice check
+ci: (fuzz-slice "plan" "30") journeys live-slice check
 
 # what the quick agents can do, and of the slow ones what matters most
 [private]
-live-slice:
+live-slice: agents
     pytest --numprocesses 2 -m "live and not long"
 
 # what cannot run here is listed with its reason, never left out in silence

@@ -122,6 +122,6 @@ def test_a_rehearsal_says_who_works_the_cap_and_where_it_lands(shop: Path, envir
     assert code == 0
     assert said.splitlines()[-3:] == [
         "Agents   claude implements, gemini verifies",
-        "Cost     capped at $15.00 (API prices) a run; then it asks",
+        "Cost     no past runs to go by; capped at $15.00 (API prices) a run",
         "Lands    on main, when you say so",
     ]

@@ -219,7 +219,7 @@ CASES = [
         _chosen('agents.claude.command = "/bin/true"\nagents.min_model = "opus"\n'),
     ),
     Case("cli/tell.py a note of {} characters is not one that is carried", "tell rate-limit ''"),
-    Case("cli/run.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
+    Case("cli/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 PLACEHOLDERS = {
     "PLAN": "rate-limit",

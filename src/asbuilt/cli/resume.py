@@ -10,8 +10,9 @@ from asbuilt import wiring
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
-from asbuilt.cli.run import ask_for, look_on, team_for
+from asbuilt.cli.run import ask_for, look_on
 from asbuilt.cli.site import asker, look_at, site_of, the_only
+from asbuilt.cli.terms import team_for
 from asbuilt.errors import DONE
 from asbuilt.flows.requests import go_on
 from asbuilt.journal import runs

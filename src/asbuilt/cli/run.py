@@ -6,13 +6,11 @@ import os
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from asbuilt import wiring
-from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.live.asking import answered
@@ -23,20 +21,20 @@ from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
+from asbuilt.cli.terms import announce, expected_cost, team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped, UsageWrong
-from asbuilt.flows.briefing import agent_of
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.lifecycle.money import caps_in
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView
@@ -97,7 +95,7 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
     site = open_site(door)
     opened = site.desk.open(plan)
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish)
-    announce(door, options)
+    announce(door, options, expected_cost(door, len(_wanted(opened.plan, wish))))
     if not _agreed(door, opened.plan, wish):
         return DONE
     _tell_of_eyes(door, opened.plan, wish)
@@ -240,7 +238,7 @@ def options_for(
         "scope": {key.partition(".")[2]: settings.text(key) for key in SETTINGS if key.startswith("scope.")},
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
-        "limits": {
+        "caps": {
             "usd": settings.dollars("limits.usd") or None,
             "tokens": settings.number("limits.tokens") or None,
             "hours": settings.number("limits.hours") or None,
@@ -264,48 +262,6 @@ def command_in(settings: Settings, key: str) -> str | None:
     """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
     chosen = settings.text(key).strip()
     return "" if chosen == "none" else chosen or None
-
-
-def team_for(
-    settings: Settings, environ: Mapping[str, str], *, agent: str | None, script: str | None
-) -> dict[str, Any]:
-    """Freeze who works and who verifies; what the scripted agent plays is named with it."""
-    team = assigned(roster(settings, environ), settings, agent)
-    if team["implement"].program.kind == SCRIPTED and script is None:
-        raise UsageWrong(
-            "the scripted agent needs a script",
-            why="It does what the script says, and nothing else.",
-            next_step="`--script FILE`; docs/scripted-agent.md says how one is written.",
-        )
-    return {
-        "agent": team["implement"].name,
-        "agents": frozen(team),
-        "script": str(Path(script).absolute()) if script else None,
-    }
-
-
-def terms_of(options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say on what terms a run works: who, for how much at most, and where it lands."""
-    works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
-    said = f"{works} implements and verifies, in two processes"
-    if works != judges:
-        said = f"{works} implements, {judges} verifies"
-    if mends != works:
-        said += f", {mends} mends"
-    cap = caps_in(options).words
-    lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
-    return [
-        ("Agents", said),
-        ("Cost", f"capped at {cap} a run; then it asks" if cap else "no limit is set (limits.usd)"),
-        ("Lands", f"on {options['branch']}, {lands}"),
-    ]
-
-
-def announce(door: Door, options: Mapping[str, Any]) -> None:
-    """Say the terms before anything begins."""
-    for lead, words in terms_of(options):
-        for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):
-            door.screen.talk(row)
 
 
 def _wanted(plan: Plan, wish: Wish) -> list[Phase]:
@@ -354,7 +310,7 @@ def _rehearse(door: Door, name: str, wish: Wish) -> int:
     for phase in phases:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase['id']:<4}{phase['title']}"))
     screen.answer(f"Tests    {printable(options['tests'] or 'detected when the run begins')}")
-    for lead, words in terms_of(options):
+    for lead, words in terms_of(options, expected_cost(door, len(phases))):
         answer(door, f"{lead:<9}", words)
     screen.talk("Nothing was written.")
     return DONE

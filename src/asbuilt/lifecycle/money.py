@@ -6,6 +6,7 @@ The one rule: what an agent did not tell is unknown. It is never counted as noth
 from __future__ import annotations
 
 from datetime import datetime
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,6 +59,20 @@ def total(parts: Iterable[Spent]) -> Spent:
     return Spent(*(sum(column) for column in zip(*every, strict=True))) if every else Spent()
 
 
+NO_PAST: Final = "no past runs to go by"
+
+
+def forecast(past: Iterable[Spent], phases: int) -> str:
+    """Say what so many phases may cost, by what phases have cost before; nobody's word is made up for."""
+    told = [one.usd for one in past if one.usd and not one.usd_untold]
+    if not told or not phases:
+        return NO_PAST
+    usual, most = median(told) * phases, max(told) * phases
+    by = "1 phase" if len(told) == 1 else f"{len(told)} phases"
+    high = f", at most ${most:.2f}" if most > usual else ""
+    return f"about ${usual:.2f}{high}, by {by} proven here"
+
+
 class Caps(NamedTuple):
     """What a run may spend at most; None: nobody has set it."""
 
@@ -87,7 +102,7 @@ UNCAPPED: Final = Caps()
 
 def caps_in(options: Mapping[str, Any]) -> Caps:
     """Read the caps that were frozen into a run's options; runs of old have none."""
-    told = options.get("limits") or {}
+    told = options.get("caps") or {}
     return Caps(told.get("usd"), told.get("tokens"), told.get("hours"))
 
 

@@ -19,8 +19,11 @@ from asbuilt.cli.plan.desk import (
 )
 from asbuilt.cli.plan.picture import draw
 from asbuilt.cli.screen import WIDTH, printable
+from asbuilt.cli.talking import answer
+from asbuilt.cli.terms import expected_cost
 from asbuilt.cli.words import counted
 from asbuilt.errors import UsageWrong
+from asbuilt.lifecycle.money import NO_PAST
 from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.inference import FileSeen, Inference, infer, paths_in
@@ -70,6 +73,15 @@ def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> N
         _show_phase(door, phase)
     else:
         _show_plan(door, desk, opened)
+        _show_cost(door, opened)
+
+
+def _show_cost(door: Door, opened: Opened) -> None:
+    """Say what is left may cost, where phases have cost something before."""
+    left = sum(phase.status is not Status.DONE for phase in opened.plan.phases)
+    expected = expected_cost(door, left) if left else NO_PAST
+    if expected != NO_PAST:
+        answer(door, "Cost ", f"{expected}.")
 
 
 def _contract(desk: Desk, opened: Opened) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""On what terms a run works: who works and verifies, what it may cost, where it lands. Said beforehand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster
+from asbuilt.cli.looking import look
+from asbuilt.errors import UsageWrong
+from asbuilt.flows.briefing import agent_of
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.spending import proven_phases
+from asbuilt.lifecycle.money import caps_in, forecast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.cli.options import Door
+    from asbuilt.settings import Settings
+
+
+def team_for(
+    settings: Settings, environ: Mapping[str, str], *, agent: str | None, script: str | None
+) -> dict[str, Any]:
+    """Freeze who works and who verifies; what the scripted agent plays is named with it."""
+    team = assigned(roster(settings, environ), settings, agent)
+    if team["implement"].program.kind == SCRIPTED and script is None:
+        raise UsageWrong(
+            "the scripted agent needs a script",
+            why="It does what the script says, and nothing else.",
+            next_step="`--script FILE`; docs/scripted-agent.md says how one is written.",
+        )
+    return {
+        "agent": team["implement"].name,
+        "agents": frozen(team),
+        "script": str(Path(script).absolute()) if script else None,
+    }
+
+
+def terms_of(options: Mapping[str, Any], expected: str) -> list[tuple[str, str]]:
+    """Say on what terms a run works: who, what it is expected to cost, and where it lands."""
+    works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
+    said = f"{works} implements and verifies, in two processes"
+    if works != judges:
+        said = f"{works} implements, {judges} verifies"
+    if mends != works:
+        said += f", {mends} mends"
+    cap = caps_in(options).words
+    lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
+    return [
+        ("Agents", said),
+        ("Cost", f"{expected}; " + (f"capped at {cap} a run" if cap else "no limit is set (limits.usd)")),
+        ("Lands", f"on {options['branch']}, {lands}"),
+    ]
+
+
+def expected_cost(door: Door, phases: int) -> str:
+    """Say what so many phases may cost, without making a journal."""
+    _, looking = look(door)
+    if looking is None or looking.repo is None:
+        return forecast((), phases)
+    with looking.journal.store.read() as session:
+        return forecast(proven_phases(session, LOCAL, looking.repo), phases)
+
+
+def announce(door: Door, options: Mapping[str, Any], expected: str) -> None:
+    """Say the terms before anything begins."""
+    for lead, words in terms_of(options, expected):
+        for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):
+            door.screen.talk(row)
