@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from asbuilt.cli.selftest.corpus import Case, read_corpus, where
 from asbuilt.cli.selftest.play import play
 from asbuilt.cli.selftest.stage import lacks
 from asbuilt.cli.selftest.table import Judged, judged
+from tests.live.pinned import pinned
 
 pytestmark = pytest.mark.crash
 WRONG = (Judged.MISSED, Judged.ALARM)
@@ -24,6 +27,8 @@ SLICE = (
     "node-no-change",
     "node-test-skipped",
     "node-ci-changed",
+    "typescript-exit-forced",
+    "typescript-tests-moved",
     "make-make-replaced",
     "make-written-outside",
     "pytest-phase-done",
@@ -38,6 +43,12 @@ CASES = [case for case in read_corpus(where()) if case.name in SLICE]
 
 def test_the_slice_is_in_the_corpus() -> None:
     assert sorted(case.name for case in CASES) == sorted(SLICE)
+
+
+@pytest.fixture(autouse=True)
+def a_node_that_reads_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the pinned node first: the one of the system may be too old for TypeScript."""
+    monkeypatch.setenv("PATH", f"{pinned()['node'].path.parent}:{os.environ['PATH']}")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
