@@ -47,7 +47,7 @@ def test_a_run_at_its_cap_asks_before_it_costs_more_and_a_kill_forgets_nothing(
     writes = '{ write = "greet.py", text = "print(\'hello\')\\n" }'
     shop.turn(IMPLEMENT, writes, spends, '{ say = "done" }')
     shop.lands("greet.py", "plan.md")
-    run = shop.request(mode="phase", limits={"usd": 2.0})
+    run = shop.request(mode="phase", caps={"usd": 2.0})
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
     assert "verifier.begun" not in shop.kinds()

@@ -35,8 +35,8 @@ def answered(move: Move, answer: str) -> Told:
     return "approval.answered", {"run": RUN, "key": move.key, "answer": answer}
 
 
-def after(*more: Told, now: str = NOW, limits: dict[str, float] | None = None) -> Move:
-    return next_move(fold(RUN, {"auto": True, "limits": limits}, [*BEGUN, *more]), now)
+def after(*more: Told, now: str = NOW, caps: dict[str, float] | None = None) -> Move:
+    return next_move(fold(RUN, {"auto": True, "caps": caps}, [*BEGUN, *more]), now)
 
 
 def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
@@ -58,7 +58,7 @@ def test_every_cause_has_its_course_and_its_ending() -> None:
         "usage_limit": ("wait", "limited"),
         "overload": ("back off", "limited"),
         "auth": ("ask, go on", "limited"),
-        "budget": ("ask, begin anew", "failed"),
+        "budget": ("begin anew", "failed"),
         "max_turns": ("begin anew", "failed"),
         "crash": ("begin anew", "crashed"),
         "refusal": ("ask, begin anew", "failed"),
@@ -95,16 +95,22 @@ def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
     assert again == Ask(f"{RUN}/auth/1/1/2", "agent", question, "1")
 
 
-@pytest.mark.parametrize("cause", ["budget", "refusal"])
-def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew(cause: Cause) -> None:
-    assert after(stopped(cause)) == Keep("1", 1)
-    asks = after(stopped(cause), KEPT)
-    assert isinstance(asks, Ask)
-    assert asks.key == f"{RUN}/{cause}/1/1/1"
-    assert after(stopped(cause), KEPT, answered(asks, "yes")) == Attempt("1", 2, "implement")
+def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew() -> None:
+    assert after(stopped("refusal")) == Keep("1", 1)
+    asks = after(stopped("refusal"), KEPT)
+    question = "try phase 1 once more? The agent refuses: It says why."
+    assert asks == Ask(f"{RUN}/refusal/1/1/1", "agent", question, "1")
+    assert after(stopped("refusal"), KEPT, answered(asks, "yes")) == Attempt("1", 2, "implement")
 
 
-@pytest.mark.parametrize("cause", ["max_turns", "crash"])
+def test_a_budget_that_was_all_that_the_run_had_left_is_asked_about_once() -> None:
+    spent = [("attempt.ended", {**stopped("budget")[1], "attempt": "1.1", "cost_usd": 2.1}), KEPT]
+    asks = after(*spent, caps={"usd": 2.0})
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.10 of $2.00 are spent")
+    assert after(*spent, answered(asks, "yes"), caps={"usd": 2.0}) == Attempt("1", 2, "implement")
+
+
+@pytest.mark.parametrize("cause", ["budget", "max_turns", "crash"])
 def test_what_may_go_well_another_time_is_begun_anew_by_itself(cause: Cause) -> None:
     assert after(stopped(cause), KEPT) == Attempt("1", 2, "implement")
 
@@ -132,29 +138,29 @@ def spending(usd: float | None, tokens: int | None = None, *, ending: str = "sta
 
 def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() -> None:
     capped = {"usd": 2.0}
-    assert after(*spending(1.99), limits=capped) == Attempt("1", 2, "implement")
-    asks = after(*spending(2.0), limits=capped)
+    assert after(*spending(1.99), caps=capped) == Attempt("1", 2, "implement")
+    asks = after(*spending(2.0), caps=capped)
     assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.00 of $2.00 are spent")
-    assert after(*spending(2.0), answered(asks, "yes"), limits=capped) == Attempt("1", 2, "implement")
-    assert after(*spending(4.5), answered(asks, "yes"), limits=capped) == Ask(
+    assert after(*spending(2.0), answered(asks, "yes"), caps=capped) == Attempt("1", 2, "implement")
+    assert after(*spending(4.5), answered(asks, "yes"), caps=capped) == Ask(
         f"{RUN}/cap/2", "cap", "go on, with as much again? $4.50 of $4.00 are spent"
     )
-    assert after(*spending(2.0), answered(asks, "no"), limits=capped) == End(
+    assert after(*spending(2.0), answered(asks, "no"), caps=capped) == End(
         "stopped", "you said no: $2.00 of $2.00 are spent"
     )
 
 
 def test_an_agent_under_way_is_not_cut_off_by_a_cap_and_what_it_made_is_still_checked() -> None:
-    assert after(now=LATER, limits={"hours": 1}) == Attempt("1", 1, "implement")
-    done = after(*spending(9.0, ending="done"), limits={"usd": 2.0})
+    assert after(now=LATER, caps={"hours": 1}) == Attempt("1", 1, "implement")
+    done = after(*spending(9.0, ending="done"), caps={"usd": 2.0})
     assert type(done).__name__ == "Check"
 
 
 def test_tokens_and_hours_are_caps_too() -> None:
-    asks = after(*spending(None, 5_000), limits={"tokens": 5_000})
+    asks = after(*spending(None, 5_000), caps={"tokens": 5_000})
     assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? 5,000 of 5,000 tokens are used")
     started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
-    facts = fold(RUN, {"auto": True, "limits": {"hours": 3}}, [*started, *spending(None)])
+    facts = fold(RUN, {"auto": True, "caps": {"hours": 3}}, [*started, *spending(None)])
     over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its 3 hours are over")
     assert next_move(facts, LATER) == over
     assert next_move(facts, NOW) == Attempt("1", 2, "implement")

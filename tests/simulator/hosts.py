@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
 from asbuilt.errors import HostFailed
+from asbuilt.lifecycle.causes import Cause, ending_of
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.ports import Ending, Result
 from asbuilt.proof.opinion import Entry, Line, Opinion
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _LIMIT_S: Final = 3_000.0
 _ENDINGS: Final[dict[str, Ending]] = {one: one for one in get_args(Ending)}
 """Manners that are endings; all others come to a good one."""
+_CAUSES: Final[dict[str, Cause]] = {one: one for one in get_args(Cause)}
+"""Manners that are causes to stop before the work is done."""
 
 
 @dataclass(slots=True)
@@ -114,7 +117,8 @@ class Hosts:
         if self.living.get(host.name) is not host:
             return
         del self.living[host.name]
-        kind: Ending = ending or _ENDINGS.get(manner.kind, "done")
+        cause = _CAUSES.get(manner.kind) if ending is None else None
+        kind: Ending = ending or (ending_of(cause) if cause else _ENDINGS.get(manner.kind, "done"))
         verdict: Opinion | None = None
         if kind == "done" and brief.writable:
             self._work(host)
@@ -122,7 +126,7 @@ class Hosts:
             verdict = self._verdict(host)
         until = stamp(self._stage.now + self._stage.skew + _LIMIT_S) if kind == "limited" else None
         result = Result(
-            ending=kind, reason=f"It {kind}.", says="done", verdict=verdict, resets_at=until,
+            ending=kind, reason=f"It {kind}.", cause=cause, says="done", verdict=verdict, resets_at=until,
             cost_usd=0.5 * host.number, starts=host.number, ring=self._story.ring,
         )  # fmt: skip
         self.results[host.name] = result

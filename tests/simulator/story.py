@@ -72,7 +72,7 @@ class Story:
         kinds, weights = [*table], [*table.values()]
         kind = chance.choices(kinds, weights)[0]
         lasts_s = chance.uniform(5, 400)
-        if kind == "limited" and start > 1:
+        if kind in ("limited", "overload", "auth") and start > 1:
             kind = chance.choices(kinds[:2], (9, 1))[0]
         return Manner(kind, lasts_s)
 
@@ -134,6 +134,7 @@ def _script(chance: Random, slug: str, tests: str | None) -> Script:
         "agent": "scripted",
         "ring_required": True,
         "desktop": chance.random() < 0.2,
+        "caps": {"usd": 1.5} if chance.random() < 0.1 else None,
     }
     return Script(
         slug=slug,
@@ -202,7 +203,16 @@ def _lasts(chance: Random, kind: str) -> float:
 
 _WORK: Final = {
     "right": 74, "wrong": 8, "breaks": 4, "nothing": 2, "stalled": 3, "crashed": 4, "timed_out": 1,
-    "limited": 5, "large": 1, "meddles": 2,
+    "limited": 5, "overload": 2, "auth": 1, "refusal": 1, "large": 1, "meddles": 2,
 }  # fmt: skip
-_FIX: Final = {"right": 84, "wrong": 7, "crashed": 4, "limited": 5}
-_JUDGE: Final = {"pass": 84, "lie": 2, "fail": 5, "silent": 2, "crashed": 4, "limited": 4}
+_FIX: Final = {"right": 84, "wrong": 7, "crashed": 4, "limited": 5, "budget": 1}
+_JUDGE: Final = {
+    "pass": 84,
+    "lie": 2,
+    "fail": 5,
+    "silent": 2,
+    "crashed": 4,
+    "limited": 4,
+    "overload": 2,
+    "auth": 1,
+}

@@ -238,7 +238,7 @@ def options_for(
         "scope": {key.partition(".")[2]: settings.text(key) for key in SETTINGS if key.startswith("scope.")},
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
-        "limits": {
+        "caps": {
             "usd": settings.dollars("limits.usd") or None,
             "tokens": settings.number("limits.tokens") or None,
             "hours": settings.number("limits.hours") or None,

@@ -23,10 +23,11 @@ def course_of(cause: Cause) -> Course:
         case "auth":
             # Only a person can sign in.
             return "ask, go on"
-        case "budget" | "refusal":
-            # The same again would end the same: a person gives more money, or other words.
+        case "refusal":
+            # The same again would end the same: a person finds other words (`asbuilt tell`).
             return "ask, begin anew"
-        case "max_turns" | "crash":
+        case "budget" | "max_turns" | "crash":
+            # With the files as they are. What a run may spend in all is asked about where it is spent.
             return "begin anew"
         case "unheld":
             # What has to hold an agent did not: nobody is given work here until a person has looked.

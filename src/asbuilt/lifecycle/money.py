@@ -102,7 +102,7 @@ UNCAPPED: Final = Caps()
 
 def caps_in(options: Mapping[str, Any]) -> Caps:
     """Read the caps that were frozen into a run's options; runs of old have none."""
-    told = options.get("limits") or {}
+    told = options.get("caps") or {}
     return Caps(told.get("usd"), told.get("tokens"), told.get("hours"))
 
 

@@ -79,13 +79,9 @@ def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
 
 
 def _question(stop: _Stop) -> str:
-    match stop.cause:
-        case "auth":
-            return f"sign in to the {stop.who}'s account, then go on? {stop.reason}"
-        case "budget":
-            return f"let the {stop.who} in {stop.where} spend as much again? {stop.reason}"
-        case _:
-            return f"try {stop.where} once more? The {stop.who} refuses: {stop.reason}"
+    if stop.cause == "auth":
+        return f"sign in to the {stop.who}'s account, then go on? {stop.reason}"
+    return f"try {stop.where} once more? The {stop.who} refuses: {stop.reason}"
 
 
 def allowed(facts: RunFacts) -> Caps:

@@ -336,14 +336,29 @@ class _Reader:
         made.append(_UNKNOWN)
 
     def _enclosed(self, start: int) -> str:
-        depth = 1
-        for at in range(start, len(self._text)):
-            depth += {"(": 1, ")": -1}.get(self._text[at], 0)
-            if depth == 0:
-                self._at = at + 1
-                return self._text[start:at]
-        self._at = len(self._text)
-        return self._text[start:]
+        """Take what stands in parentheses; one in quotes closes nothing, nor does one of a case's pattern."""
+        quoted, cases, at = [False], 0, start
+        while at < len(self._text):
+            character = self._text[at]
+            if character == "\\":
+                at += 1
+            elif character == "'" and not quoted[-1]:
+                at = self._until("'", at + 1)
+            elif character == '"':
+                quoted[-1] = not quoted[-1]
+            elif character == "(" and (not quoted[-1] or self._text[at - 1] == "$"):
+                quoted.append(False)
+            elif character == ")" and not quoted[-1] and (len(quoted) > 1 or not cases):
+                quoted.pop()
+                if not quoted:
+                    break
+            elif character in "ce" and not self._text[at - 1].isalnum():
+                cases += self._text.startswith("case ", at) - (
+                    self._text.startswith("esac", at) and cases > 0
+                )
+            at += 1
+        self._at = at + 1
+        return self._text[start:at]
 
     def _bodies(self) -> None:
         """Take what stands in here-documents: text, unless a shell is fed with it."""
