@@ -137,8 +137,9 @@ def test_a_turn_that_ends_at_a_refusal_without_another_word_goes_on_too(machine:
     assert (peer.driven().ending, len(peer.prompts)) == ("done", 2)
 
 
-def test_a_turn_that_is_broken_off_again_and_again_is_not_done(machine: Machine) -> None:
-    stubborn = Peer(machine, {"session/prompt": [{"acts": [ASKS], **BROKEN_OFF}]}, Listener(allowed=False))
+@pytest.mark.parametrize("end", [BROKEN_OFF, DONE])
+def test_a_turn_that_is_broken_off_again_and_again_is_not_done(machine: Machine, end: dict[str, Any]) -> None:
+    stubborn = Peer(machine, {"session/prompt": [{"acts": [ASKS], **end}]}, Listener(allowed=False))
     assert (stubborn.driven().ending, len(stubborn.prompts)) == ("failed", 9)
 
 

@@ -107,7 +107,8 @@ class _Conversation:
             # It may still write down where it was, for the next start.
             await self._wire.tell("session/cancel", {"sessionId": self._session})
             raise
-        turn = ended(response, says=ear.says())
+        is_broken_off = ear.was_broken_off(response.get("stopReason"))
+        turn = ended({"stopReason": "cancelled"} if is_broken_off else response, says=ear.says())
         return self._with_verdict(turn) if turn.ending == "done" else turn
 
     def status(self) -> int | None:

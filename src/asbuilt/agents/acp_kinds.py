@@ -95,7 +95,7 @@ _GEMINI_SYSTEM: Final = Path(
 )
 _GEMINI_SETTINGS: Final = {
     # It is silent while it tries again, for minutes; when to try again is the run's to decide.
-    "general": {"maxAttempts": 3, "disableAutoUpdate": True},
+    "general": {"maxAttempts": 3, "enableAutoUpdate": False},
     "hooksConfig": {"enabled": False},
 }
 
