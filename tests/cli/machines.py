@@ -18,7 +18,7 @@ from asbuilt.cli.doctor.facts import (
     WorkerFacts,
 )
 
-LOOKED_FOR = ("claude", "codex", "gemini", "opencode")
+LOOKED_FOR = ("claude", "codex", "gemini", "opencode", "claude-acp")
 NO_NAMESPACE = "bwrap: setting up uid map: Permission denied"
 
 READY = Facts(

@@ -76,8 +76,8 @@ def test_doctor_looks_and_writes_nothing(asbuilt: Callable[..., str], shop: Path
 exit 0
 --- stdout
 + git       [VERSION]   shop-api, main, 1 file changed (yours; never touched)
-! agents    none of claude, codex, gemini, opencode found; this version drives
-            only the scripted agent
+! agents    none of claude, codex, gemini, opencode, claude-acp found; only the
+            scripted agent works here
 + sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
 + tests     cat summary   from asbuilt.toml:2 (--tests also runs it)
 + store     SQLite, [FREE] free
@@ -109,8 +109,8 @@ def test_doctor_outside_a_repository(asbuilt: Callable[..., str], tmp_path: Path
 exit 0
 --- stdout
 ! git       [VERSION]   not in a repository; a run needs one
-! agents    none of claude, codex, gemini, opencode found; this version drives
-            only the scripted agent
+! agents    none of claude, codex, gemini, opencode, claude-acp found; only the
+            scripted agent works here
 ✓ sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
 ! tests     no command is set; a run looks for one, and asks
             Next: asbuilt config set checks.tests "COMMAND" --in repository

@@ -116,8 +116,8 @@ def test_every_problem_says_why_and_what_next() -> None:
             Why:  A guessed landing could move the wrong branch.
             Next: Correct asbuilt.toml:7; asbuilt config show --origin shows who
                   sets what.
-! agents    gemini (it says no version) found; this version drives only the
-            scripted agent
+! agents    gemini (it says no version) found; only the scripted agent works
+            here
 ✗ sandbox   AppArmor refuses bubblewrap a user namespace; Landlock is off
             Why:  kernel.apparmor_restrict_unprivileged_userns is 1, and no
                   profile excepts bwrap. It said: bwrap: setting up uid map:
@@ -150,8 +150,8 @@ def test_problems_in_colour() -> None:
             Why:  A guessed landing could move the wrong branch.
             Next: Correct asbuilt.toml:7; \x1b[1masbuilt config show --origin\x1b[0m shows who
                   sets what.
-\x1b[33m!\x1b[0m \x1b[1magents\x1b[0m    gemini (it says no version) found; this version drives only the
-            scripted agent
+\x1b[33m!\x1b[0m \x1b[1magents\x1b[0m    gemini (it says no version) found; only the scripted agent works
+            here
 \x1b[31m✗\x1b[0m \x1b[1msandbox\x1b[0m   AppArmor refuses bubblewrap a user namespace; Landlock is off
             Why:  kernel.apparmor_restrict_unprivileged_userns is 1, and no
                   profile excepts bwrap. It said: bwrap: setting up uid map:
@@ -191,8 +191,8 @@ def test_problems_in_forty_columns() -> None:
         asbuilt config show --origin
         shows who sets what.
 ! agents    gemini (it says no version)
-            found; this version drives
-            only the scripted agent
+            found; only the scripted
+            agent works here
 ✗ sandbox   AppArmor refuses bubblewrap
             a user namespace; Landlock
             is off
@@ -268,7 +268,7 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                     "next": "",
                     "or": "",
                     "facts": {
-                        "looked_for": ["claude", "codex", "gemini", "opencode"],
+                        "looked_for": ["claude", "codex", "gemini", "opencode", "claude-acp"],
                         "found": [
                             {"name": "claude", "version": "2.1.325"},
                             {"name": "codex", "version": "0.166.0"},
@@ -389,8 +389,8 @@ def test_the_row_of_git(git: GitFacts, shown: str) -> None:
         (
             AgentsFacts(looked_for=LOOKED_FOR, found=(), driven=("scripted",)),
             snapshot("""\
-! agents    none of claude, codex, gemini, opencode found; this version drives
-            only the scripted agent
+! agents    none of claude, codex, gemini, opencode, claude-acp found; only the
+            scripted agent works here
 """),
             snapshot("Ready, with the scripted agent."),
         ),
@@ -401,8 +401,8 @@ def test_the_row_of_git(git: GitFacts, shown: str) -> None:
                 driven=("scripted",),
             ),
             snapshot("""\
-! agents    claude 2.1.325 and codex 0.166.0 found; this version drives only the
-            scripted agent
+! agents    claude 2.1.325 and codex 0.166.0 found; only the scripted agent
+            works here
 """),
             snapshot("Ready, with the scripted agent."),
         ),

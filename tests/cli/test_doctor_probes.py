@@ -44,7 +44,7 @@ from tests.git.shop import Shop, make_shop
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOOKED_FOR = ("claude", "codex", "gemini", "opencode")
+LOOKED_FOR = ("claude", "codex", "gemini", "opencode", "claude-acp")
 needs_ring = pytest.mark.skipif(
     probe().for_work == "none", reason="no ring holds a command on this machine: asbuilt doctor says why"
 )
@@ -141,7 +141,7 @@ def test_agents_are_heard_in_an_empty_environment(tmp_path: Path, monkeypatch: p
         "claude",
         f'env > "{tmp_path}/seen"; ls -A "$HOME" >> "{tmp_path}/seen"; echo "2.1.325 (Claude Code)"',
     )
-    _program(programs, "codex", 'echo "codex-cli 0.166.0-alpha.1"')
+    _program(programs, "codex-acp", 'echo "codex-cli 0.166.0-alpha.1"')
     _program(programs, "gemini", "echo 1.2.3; exit 1")
     _program(programs, "opencode", "echo nothing of use")
     path = f"{programs}:/usr/bin:/bin"
@@ -153,7 +153,7 @@ def test_agents_are_heard_in_an_empty_environment(tmp_path: Path, monkeypatch: p
             Agent(name="gemini", version=None),
             Agent(name="opencode", version=None),
         ),
-        driven=("scripted",),
+        driven=("scripted", *LOOKED_FOR),
     )
     seen = dict(line.partition("=")[::2] for line in (tmp_path / "seen").read_text().splitlines())
     home = seen.pop("HOME")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.flows.environment import keep, kept
+from asbuilt.flows.environment import keep, kept, kept_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,3 +35,19 @@ def test_what_is_kept_is_for_its_user_alone(tmp_path: Path) -> None:
 
 def test_a_run_that_kept_nothing_sees_nothing(tmp_path: Path) -> None:
     assert kept(tmp_path) == {}
+
+
+def test_what_an_agent_signs_in_with_reaches_that_kind_of_agent_and_no_check(tmp_path: Path) -> None:
+    room = tmp_path / "room"
+    environ = {"PATH": "/bin", "ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "AWS_SECRET_ACCESS_KEY": "s"}
+    keep(room, environ, ["claude", "codex"])
+    assert kept(room) == {"PATH": "/bin"}
+    assert kept_for(room, "claude") == {"PATH": "/bin", "ANTHROPIC_API_KEY": "a"}
+    assert kept_for(room, "codex") == {"PATH": "/bin", "OPENAI_API_KEY": "o"}
+    assert kept_for(room, "scripted") == kept_for(room, "unheard-of") == {"PATH": "/bin"}
+    assert {one.name: stat.S_IMODE(one.stat().st_mode) for one in room.iterdir()} == {
+        "environment.json": 0o600,
+        "agents.json": 0o600,
+    }
+    keep(tmp_path / "other", environ, ["codex"])
+    assert kept_for(tmp_path / "other", "claude") == {"PATH": "/bin"}

@@ -11,6 +11,7 @@ from asbuilt.cli.talking import next_command
 from asbuilt.cli.waiting import for_person
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
+from asbuilt.lifecycle.money import caps_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.options import Door
@@ -115,5 +116,5 @@ def as_json(view: RunView) -> dict[str, Any]:
             "why": waits.why,
         },
         "questions": [{"id": one.name, "question": one.question} for one in view.questions],
-        "cost": view.spent.plain,
+        "cost": {**view.spent.plain, "cap_usd": caps_in(view.run.options).usd},
     }

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster
 from asbuilt.cli.looking import look
 from asbuilt.errors import UsageWrong
-from asbuilt.flows.briefing import agent_of
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.spending import proven_phases
 from asbuilt.lifecycle.money import caps_in, forecast
+from asbuilt.lifecycle.team import agent_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from asbuilt.cli.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
 from asbuilt.lifecycle.phases import REPEAT_LIMIT
+from asbuilt.lifecycle.team import agent_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -158,7 +159,8 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
 
 def _agent(run: RunView, seen: Seen) -> Waiting:
     waits, now = run.waits_for, seen.now
-    agent = str(run.run.options.get("agent") or "the agent")
+    role = "verify" if waits.kind == "verifier" else "fix" if _is_fixed(run) else "implement"
+    agent = agent_of(run.run.options, role) or "the agent"
     heard = seen.heard_at or waits.since or None
     work = "verifying" if waits.kind == "verifier" else f"at work on attempt {waits.attempt or 1} of"
     since = f" since {at(waits.since, now)}" if waits.since else ""
@@ -175,6 +177,10 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
         since=waits.since or None,
         heard_at=heard,
     )
+
+
+def _is_fixed(run: RunView) -> bool:
+    return any(phase.id == run.waits_for.phase and phase.state == "fixing" for phase in run.phases)
 
 
 def _parked(run: RunView, seen: Seen) -> Waiting:

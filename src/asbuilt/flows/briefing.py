@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.lifecycle.health import OVERALL_S
 from asbuilt.lifecycle.money import left_s
 from asbuilt.lifecycle.stoppages import allowed
+from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Brief, Program
 
 if TYPE_CHECKING:
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
 _LEAST_S: Final = 60
 """An attempt that may begin is given so long, however little is left."""
 _LEAST_USD: Final = 0.01
-
-
-def agent_of(options: Mapping[str, Any], role: str) -> str:
-    """Name the agent that has a role in a run; runs of old have one for all roles."""
-    named = options.get("agents", {}).get(role)
-    return str(named["name"] if named else options.get("agent", ""))
 
 
 def program_of(options: Mapping[str, Any], role: str) -> Program:

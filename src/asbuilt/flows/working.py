@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.flows.briefing import agent_of, brief_for
+from asbuilt.flows.briefing import brief_for
 from asbuilt.flows.drifting import tell
 from asbuilt.flows.environment import kept_for
 from asbuilt.flows.judging import Exhibits
@@ -16,6 +16,7 @@ from asbuilt.flows.waivers import waivers_of
 from asbuilt.git.workspaces import written_in
 from asbuilt.journal import runs
 from asbuilt.lifecycle.facts import GOES_ON, WHOLE
+from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Result
 from asbuilt.proof.drift import weigh
 from asbuilt.proof.infrastructure import is_cache

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.registry import ADAPTERS
 from asbuilt.cli.doctor.facts import Agent, AgentsFacts
+from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-AGENTS: Final = ("claude", "codex", "gemini", "opencode")
 _TIMEOUT_S: Final = 5
 _HEARD: Final = 4_096
 _VERSION: Final = re.compile(r"\d+\.\d+[0-9A-Za-z.+-]*")
@@ -29,9 +29,10 @@ _VERSION: Final = re.compile(r"\d+\.\d+[0-9A-Za-z.+-]*")
 def look_for_agents(environ: Mapping[str, str]) -> AgentsFacts:
     """Say which agents answer to their names, and which ones this version drives."""
     path = environ.get("PATH", os.defpath)
-    programs = {name: program for name in AGENTS if (program := shutil.which(name, path=path))}
+    looked_for = [kind for kind in KINDS.values() if kind.program]
+    programs = {one.name: place for one in looked_for if (place := shutil.which(one.program, path=path))}
     return AgentsFacts(
-        looked_for=AGENTS,
+        looked_for=tuple(kind.name for kind in looked_for),
         found=tuple(
             Agent(name=name, version=version_of(program, path)) for name, program in programs.items()
         ),

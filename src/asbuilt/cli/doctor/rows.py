@@ -156,11 +156,10 @@ def _agents(agents: AgentsFacts) -> Row:
         rest = f"; found and not driven: {listed(others)}" if others else ""
         return Row(name="agents", state=State.GOOD, said=listed(drivable) + rest, facts=agents)
     here = f"{listed(others)} found" if others else f"none of {', '.join(agents.looked_for)} found"
-    only = listed(agents.driven)
     return Row(
         name="agents",
         state=State.NOTE,
-        said=f"{here}; this version drives only the {only} agent",
+        said=f"{here}; only the scripted agent works here",
         facts=agents,
     )
 

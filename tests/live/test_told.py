@@ -1,0 +1,60 @@
+"""What people tell, what agents sign in with, and what they must not do: in whole runs, with real agents."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.live.house import HERE, JUDGES, WORKS, House
+from tests.live.starting import KEY
+from tests.live.test_journeys import GREET, first_line
+from tests.model import Call, Say, answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.model import Model
+
+pytestmark = pytest.mark.live
+NOTE = "Say it in English, as the shop in Leeds does"
+
+
+@pytest.fixture
+def house(room: Path, model: Model) -> Iterator[House]:
+    made = House(room, model, verifier="codex-acp")
+    yield made
+    made.close()
+
+
+def test_a_note_reaches_who_works_and_a_key_nobody_but_its_agent(house: House) -> None:
+    house.model.play(WORKS, *house.writes(GREET, "greet.py", "print('hello')\n"))
+    house.model.play(JUDGES, *house.judges(GREET, first_line("greet.py")))
+    assert house.type("tell", "greet", NOTE)[0] == 0
+    code, said = house.type("run", "greet", "1", "--auto")
+    print(said)
+    assert code == 0
+    assert NOTE in house.model.requests(WORKS)[0].words
+    assert [NOTE in request.words for request in house.model.requests(JUDGES, main=False)].count(True) == 0
+    holders = {
+        file.name
+        for file in house.state.rglob("*")
+        if file.is_file() and not file.is_symlink() and KEY.encode() in file.read_bytes()
+    }
+    assert holders <= {"agents.json", "brief.json"}
+    assert "agents.json" in holders
+    _, shown = house.type("report", "greet")
+    assert KEY not in said + shown + "".join(one.words for one in house.model.requests(WORKS, main=False))
+
+
+def test_an_agent_that_is_told_to_write_outside_is_seen_to_be_refused(house: House) -> None:
+    outside = Call("Write", {"file_path": f"{HERE}/../bird", "content": "bird"})
+    house.model.play(WORKS, answer(outside), answer(Say("I was refused.")))
+    code, said = house.type("agents", "test", "claude", "--live", "--json")
+    print(said)
+    trials = json.loads(said)["trials"]
+    assert [(one["name"], one["held"]) for one in trials] == [("ring", True), ("gate", True), ("live", True)]
+    assert trials[2]["said"] == "claude was told to write outside, and nothing is there; 1 call refused"
+    assert code == 0
