@@ -75,16 +75,6 @@ def test_what_its_helpers_do_is_asked_as_well(stage: LiveStage) -> None:
     assert (stage.workspace / "made.txt").exists()
 
 
-def test_a_file_that_the_plan_mentions_is_not_read_to_the_model(stage: LiveStage) -> None:
-    (stage.workspace / "mentioned.txt").write_text("what nobody asked for")
-    text = f"Do as in @mentioned.txt and @{stage.workspace}/mentioned.txt.\n"
-    brief = started_with(stage, stage.playing(answer(Say("made it")), text=text))
-    assert over(stage, brief).ending == "done"
-    (request,) = stage.model.requests("agent")
-    assert "@mentioned.txt" in request.words
-    assert "what nobody asked for" not in request.words
-
-
 def test_a_question_that_nobody_can_answer_is_a_no(stage: LiveStage) -> None:
     class Broken(Listener):
         async def ask(self, call: adapter.Call) -> adapter.Answer:
