@@ -11,9 +11,11 @@ from asbuilt.journal.store import first
 if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
 
-Kind = Literal["plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land"]
+Kind = Literal[
+    "plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land", "agent", "cap"
+]
 Answer = Literal["yes", "no"]
-NEVER_BY_AUTO: Final = frozenset({"sign-off", "waiver", "drift"})
+NEVER_BY_AUTO: Final = frozenset({"sign-off", "waiver", "drift", "agent", "cap"})
 """What needs eyes or a decision: `--auto` answers none of these."""
 
 _TRIES: Final = 1_000
