@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _LIMIT_S: Final = 3_000.0
 _ENDINGS: Final[dict[str, Ending]] = {one: one for one in get_args(Ending)}
 """Manners that are endings; all others come to a good one."""
+_NOTHING_USD: Final = 0.01
+"""What an attempt is given whose run has nothing left."""
 _CAUSES: Final[dict[str, Cause]] = {one: one for one in get_args(Cause)}
 """Manners that are causes to stop before the work is done."""
 
@@ -98,6 +100,9 @@ class Hosts:
         # Who was stopped on the very way to its agent starts one that nobody will wait for.
         if others and self.is_current():
             raise Unlawful(f"{attempt} begins while {others} live: one attempt a run")
+        budget = brief.program.budget_usd
+        if budget is not None and budget <= _NOTHING_USD:
+            raise Unlawful(f"{attempt} begins and has nothing left of what its run may spend")
         number = self.starts[name] = self.starts.get(name, 0) + 1
         judged = attempt.partition("v")[0] if brief.role == "verify" else attempt
         text = self._texts.setdefault((run, judged), brief.text)

@@ -104,6 +104,11 @@ def _stumble() -> AbstractContextManager[object]:
     return patch.object(Outcomes, "land", stumbles)
 
 
+def _spend_without_asking() -> AbstractContextManager[object]:
+    """What a run may spend is looked at by nobody."""
+    return patch.object(phases, "capped", lambda *_: None)
+
+
 class Bug(NamedTuple):
     """How a bug is planted, and how the law reads that it breaks."""
 
@@ -121,6 +126,7 @@ FOUND: Final = {
     "believe an old proof": Bug(_believe_an_old_proof, "and no test has run on it"),
     "change an answer": Bug(_change_an_answer, " was answered "),
     "write without a fence": Bug(_write_without_a_fence, "one attempt a run"),
+    "spend without asking": Bug(_spend_without_asking, "has nothing left of what its run may spend"),
     "stumble": Bug(_stumble, "by what nobody has foreseen: KeyError"),
 }
 AIMED: Final = {

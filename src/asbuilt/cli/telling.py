@@ -49,7 +49,9 @@ def _attempt_ended(data: Mapping[str, Any]) -> Words:
     if data["ending"] == "done":
         says = str(data.get("says", "")).strip()
         return "SAYS DONE", f'agent: "{says}"' if says else "the agent says that it is done", True
-    return data["ending"].upper().replace("_", " "), str(data.get("reason", "")), True
+    cause = data.get("cause")
+    word = data["ending"] if cause in (None, "usage_limit", "crash") else cause
+    return word.upper().replace("_", " "), str(data.get("reason", "")), True
 
 
 def _checks(data: Mapping[str, Any]) -> Words:

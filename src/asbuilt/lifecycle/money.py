@@ -6,7 +6,6 @@ The one rule: what an agent did not tell is unknown. It is never counted as noth
 from __future__ import annotations
 
 from datetime import datetime
-from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -64,10 +63,10 @@ NO_PAST: Final = "no past runs to go by"
 
 def forecast(past: Iterable[Spent], phases: int) -> str:
     """Say what so many phases may cost, by what phases have cost before; nobody's word is made up for."""
-    told = [one.usd for one in past if one.usd and not one.usd_untold]
+    told = sorted(one.usd for one in past if one.usd and not one.usd_untold)
     if not told or not phases:
         return NO_PAST
-    usual, most = median(told) * phases, max(told) * phases
+    usual, most = told[len(told) // 2] * phases, told[-1] * phases
     by = "1 phase" if len(told) == 1 else f"{len(told)} phases"
     high = f", at most ${most:.2f}" if most > usual else ""
     return f"about ${usual:.2f}{high}, by {by} proven here"
