@@ -65,15 +65,15 @@ agents *args:
 
 # real agents on a scripted model: the contract of agents over all of them, in full (--record writes golden files anew)
 live *args: agents
-    pytest --numprocesses 2 -m live {{ args }}
+    pytest --numprocesses 2 -m live tests/live {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") agents journeys live-slice check
+ci: (fuzz-slice "plan" "30") journeys live-slice check
 
 # what the quick agents can do, and of the slow ones what matters most
 [private]
-live-slice:
-    pytest --numprocesses 2 -m "live and not long"
+live-slice: agents
+    pytest --numprocesses 2 -m "live and not long" tests/live
 
 # what cannot run here is listed with its reason, never left out in silence
 [private]

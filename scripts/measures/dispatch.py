@@ -6,12 +6,17 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.contracts.attempts import ended
 from tests.live.stage import SCRIPT, LiveStage
-from tests.live.starting import AGENTS, NODE, lodged
+from tests.live.starting import AGENTS, NODE
 from tests.model import Say, answer, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.ports import Brief
 
 
 class Dispatched(NamedTuple):
@@ -27,30 +32,28 @@ def claude_is_here() -> bool:
 
 
 def dispatched() -> Dispatched:
-    """Start claude by hand, then through an attempt."""
+    """Start claude by hand, then through an attempt, each in a workspace and a HOME that are new."""
+    return Dispatched(bare_s=_until_asked(_bare), ours_s=_until_asked(_ours))
+
+
+def _until_asked(start: Callable[[LiveStage, Brief], None]) -> float:
     room = Path(tempfile.mkdtemp(dir=NODE.folder.parent, prefix="bench-"))
     try:
-        return Dispatched(bare_s=_bare(room / "bare"), ours_s=_ours(room / "ours"))
+        with serving() as model:
+            stage = LiveStage(root=room, agent="claude", model=model)
+            brief = stage.playing(answer(Say("done")))
+            began = time.monotonic()
+            start(stage, brief)
+            return model.requests(SCRIPT)[0].at - began
     finally:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def _bare(room: Path) -> float:
-    with serving() as model:
-        model.play("bare", answer(Say("done")))
-        lodging = lodged("claude", room / "home", model.url("bare"))
-        began = time.monotonic()
-        process = lodging.start("-p", "go", "--output-format", "stream-json", "--verbose", cwd=room)
-        process.communicate(timeout=120)
-        return model.requests("bare")[0].at - began
+def _bare(stage: LiveStage, brief: Brief) -> None:
+    arguments = ("-p", brief.text, "--output-format", "stream-json", "--verbose")
+    stage.lodging.start(*arguments, cwd=stage.workspace).communicate(timeout=120)
 
 
-def _ours(room: Path) -> float:
-    with serving() as model:
-        room.mkdir()
-        stage = LiveStage(root=room, agent="claude", model=model)
-        brief = stage.playing(answer(Say("done")))
-        began = time.monotonic()
-        stage.attempts.start(brief)
-        ended(stage, brief, seconds=120)
-        return model.requests(SCRIPT)[0].at - began
+def _ours(stage: LiveStage, brief: Brief) -> None:
+    stage.attempts.start(brief)
+    ended(stage, brief)

@@ -30,7 +30,10 @@ SPEAKS = {"update": {"sessionUpdate": "agent_message_chunk", "content": {"type":
 OPTIONS = [{"optionId": "yes", "kind": "allow_once"}, {"optionId": "abort", "kind": "reject_once"}]
 ASKS = {
     "method": "session/request_permission",
-    "ask": {"toolCall": {"kind": "edit", "locations": [{"path": "a"}, {"path": "b"}]}, "options": OPTIONS},
+    "ask": {
+        "toolCall": {"toolCallId": "t1", "kind": "edit", "locations": [{"path": "a"}, {"path": "b"}]},
+        "options": OPTIONS,
+    },
 }
 
 
@@ -106,7 +109,7 @@ def test_a_turn_is_introduced_prompted_and_done(machine: Machine) -> None:
 def test_each_file_of_a_question_is_the_gates_to_answer(
     machine: Machine, *, allowed: bool, option: str
 ) -> None:
-    peer = Peer(machine, {"session/prompt": [{"acts": [ASKS], **DONE}]}, Listener(allowed=allowed))
+    peer = Peer(machine, {"session/prompt": [{"acts": [ASKS, SPEAKS], **DONE}]}, Listener(allowed=allowed))
     assert peer.driven().ending == "done"
     assert [(call.kind, call.path) for call in peer.listener.calls] == [("edit", "a"), ("edit", "b")]
     assert peer.answers == [{"outcome": {"outcome": "selected", "optionId": option}}]
@@ -127,8 +130,16 @@ def test_a_turn_that_a_refusal_broke_off_goes_on_with_the_reason(machine: Machin
     assert "That was refused: as the test says as the test says" in peer.prompts[1]
 
 
-def test_a_turn_that_is_broken_off_again_and_again_is_not_done(machine: Machine) -> None:
-    stubborn = Peer(machine, {"session/prompt": [{"acts": [ASKS], **BROKEN_OFF}]}, Listener(allowed=False))
+def test_a_turn_that_ends_at_a_refusal_without_another_word_goes_on_too(machine: Machine) -> None:
+    refused = {"update": {"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "failed"}}
+    turns = [{"acts": [ASKS, refused], **DONE}, {"acts": [ASKS, refused, SPEAKS], **DONE}]
+    peer = Peer(machine, {"session/prompt": turns}, Listener(allowed=False))
+    assert (peer.driven().ending, len(peer.prompts)) == ("done", 2)
+
+
+@pytest.mark.parametrize("end", [BROKEN_OFF, DONE])
+def test_a_turn_that_is_broken_off_again_and_again_is_not_done(machine: Machine, end: dict[str, Any]) -> None:
+    stubborn = Peer(machine, {"session/prompt": [{"acts": [ASKS], **end}]}, Listener(allowed=False))
     assert (stubborn.driven().ending, len(stubborn.prompts)) == ("failed", 9)
 
 

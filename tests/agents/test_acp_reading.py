@@ -115,6 +115,20 @@ def test_cost_is_a_sum_over_the_conversation_and_unknown_is_not_nothing() -> Non
     assert hearing.used({"stopReason": "end_turn"}) == Used()
 
 
+def test_no_figure_makes_what_was_used_look_less() -> None:
+    hearing = Hearing()
+    for amount in (-3, float("nan"), float("inf")):
+        list(hearing.take({**COST, "cost": {"amount": amount, "currency": "USD"}}))
+    assert hearing.used({"usage": {"inputTokens": -5, "outputTokens": 1}}) == Used()
+
+
+def test_a_line_without_an_end_is_given_too_and_its_last_words_are_kept() -> None:
+    hearing = Hearing()
+    events = [event for _ in range(100) for event in hearing.take(chunk("x" * 1_000))]
+    assert [len(event.text) for event in events if isinstance(event, Said)] == [65_000]
+    assert (list(hearing.pause()), len(hearing.says)) == ([Said(text="x" * 35_000)], 16_000)
+
+
 def test_what_is_only_told_again_costs_nothing_again() -> None:
     hearing = Hearing()
     list(hearing.take(COST))

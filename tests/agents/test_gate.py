@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,13 +13,15 @@ from asbuilt.agents.claude_tools import call_of
 from asbuilt.agents.folder import Folder
 from asbuilt.agents.gate import answered, snapshot_of
 from asbuilt.policy.roles import ROLES, compiled
+from tests.agents.conftest import Machine
 from tests.contracts.attempts import ended, started, started_with
 from tests.live.forbidden import FORBIDDEN
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asbuilt.policy.ring import Level
     from asbuilt.policy.roles import Role
-    from tests.agents.conftest import Machine
 
 SETTINGS = '{ write = ".claude/settings.json", text = "{}" }, { write = "made.txt", text = "" }'
 
@@ -69,6 +72,15 @@ def test_a_link_out_of_the_workspace_and_a_name_that_cannot_be_are_refused(machi
     assert unreadable == Answer(allowed=False, reason="Its path cannot be read.")
     secret = answered(snapshot, Call(tool="t", kind="read", path=str(machine.home / ".ssh" / "id")))
     assert not secret.allowed
+
+
+def test_nobody_is_dispatched_into_a_ring_that_this_machine_does_not_have(tmp_path: Path) -> None:
+    elsewhere: Level = "bwrap" if sys.platform == "darwin" else "seatbelt"
+    machine = Machine(root=tmp_path / "m", level=elsewhere)
+    result = ended(machine, started(machine, "works"))
+    assert (result.ending, result.cause, result.ring) == ("failed", "unheld", elsewhere)
+    assert result.reason.startswith(f"The ring {elsewhere} could not be tried: nothing runs in it.")
+    assert not (machine.workspace / "made.txt").exists()
 
 
 def test_the_ring_holds_settings_that_are_not_there_yet_and_leaves_no_folder(

@@ -70,7 +70,7 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def ended(stage: Stage, brief: Brief, *, waiting: bool = True, seconds: float = 30) -> Result:
+def ended(stage: Stage, brief: Brief, *, waiting: bool = True, seconds: float = 120) -> Result:
     def has_ended() -> bool:
         if waiting:
             stage.attempts.beat(brief.attempt)

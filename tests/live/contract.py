@@ -37,7 +37,7 @@ class _Staged:
 
 def over(stage: LiveStage, brief: Brief) -> Result:
     """Wait for the end; whatever the agent wrote to stderr is shown when the test fails."""
-    result = ended(stage, brief, seconds=SLOW_S)
+    result = ended(stage, brief, seconds=2 * SLOW_S)
     print(result, (stage.attempts.folder(brief.attempt) / "agent.log").read_text(errors="replace")[-3000:])
     return result
 
@@ -91,6 +91,7 @@ class InFull(_Staged):
     def test_it_cannot_write_where_it_may_only_look(self, stage: LiveStage) -> None:
         brief = started(stage, "writes although it may not", role="verify", writable=False)
         over(stage, brief)
+        assert stage.model.left(SCRIPT) == 0
         assert not (stage.workspace / "made.txt").exists()
 
     def test_it_is_cancelled_with_everything_it_started(self, stage: LiveStage) -> None:
@@ -101,21 +102,20 @@ class InFull(_Staged):
         assert (result.ending, marked(stage.mark)) == ("cancelled", [])
 
     @pytest.mark.parametrize(
-        ("status", "ending", "causes"),
+        ("status", "words", "ending", "causes"),
         [
-            (400, "failed", {None}),
-            (401, "limited", {"auth"}),
-            # Too many at once, or all that was paid for: the status does not say, and both are waited for.
-            (429, "limited", {"usage_limit", "overload"}),
-            (529, "limited", {"overload"}),
+            (400, "messages: at least one is required", "failed", {None}),
+            (401, "Incorrect API key provided", "limited", {"auth"}),
+            # Too many at once, or all that was paid for: neither says which, and both are waited for.
+            (429, "Rate limit reached for requests", "limited", {"usage_limit", "overload"}),
+            (529, "Overloaded", "limited", {"overload"}),
         ],
-        ids=str,
+        ids=["400", "401", "429", "529"],
     )
     def test_it_says_why_its_model_refused(
-        self, stage: LiveStage, status: int, ending: str, causes: set[str | None]
+        self, stage: LiveStage, status: int, words: str, ending: str, causes: set[str | None]
     ) -> None:
-        brief = started_with(stage, stage.playing(Refuse(status=status)))
-        result = over(stage, brief)
+        result = over(stage, started_with(stage, stage.playing(Refuse(status=status, message=words))))
         assert (result.ending, result.cause in causes) == (ending, True)
         assert result.reason != ""
 
@@ -142,8 +142,8 @@ class InFull(_Staged):
         print(f"{self.agent}: 0 processes {time.monotonic() - killed:.1f} s after kill -9 of its host")
 
 
-class Budgeted(_Staged):
-    """For those that count their money themselves."""
+class OfClaude(_Staged):
+    """What Claude Code tells of its limits, however it is driven; the others do not."""
 
     def test_it_stops_at_its_budget(self, stage: LiveStage) -> None:
         brief = stage.playing(*(stage.makes(f"made{number}.txt") for number in range(9)))
@@ -153,3 +153,8 @@ class Budgeted(_Staged):
         assert result.cost_usd is not None
         assert 0.03 <= result.cost_usd < 0.09
         assert stage.model.left(SCRIPT) > 0
+
+    def test_it_says_when_its_usage_limit_opens_again(self, stage: LiveStage) -> None:
+        result = over(stage, started(stage, "meets its usage limit"))
+        assert (result.ending, result.cause) == ("limited", "usage_limit")
+        assert result.resets_at == "2031-05-06T07:08:09+00:00"

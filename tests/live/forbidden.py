@@ -5,6 +5,7 @@ The one rule: only what came of a call counts, never what was answered to it.
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import threading
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from tests.contracts.attempts import until
 from tests.live.stage import git
 from tests.model import Call, answer
 
@@ -127,23 +129,26 @@ class Ground:
             return answer(Call("Write", {"file_path": text, "content": "x\n"}))
         return answer(Call("Bash", {"command": text, "description": "as scripted"}))
 
+    def all_heard(self) -> None:
+        """Wait until everybody was heard who has called before us: the listener takes one after the other."""
+        with socket.create_connection(("127.0.0.1", int(self.places["port"])), 60) as caller:
+            caller.sendall(b"the last")
+        until(lambda: "the last" in self.heard, seconds=60)
+
     def has_happened(self, row: Forbidden) -> bool:
         """Look for what would have come of it."""
         trace = row.trace.format(**self.places)
         match row.sign:
             case "made":
-                return self._is_there(trace)
+                return os.path.lexists(trace)
             case "gone":
-                return not self._is_there(trace)
+                return not os.path.lexists(trace)
             case "ref":
                 return trace in self._refs()
             case "set":
                 return trace in (self._shop / ".git" / "config").read_text()
             case "called":
                 return any(trace in words for words in self.heard)
-
-    def _is_there(self, path: str) -> bool:
-        return subprocess.run(["test", "-e", path, "-o", "-L", path], check=False).returncode == 0  # noqa: S607
 
     def _refs(self) -> str:
         """List all branches, tags and messages of commits, with where they are."""

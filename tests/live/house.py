@@ -10,11 +10,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.agents.signs import is_alive
 from asbuilt.journal.liveness import holder
+from tests.contracts.attempts import until
 from tests.journeys.shop import PLAN
 from tests.live.speech import SPEECHES
 from tests.live.stage import git
@@ -22,7 +22,7 @@ from tests.live.starting import household
 from tests.model import Call, Say, answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tests.model import Model
@@ -95,7 +95,7 @@ class House:
             os.kill(pid, signal.SIGKILL)
         for folder in self.state.glob("runs/*/attempts/*"):
             (folder / "cancel").touch()
-        until(lambda: not any(is_alive(folder) for folder in self.state.glob("runs/*/attempts/*")))
+        until(lambda: not any(map(is_alive, self.state.glob("runs/*/attempts/*"))), seconds=120)
 
     # What the models say.
 
@@ -122,11 +122,3 @@ class House:
         ]
         judged = self.verifier.judges({"items": rows})
         return answer(judged, when=phase), answer(Say("judged"), when=phase)
-
-
-def until(true: Callable[[], object], *, within_s: float = 180) -> None:
-    """Wait for something to become true."""
-    end = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.05)

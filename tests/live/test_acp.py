@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from tests.model import Model
 
-QUICK = ["codex-acp", "gemini", "claude-acp"]
-AGENTS = [*QUICK, pytest.param("opencode", marks=pytest.mark.long)]
+LONG = pytest.mark.long
+AGENTS = ["codex-acp", "gemini", "claude-acp", pytest.param("opencode", marks=LONG)]
 pytestmark = pytest.mark.live
 
 ALLOWING = {
@@ -92,7 +92,9 @@ def test_it_asks_although_the_user_allows_all_and_the_ring_holds_what_the_gate_c
     assert not any(path.exists() for path in out_of_reach[1:3])
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "agent", ["codex-acp", *(pytest.param(name, marks=LONG) for name in ("gemini", "claude-acp", "opencode"))]
+)
 def test_a_verifier_changes_nothing_and_leaves_its_verdict_by_the_tool(
     agent: str, room: Path, model: Model
 ) -> None:

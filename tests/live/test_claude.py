@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contracts.adapter import Listener, driven
-from tests.contracts.attempts import ended, has_said, host_pid, marked, started_with, until
+from tests.contracts.attempts import has_said, host_pid, marked, started_with, until
+from tests.live.contract import SLOW_S, over
 from tests.live.stage import LiveStage, verdict_failing
 from tests.model import Call, Hang, Refuse, Say, answer
 
@@ -45,7 +46,7 @@ def _transcripts(stage: LiveStage, brief: Brief) -> str:
 
 def test_it_works_in_its_workspace_and_says_what_it_took(stage: LiveStage) -> None:
     brief = started_with(stage, stage.playing(stage.makes(), stage.runs("ls"), answer(Say("made it"))))
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (result.ending, result.says, result.reason) == (
         "done",
         "made it",
@@ -68,7 +69,7 @@ def test_what_its_helpers_do_is_asked_as_well(stage: LiveStage) -> None:
         answer(Say("made it")),
     )
     brief = started_with(stage, stage.playing(*steps))
-    assert ended(stage, brief).ending == "done"
+    assert over(stage, brief).ending == "done"
     assert _asked(stage, brief) == [("Agent", True), ("Write", False), ("Write", True)]
     assert not (stage.workspace.parent / "outside.txt").exists()
     assert (stage.workspace / "made.txt").exists()
@@ -88,7 +89,7 @@ def test_a_question_that_nobody_can_answer_is_a_no(stage: LiveStage) -> None:
 def test_a_verifier_hands_in_its_verdict_by_schema_and_has_no_tool_that_writes(stage: LiveStage) -> None:
     steps = (stage.makes(), stage.runs("touch x"), answer(stage.speech.judges(verdict_failing(2))))
     brief = started_with(stage, stage.playing(*steps, role="verify", writable=False))
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert result.verdict is not None
     assert result.verdict.intent == brief.intent
     assert [entry.outcome for entry in result.verdict.entries] == ["PASS", "FAIL", "PASS"]
@@ -100,7 +101,7 @@ def test_a_verifier_hands_in_its_verdict_by_schema_and_has_no_tool_that_writes(s
 def test_a_verifier_that_only_talks_has_given_no_verdict(stage: LiveStage) -> None:
     talk = [answer(Say("All of it passes.")) for _ in range(4)]
     brief = started_with(stage, stage.playing(*talk, role="verify", writable=False))
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (result.ending, result.verdict) == ("done", None)
 
 
@@ -123,7 +124,7 @@ def test_what_the_api_refuses_is_told_by_its_cause(
     stage: LiveStage, refused: Refuse, ending: str, cause: str | None
 ) -> None:
     brief = started_with(stage, stage.playing(refused))
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (result.ending, result.cause, result.reason != "") == (ending, cause, True)
 
 
@@ -155,7 +156,7 @@ def test_whoever_signs_in_by_their_settings_is_signed_in_and_their_hooks_stay_ou
     signs = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
     environment = {name: one for name, one in brief.environment.items() if name not in signs}
     brief = started_with(stage, replace(brief, environment=environment))
-    assert ended(stage, brief).ending == "done"
+    assert over(stage, brief).ending == "done"
     assert {request.headers.get("x-api-key") for request in stage.model.requests("agent")} == {
         "a-helpers-key"
     }
@@ -172,7 +173,7 @@ def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage)
     brief = stage.playing(Refuse(status=429, headers=headers))
     without_key = {name: one for name, one in brief.environment.items() if name != "ANTHROPIC_API_KEY"}
     brief = started_with(stage, replace(brief, environment=without_key))
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (result.ending, result.cause) == ("limited", "usage_limit")
     assert result.resets_at == "2031-05-06T07:08:09+00:00"
     model = stage.model.requests("agent")
@@ -187,7 +188,7 @@ def test_its_own_limits_hold(stage: LiveStage, limit: dict[str, float], cause: s
     brief = stage.playing(stage.runs("ls"), stage.makes(), answer(Say("made it")))
     program = replace(brief.program, **limit)  # type: ignore[arg-type]  # one of its fields
     brief = started_with(stage, replace(brief, program=program))
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (result.ending, result.cause) == ("failed", cause)
     assert result.cost_usd == pytest.approx(ONE_ANSWER)
     assert not (stage.workspace / "made.txt").exists()
@@ -198,10 +199,10 @@ def test_a_budget_is_the_attempts_and_not_of_each_of_its_starts(stage: LiveStage
     brief = stage.playing(stage.runs("ls"), Refuse(status=529))
     program = replace(brief.program, budget_usd=1.5 * ONE_ANSWER)
     brief = started_with(stage, replace(brief, program=program))
-    first = ended(stage, brief)
+    first = over(stage, brief)
     stage.model.play("agent", stage.runs("ls"), answer(Say("made it")))
     stage.attempts.start(brief, after=1)
-    second = ended(stage, brief)
+    second = over(stage, brief)
     assert [(one.ending, one.cause) for one in (first, second)] == [
         ("limited", "overload"),
         ("failed", "budget"),
@@ -213,11 +214,11 @@ def test_after_kill_9_it_goes_on_in_its_conversation_and_nothing_is_counted_less
     here = answer(Say("here I am"), stage.speech.runs("ls"))
     brief = started_with(stage, stage.playing(stage.makes(), here, Hang(), answer(Say("made it"))))
     stage.model.await_requests("agent", 3)
-    until(lambda: "here I am" in _transcripts(stage, brief))
+    until(lambda: "here I am" in _transcripts(stage, brief), seconds=SLOW_S)
     os.kill(host_pid(stage, brief), signal.SIGKILL)
-    until(lambda: marked(stage.mark) == [], seconds=5)
+    until(lambda: marked(stage.mark) == [], seconds=SLOW_S)
     stage.attempts.start(brief)
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (result.ending, result.says, result.starts) == ("done", "made it", 2)
     asked = stage.model.requests("agent")
     assert "here I am" in asked[3].words
@@ -229,20 +230,20 @@ def test_one_that_was_killed_before_its_first_word_begins_again(stage: LiveStage
     brief = started_with(stage, stage.playing(Hang(), answer(Say("made it"))))
     stage.model.await_requests("agent", 1)
     os.kill(host_pid(stage, brief), signal.SIGKILL)
-    until(lambda: not stage.attempts.alive(brief.attempt))
+    until(lambda: not stage.attempts.alive(brief.attempt), seconds=SLOW_S)
     for transcript in (stage.attempts.folder(brief.attempt) / "home").rglob("*.jsonl"):
         transcript.unlink()
     stage.attempts.start(brief)
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (result.ending, result.says, result.starts) == ("done", "made it", 2)
 
 
 @pytest.mark.long
 def test_one_that_is_cancelled_is_asked_first_and_says_what_it_cost(stage: LiveStage) -> None:
     brief = started_with(stage, stage.playing(stage.runs("ls"), answer(Say("here I am"), ends="hanging")))
-    until(has_said(stage, brief))
+    until(has_said(stage, brief), seconds=SLOW_S)
     stage.attempts.cancel(brief.attempt)
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert result.ending == "cancelled"
     assert result.cost_usd is not None
     assert result.cost_usd >= ONE_ANSWER
@@ -258,7 +259,7 @@ def test_settings_of_the_user_are_held_by_the_ring_and_new_ones_fail_the_attempt
         for name in ("settings.json", "CLAUDE.md", ".credentials.json")
     ]
     brief = started_with(stage, stage.playing(*steps, answer(Say("made it"))))
-    result = ended(stage, brief)
+    result = over(stage, brief)
     assert (login / "settings.json").read_text() == before
     assert result.ending == "failed"
     assert f"is not as it was: {login}/CLAUDE.md. " in result.reason
@@ -271,6 +272,6 @@ def test_without_a_login_in_a_file_nothing_of_the_users_is_writable(stage: LiveS
     places = (home / ".claude" / "x", home / "x", stage.state / "x", stage.root / "shop" / "x")
     writes = "; ".join(f"open('{place}', 'w')" for place in places)
     tries = [stage.runs(f'python3 -c "{write}"') for write in writes.split("; ")]
-    ended(stage, started_with(stage, stage.playing(*tries, answer(Say("made it")))))
+    over(stage, started_with(stage, stage.playing(*tries, answer(Say("made it")))))
     assert [place for place in places if place.exists()] == []
     assert sorted((home / ".claude").rglob("*")) == before

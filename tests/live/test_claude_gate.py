@@ -17,7 +17,8 @@ import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
 from tests.contracts.adapter import Listener, driven
-from tests.contracts.attempts import ended, started_with
+from tests.contracts.attempts import started_with
+from tests.live.contract import over
 from tests.live.forbidden import FORBIDDEN, TO_READERS, Forbidden, ground
 from tests.live.stage import LiveStage
 from tests.model import Say, answer
@@ -37,12 +38,10 @@ READS: dict[str, Any] = {"role": "verify", "writable": False}
 WRAPPER = """\
 #!{python}
 import os, sys
-given, kept, skip = sys.argv[1:], [], 0
-for at, word in enumerate(given):
-    if skip:
-        skip -= 1
-    elif word in ("--tools", "--setting-sources", "--permission-mode"):
-        skip = 1
+given, kept = iter(sys.argv[1:]), []
+for word in given:
+    if word in ("--tools", "--setting-sources", "--permission-mode"):
+        next(given)
     elif word != "--restricted":
         kept.append(word)
 more = ["--permission-mode", "acceptEdits", "--setting-sources", "user,project,local"]
@@ -76,6 +75,7 @@ def _at(stage: LiveStage, level: Level) -> None:
 
 
 def _came_through(ground: Ground, rows: tuple[Forbidden, ...]) -> list[str]:
+    ground.all_heard()
     return [row.text for row in rows if ground.has_happened(row)]
 
 
@@ -100,7 +100,7 @@ def test_with_the_gate_alone_none_of_them_happens(
     _at(stage, "none")
     with ground(stage) as laid:
         brief = started_with(stage, _careless(stage, laid, rows, **role))
-        result = ended(stage, brief)
+        result = over(stage, brief)
         assert _came_through(laid, rows) == []
     assert (result.ending, result.ring, stage.model.left("agent")) == ("done", "none", 0)
     events, _ = stage.attempts.events(brief.attempt)

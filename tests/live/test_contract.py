@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.live.contract import Budgeted, Essentials, InFull
+from tests.live.contract import Essentials, InFull, OfClaude
 
 pytestmark = pytest.mark.live
 
 
-class TestClaude(Essentials, InFull, Budgeted):
+class TestClaude(Essentials, InFull, OfClaude):
     agent = "claude"
 
 
@@ -45,5 +45,5 @@ class TestOpencodeInFull(InFull):
 
 
 @pytest.mark.long
-class TestClaudeAcpInFull(InFull, Budgeted):
+class TestClaudeAcpInFull(InFull, OfClaude):
     agent = "claude-acp"

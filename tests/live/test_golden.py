@@ -40,7 +40,9 @@ def heard(stage: LiveStage, brief: Brief) -> list[tuple[str, str]]:
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "agent", [pytest.param(name, marks=[pytest.mark.long] * (name == "opencode")) for name in AGENTS]
+)
 def test_an_agent_is_told_and_says_what_it_did_when_its_version_was_pinned(
     agent: str, room: Path, model: Model, golden: Golden, request: pytest.FixtureRequest
 ) -> None:

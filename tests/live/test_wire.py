@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         ),
         ({"jsonrpc": "2.0", "id": 1, "result": {}}, "answer-to-session-new"),
         ({"jsonrpc": "2.0", "id": 1, "error": {}}, "error-to-session-new"),
+        ({"method": "session/new", "params": {"mcpServers": [{}]}}, "session-new-with-tools"),
+        ({"type": "result", "subtype": "success", "structured_output": {}}, "result-structured"),
         ({"not": "JSON"}, "unknown"),
     ],
 )

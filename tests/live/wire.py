@@ -51,6 +51,8 @@ def kind_of(message: Message, *, answers: str | None) -> str:
     match message:
         case {"method": "session/update", "params": {"update": {"sessionUpdate": str(kind)}}}:
             return f"update-{kind}"
+        case {"method": "session/new", "params": {"mcpServers": [_, *_]}}:
+            return "session-new-with-tools"
         case {"method": str(method)}:
             return method.replace("/", "-")
         case {"error": _, "jsonrpc": _}:
@@ -65,6 +67,8 @@ def kind_of(message: Message, *, answers: str | None) -> str:
             return f"control-answer-{kind}"
         case {"type": "assistant" | "user" as who, "message": {"content": [{"type": str(kind)}, *_]}}:
             return f"{who}-{kind}"
+        case {"type": "result", "structured_output": dict()}:
+            return "result-structured"
         case {"type": str(kind), "subtype": str(sub)}:
             return f"{kind}-{sub}"
         case {"type": str(kind)}:

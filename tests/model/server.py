@@ -9,6 +9,7 @@ import json
 import re
 import select
 import socket
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -172,8 +173,10 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     model: Model
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Keep quiet about agents that were killed."""
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  the library's
+        """Keep quiet about agents that were killed, and about nothing else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.policy.commands import forbidden
@@ -36,6 +41,8 @@ def _said(text: str) -> str | None:
         "npm install && npm test",
         "timeout 60 pytest",
         "ls # then git push",
+        "git branch --show-current && git remote -v && git tag && git stash list && git worktree list",
+        "git branch --list 'feat/*' && git tag -l v1",
         "cd sub && touch a",
         "test -f a && echo yes || echo no",
         "x=$(git rev-parse HEAD); echo $x",
@@ -61,6 +68,12 @@ def test_ordinary_work_is_let_through(text: str) -> None:
         "git checkout -b x",
         "git config core.hooksPath x",
         "git stash",
+        "git stash list pop",
+        "git branch new",
+        "git branch --list -D main",
+        "git branch -D main",
+        "git remote add x y",
+        "git worktree",
         "git diff --output=x",
         "true && git commit",
         "false || git commit",
@@ -146,5 +159,60 @@ def test_any_text_is_read_to_its_end(text: str) -> None:
     assert said is None or said != ""
 
 
-def test_a_command_that_is_nested_without_end_is_refused() -> None:
-    assert _said("eval " * 20 + "ls") == "The command is nested too deeply."
+@pytest.mark.parametrize(
+    "text", ["eval " * 20 + "ls", "$(" * 50_000, "`$(" * 30_000, "<(" * 50_000, "find -exec " * 9_000]
+)
+def test_a_command_that_is_nested_without_end_is_refused(text: str) -> None:
+    assert _said(text) == "The command is nested too deeply."
+
+
+@pytest.mark.parametrize("text", ["(" * 99_000, "nice " * 20_000 + "git push", "$() " * 24_000, "'" * 99_000])
+def test_a_long_command_is_read_to_its_end(text: str) -> None:
+    assert (_said(text) is None) == ("git" not in text)
+
+
+WRITES = (
+    "touch {out}/x",
+    "echo x > {out}/x",
+    "echo x >> '{out}'/x",
+    'echo x 2>&1 > "{out}/x"',
+    "cp /dev/null {out}/x",
+    "tee {out}/x < /dev/null",
+    "cd {out} && touch x",
+    "ln -s a {out}/x",
+    "mkdir -p {out}/x",
+    "dd if=/dev/null of={out}/x status=none",
+    "cat <<< a > {out}/x",
+    "to\\uch {out}/x",
+)
+AROUND = (
+    "{c}; true", "true && {c}", "false || {c}", "( {c} )", "{{ {c}; }}", "true | {{ {c}; }}", "! {{ {c}; }}",
+    "if true; then {c}; fi", "if {c}; then true; fi", "for i in 1; do {c}; done", "while {c}; do break; done",
+    "echo $({c})", 'echo "a $({c}) b"', "echo ${{x:-$({c})}}", "cat <({c})", "case a in a) {c};; esac",
+    "f() {{ {c}; }}; f", "true\n{c}", "# a comment\n{c}", "{{ {c}; }} &\nwait", "cat <<'E'\nnothing\nE\n{c}",
+    "bash -c {q}", "sh -ec {q}", "eval {q}", "env A=1 bash -c {q}", "timeout 5 bash -c {q}",
+    "bash <<'END'\n{c}\nEND", "bash <<< {q}", "find . -maxdepth 0 -exec bash -c {q} ';'", "A=1 bash -c {q}",
+    "nice bash -c {q}", "command bash -c {q}", "exec bash -c {q}", "time bash -c {q}",
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(WRITES), st.lists(st.sampled_from(AROUND), max_size=3))
+def test_whatever_a_shell_does_with_a_plain_command_the_gate_has_refused(
+    write: str, around: list[str]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        outside, inside = Path(name, "out"), Path(name, "in")
+        outside.mkdir()
+        inside.mkdir()
+        text = write.format(out=outside)
+        for one in around:
+            text = one.format(c=text, q=shlex.quote(text))
+        subprocess.run(["/bin/bash", "-c", text], cwd=inside, capture_output=True, check=False, timeout=60)
+        happened = any(outside.iterdir())
+
+    def elsewhere(path: str) -> str | None:
+        return None if path.startswith(f"{inside}/") else path
+
+    refused = forbidden(text, cwd=str(inside), home=str(inside), writes=elsewhere)
+    assert refused is not None or not happened

@@ -18,7 +18,7 @@ from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
 from asbuilt.agents.acp_endings import ended, refused
 from asbuilt.agents.acp_kinds import started
-from asbuilt.agents.acp_reading import Hearing, calls_in, mode_request, reply_of
+from asbuilt.agents.acp_reading import Hearing, calls_in, goes_on, mode_request, reply_of
 from asbuilt.agents.acp_wire import Lost, Refused, Wire
 from asbuilt.agents.adapter import Conversed, Noted, Used, stopped
 from asbuilt.agents.opencode_state import last_status
@@ -98,7 +98,7 @@ class _Conversation:
             response = await self._prompted(words)
             for _ in range(_BROKEN_OFF):
                 # A refusal ends the turn of some agents: that is told to them, and is no end of the work.
-                if response.get("stopReason") != "cancelled" or not ear.refusals:
+                if not ear.was_broken_off(response.get("stopReason")):
                     break
                 reasons = " ".join(ear.refusals)
                 ear.emit(Noted(text=f"A refusal broke its turn off: {reasons}"))
@@ -107,7 +107,8 @@ class _Conversation:
             # It may still write down where it was, for the next start.
             await self._wire.tell("session/cancel", {"sessionId": self._session})
             raise
-        turn = ended(response, says=ear.says())
+        is_broken_off = ear.was_broken_off(response.get("stopReason"))
+        turn = ended({"stopReason": "cancelled"} if is_broken_off else response, says=ear.says())
         return self._with_verdict(turn) if turn.ending == "done" else turn
 
     def status(self) -> int | None:
@@ -190,6 +191,8 @@ class _Ear:
         self.emit = emit
         self.hearing = Hearing()
         self.refusals: list[str] = []
+        self._refused_calls: set[str] = set()
+        self._is_refused = False
 
     async def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
         """Answer a permission question; files and terminals of ours are not offered."""
@@ -198,13 +201,22 @@ class _Ear:
         call, options = params.get("toolCall"), params.get("options")
         calls = calls_in(call if isinstance(call, dict) else {})
         answers = [await self._gate.ask(one) for one in calls]
-        self.refusals += [answer.reason for answer in answers if not answer.allowed]
+        if refused := [answer.reason for answer in answers if not answer.allowed]:
+            self.refusals += refused
+            self._is_refused = True
+            self._refused_calls.add(str(call.get("toolCallId")) if isinstance(call, dict) else "")
         return reply_of(options if isinstance(options, list) else [], answers)
+
+    def was_broken_off(self, stop_reason: object) -> bool:
+        """Tell whether a refusal was the end of a turn: some agents call that cancelled, some an end."""
+        return bool(self.refusals) and (stop_reason == "cancelled" or self._is_refused)
 
     def told(self, method: str, params: Mapping[str, Any]) -> None:
         """Take an update; other notifications are for people at a screen."""
         update = params.get("update")
         if method == "session/update" and isinstance(update, dict):
+            if goes_on(update, self._refused_calls):
+                self._is_refused = False
             self.hear(self.hearing.take(update))
             self.close()
             self._silence = asyncio.get_running_loop().call_later(_SILENCE_S, self._after_silence)

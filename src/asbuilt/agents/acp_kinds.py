@@ -95,7 +95,7 @@ _GEMINI_SYSTEM: Final = Path(
 )
 _GEMINI_SETTINGS: Final = {
     # It is silent while it tries again, for minutes; when to try again is the run's to decide.
-    "general": {"maxAttempts": 3, "disableAutoUpdate": True},
+    "general": {"maxAttempts": 3, "enableAutoUpdate": False},
     "hooksConfig": {"enabled": False},
 }
 
@@ -134,6 +134,8 @@ def _opencode(brief: Brief, seat: Seat) -> Start:
         # Its snapshots are repositories with a configuration of their own, in the user's folder.
         "snapshot": False,
         "permission": permission,
+        # Else a refusal ends its turn, as if that were done.
+        "experimental": {"continue_loop_on_deny": True},
         **({"model": brief.program.model} if brief.program.model else {}),
     }
     # It writes into every folder of settings that it takes up, so it is shown the user's file alone.

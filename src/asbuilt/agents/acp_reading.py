@@ -6,12 +6,13 @@ The one rule: what is not understood is no event and no permission; nothing here
 from __future__ import annotations
 
 import shlex
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.adapter import Call, Called, Noted, Said, Used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from asbuilt.agents.adapter import Answer, Event
     from asbuilt.policy.roles import Kind
@@ -27,7 +28,10 @@ _KINDS: Final[dict[str, Kind]] = {
     "fetch": "fetch",
 }
 _SPEECH_CAP: Final = 8_000
-"""A speech that goes on is given in pieces, so that it is heard of; each ends with a line."""
+"""A speech that goes on is given in pieces that end with a line, so that it is heard of."""
+_LINE_CAP: Final = 64_000
+"""A line without an end is cut."""
+_SAYS_CAP: Final = 16_000
 _DELEGATES: Final = ("Agent", "Task")
 """What Claude Code calls a helper of its own, which its adapter takes for a thought."""
 _ANNOUNCED: Final = {"sessionUpdate": "tool_call", "status": "pending"}
@@ -75,7 +79,7 @@ class Hearing:
             case {
                 "sessionUpdate": "usage_update",
                 "cost": {"amount": int() | float() as cost, "currency": "USD"},
-            }:
+            } if isfinite(cost) and cost >= 0:
                 # A sum over the whole conversation; one that has shrunk was begun anew.
                 before = self._cost_usd if self._cost_usd is not None and cost >= self._cost_usd else 0.0
                 self._new_cost_usd = (self._new_cost_usd or 0.0) + cost - before
@@ -87,7 +91,7 @@ class Hearing:
         """Give what was said until now; the same speech may go on."""
         speech, self._speech = self._speech, ""
         if speech.strip():
-            self._before += speech
+            self._before = (self._before + speech)[-_SAYS_CAP:]
             self.says = self._before.strip()
             yield Said(text=speech.strip())
 
@@ -107,9 +111,11 @@ class Hearing:
         self._speech, self._before, self.says, self._new_cost_usd = "", "", "", None
 
     def _whole_lines(self) -> Iterator[Event]:
-        head, end, rest = self._speech.rpartition("\n")
-        if end and len(self._speech) > _SPEECH_CAP:
-            self._speech = f"{head}\n"
+        if len(self._speech) > _SPEECH_CAP:
+            head, end, rest = self._speech.rpartition("\n")
+            if not end and len(self._speech) <= _LINE_CAP:
+                return
+            self._speech, rest = (f"{head}\n", rest) if end else (rest, "")
             yield from self.breath()
             self._speech = rest
 
@@ -135,6 +141,17 @@ def reply_of(options: Iterable[object], answers: Iterable[Answer]) -> dict[str, 
     chosen = _option(options, "allow_once" if all(answer.allowed for answer in answers) else "reject_once")
     told = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
     return {"outcome": told}
+
+
+def goes_on(update: Mapping[str, Any], refused: Collection[str]) -> bool:
+    """Tell whether an agent says or does something else than what it was refused."""
+    match update:
+        case {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk" | "plan"}:
+            return True
+        case {"sessionUpdate": "tool_call" | "tool_call_update", "toolCallId": call}:
+            return str(call) not in refused
+        case _:
+            return False
 
 
 def mode_request(opened: Mapping[str, Any], mode: str | None) -> tuple[str, dict[str, Any]] | None:
@@ -202,8 +219,13 @@ def _tokens(response: Mapping[str, Any]) -> tuple[int | None, int | None]:
     match response:
         case {"usage": {"inputTokens": int(given), "outputTokens": int(made), **rest}}:
             cached = (rest.get(name) for name in ("cachedReadTokens", "cachedWriteTokens"))
-            return given + sum(one for one in cached if isinstance(one, int)), made
+            return _counted(given + sum(one for one in cached if isinstance(one, int)), made)
         case {"_meta": {"quota": {"token_count": {"input_tokens": int(given), "output_tokens": int(made)}}}}:
-            return given, made
+            return _counted(given, made)
         case _:
             return None, None
+
+
+def _counted(given: int, made: int) -> tuple[int | None, int | None]:
+    """Take a count; less than nothing is no count, and would make what else was used look less."""
+    return (given, made) if given >= 0 and made >= 0 else (None, None)

@@ -17,7 +17,7 @@ from asbuilt.agents.capture import Lines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_LINE_CAP: Final = 32 << 20
+_LINE_CAP: Final = 16 << 20
 _PIECE: Final = 1 << 18
 _NO_METHOD: Final = -32601
 

@@ -32,6 +32,8 @@ _QUIET: Final = {
     "DISABLE_AUTOUPDATER": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+    # A plan's text may hold `@/some/file`, and claude would read that to its model without asking anybody.
+    "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",
     # Every command starts in the workspace, so that the gate reads it from where it is run.
     "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1",
 }

@@ -92,7 +92,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
     for number_of in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number_of, stop.set)
     try:
-        if reason := _unfit(brief, terms):
+        if reason := _unfit(brief):
             end: Turn | tuple[Ending, str] = Turn(ending="failed", reason=reason)
         else:
             seat = HostSeat(folder, brief, terms, start=number)
@@ -163,20 +163,19 @@ async def _turn(drive: asyncio.Task[Turn]) -> Turn:
     try:
         return await drive
     except Unheld as error:
-        return stopped("unheld", str(error))
+        # Its seat has tried the agent's own ring; what is in the way is looked for only when something is.
+        causes = "; ".join(reason.what for reason in probe().reasons)
+        return stopped("unheld", f"{error} {causes}".rstrip())
     except Exception as error:  # noqa: BLE001  fail closed: its bugs end the attempt
         traceback.print_exception(error)
         return Turn(ending="crashed", reason=f"The adapter failed: {type(error).__name__}: {error}")
 
 
-def _unfit(brief: Brief, terms: Terms) -> str | None:
+def _unfit(brief: Brief) -> str | None:
     if brief.program.kind not in ADAPTERS:
         return f"No adapter drives {brief.program.kind}."
     if not brief.workspace.is_dir():
         return f"The workspace {brief.workspace} is not there."
-    if terms.level != "none" and probe().for_work != terms.level:
-        causes = "; ".join(reason.what for reason in probe().reasons)
-        return f"The ring {terms.level} does not hold here any more: {causes or probe().level}."
     return None
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_FILE: Final = 4 << 20
-"""Larger files count by their size and time."""
+_FILE: Final = 1 << 20
+"""Larger files count by their size and times; that of the last change of any kind cannot be set."""
 _FILES: Final = 20_000
 
 
@@ -55,4 +55,4 @@ def _digest(path: Path) -> str:
             return f"{about.st_mode:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
     except OSError as error:
         return f"unreadable: {error.strerror}"
-    return f"{about.st_mode:o} {about.st_size} {about.st_mtime_ns}"
+    return f"{about.st_mode:o} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}"

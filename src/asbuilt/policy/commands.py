@@ -12,15 +12,15 @@ import posixpath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Writes = Callable[[str], str | None]
 
 # fmt: off
 _NETWORK = frozenset((
-    "aria2c", "aws", "az", "curl", "dig", "docker", "ftp", "gcloud", "gh", "glab", "host", "hub", "kubectl",
-    "lftp", "nc", "ncat", "netcat", "nslookup", "ping", "podman", "rsync", "scp", "sftp", "socat", "ssh",
-    "telnet", "tftp", "wget", "xh",
+    "aria2c", "aws", "az", "curl", "dig", "docker", "ftp", "gcloud", "getent", "gh", "glab", "host", "hub",
+    "kubectl", "lftp", "nc", "ncat", "netcat", "nslookup", "ping", "podman", "rsync", "scp", "sftp", "socat",
+    "ssh", "telnet", "tftp", "wget", "xh",
 ))
 _LATER = frozenset(("at", "batch", "crontab", "launchctl", "systemctl", "systemd-run"))
 _GIT_READS = frozenset((
@@ -29,6 +29,13 @@ _GIT_READS = frozenset((
     "merge-base", "name-rev", "range-diff", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "status",
     "var", "version", "whatchanged",
 ))
+_GIT_LISTS = {
+    "branch": {"-a", "-r", "-v", "-vv", "--all", "--list", "--show-current"},
+    "remote": {"-v"},
+    "stash": {"list"},
+    "tag": {"-l", "--list"},
+    "worktree": {"list"},
+}
 _SHELLS = frozenset(("ash", "bash", "dash", "ksh", "sh", "zsh"))
 _WRAPPERS = frozenset((
     "!", "builtin", "busybox", "command", "do", "doas", "elif", "else", "env", "exec", "if", "ionice", "nice",
@@ -45,6 +52,7 @@ _ENDS = frozenset(";&|\n(){}")
 _UNKNOWN = "\0"
 """Where a word goes on with something that only the shell knows."""
 _DEEPEST = 8
+_TOO_DEEP = "The command is nested too deeply."
 _LONGEST = 100_000
 
 
@@ -76,27 +84,30 @@ class _Reading:
 
     def of(self, text: str, depth: int) -> str | None:
         if depth > _DEEPEST:
-            return "The command is nested too deeply."
-        for command in _commands(text):
+            return _TOO_DEEP
+        reader = _Reader(text)
+        while not reader.is_over:
+            command, nested = reader.command()
             refused = self._command(command.words, command.fed, depth) or self._written(command.targets)
-            if refused:
+            if refused := refused or self._any_of(nested, depth):
                 return refused
         return None
 
+    def _any_of(self, texts: list[str], depth: int) -> str | None:
+        return next((said for one in texts if (said := self.of(one, depth + 1))), None)
+
     def _command(self, words: list[str], fed: list[str], depth: int) -> str | None:
-        while words and ("=" in words[0] or not words[0]):
-            words = words[1:]
+        while words and ("=" in words[0] or not words[0] or posixpath.basename(words[0]) in _WRAPPERS):
+            words = _unwrapped(words[1:])
         if not words:
             return None
         program, rest = posixpath.basename(words[0]), words[1:]
-        if program in _WRAPPERS:
-            return self._command(_unwrapped(rest), fed, depth + 1)
         if program in ("cd", "pushd"):
             self._cwd = self._path(rest[0] if rest else "~")
             return None
         if program in _SHELLS or program == "eval":
             inner = [" ".join(rest)] if program == "eval" else _scripts(rest) or fed
-            return next((said for one in inner if (said := self.of(one, depth + 1))), None)
+            return self._any_of(inner, depth)
         return _named(program, rest) or self._changed(program, rest, depth)
 
     def _changed(self, program: str, rest: list[str], depth: int) -> str | None:
@@ -117,6 +128,8 @@ class _Reading:
         return None
 
     def _found(self, rest: list[str], depth: int) -> str | None:
+        if depth > _DEEPEST:
+            return _TOO_DEEP
         for at, word in enumerate(rest):
             if word in ("-exec", "-execdir", "-ok", "-okdir"):
                 refused = self._command(rest[at + 1 :], [], depth + 1)
@@ -174,7 +187,11 @@ def _git(rest: list[str]) -> str | None:
             return "Settings of git can start programs; agents give none."
         at += 2 if rest[at] in ("-C", "--git-dir", "--work-tree", "--namespace") else 1
     verb = rest[at] if at < len(rest) else "help"
-    if verb not in _GIT_READS:
+    words = rest[at + 1 :]
+    if words[:1] in (["-l"], ["--list"]):
+        words = [word for word in words if word.startswith("-")]
+    lists = {*words} <= _GIT_LISTS.get(verb, set()) and (words or verb in ("branch", "remote", "tag"))
+    if verb not in _GIT_READS and not lists:
         return (
             f"`git {verb.replace(_UNKNOWN, '…')}` is asbuilt's to do: agents leave their work in the files."
         )
@@ -211,16 +228,6 @@ def _valued(rest: list[str], *options: str) -> list[str]:
     return found
 
 
-def _commands(text: str) -> Iterator[_Command]:
-    """Cut a text into simple commands; what a substitution holds comes after the command around it."""
-    reader = _Reader(text)
-    while not reader.is_over:
-        command, nested = reader.command()
-        yield command
-        for one in nested:
-            yield from _commands(one)
-
-
 class _Reader:
     """Reads a text character by character, as a shell would, and knows nothing of its meaning."""
 
@@ -235,7 +242,7 @@ class _Reader:
         return self._at >= len(self._text)
 
     def command(self) -> tuple[_Command, list[str]]:
-        """Read up to what ends a command."""
+        """Read up to what ends a command; what its substitutions hold comes with it."""
         command, self._nested = _Command(), []
         while not self.is_over:
             character = self._text[self._at]
@@ -329,14 +336,29 @@ class _Reader:
         made.append(_UNKNOWN)
 
     def _enclosed(self, start: int) -> str:
-        depth = 1
-        for at in range(start, len(self._text)):
-            depth += {"(": 1, ")": -1}.get(self._text[at], 0)
-            if depth == 0:
-                self._at = at + 1
-                return self._text[start:at]
-        self._at = len(self._text)
-        return self._text[start:]
+        """Take what stands in parentheses; one in quotes closes nothing, nor does one of a case's pattern."""
+        quoted, cases, at = [False], 0, start
+        while at < len(self._text):
+            character = self._text[at]
+            if character == "\\":
+                at += 1
+            elif character == "'" and not quoted[-1]:
+                at = self._until("'", at + 1)
+            elif character == '"':
+                quoted[-1] = not quoted[-1]
+            elif character == "(" and (not quoted[-1] or self._text[at - 1] == "$"):
+                quoted.append(False)
+            elif character == ")" and not quoted[-1] and (len(quoted) > 1 or not cases):
+                quoted.pop()
+                if not quoted:
+                    break
+            elif character in "ce" and not self._text[at - 1].isalnum():
+                cases += self._text.startswith("case ", at) - (
+                    self._text.startswith("esac", at) and cases > 0
+                )
+            at += 1
+        self._at = at + 1
+        return self._text[start:at]
 
     def _bodies(self) -> None:
         """Take what stands in here-documents: text, unless a shell is fed with it."""

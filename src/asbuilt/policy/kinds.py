@@ -111,7 +111,15 @@ _OPENCODE: Final = Kind(
     "ACP",
     program="opencode",
     arguments=("acp", "--pure"),
-    variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", *_NETWORK),
+    variables=(
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "OPENROUTER_API_KEY",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        *_NETWORK,
+    ),
     state=(".local/share/opencode",),
     sealed=("snapshot",),
 )
