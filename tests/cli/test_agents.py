@@ -35,6 +35,18 @@ def asked(folder: Path, environ: dict[str, str], *arguments: str) -> Any:  # noq
 
 
 @pytest.fixture
+def planned(shop: Path, environ: dict[str, str]) -> Path:
+    """Commit a plan to the repository."""
+    put(shop, rate_limit=RATE_LIMIT)
+    for arguments in (
+        ["add", "."],
+        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *arguments], cwd=shop, check=True, env=environ)  # noqa: S607
+    return shop
+
+
+@pytest.fixture
 def installed(tmp_path: Path, environ: dict[str, str]) -> Path:
     """Two programs that only know their version, before all others on PATH."""
     programs = tmp_path / "bin"
@@ -94,31 +106,23 @@ def test_an_agent_that_does_not_even_start_is_not_called_held(shop: Path, enviro
     ]
 
 
-def test_a_note_is_kept_with_its_teller_and_shown(shop: Path, environ: dict[str, str]) -> None:
-    put(shop, rate_limit=RATE_LIMIT)
-    for arguments in (
-        ["add", "."],
-        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "x"],
-    ):
-        subprocess.run(["git", *arguments], cwd=shop, check=True, env=environ)  # noqa: S607
-    code, said, _ = typed(shop, environ, "tell", "rate-limit", "Redis 6 is what we run")
+def test_a_note_is_kept_with_its_teller_and_shown(planned: Path, environ: dict[str, str]) -> None:
+    code, said, _ = typed(planned, environ, "tell", "rate-limit", "Redis 6 is what we run")
     assert (code, said) == (
         0,
         "rate-limit   The next attempt is told so. Criteria and checks are as they were.\n",
     )
-    _, log, _ = typed(shop, environ, "log", "rate-limit")
+    _, log, _ = typed(planned, environ, "log", "rate-limit")
     assert "tells the next attempt: Redis 6 is what we run" in " ".join(log.split())
+    (plan,) = asked(planned, environ, "status")["plans"]
+    assert (plan["notes"], plan["state"]) == (["Redis 6 is what we run"], "not run")
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_rehearsal_says_who_works_the_cap_and_where_it_lands(shop: Path, environ: dict[str, str]) -> None:
-    put(shop, rate_limit=RATE_LIMIT)
-    for arguments in (
-        ["add", "."],
-        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "x"],
-    ):
-        subprocess.run(["git", *arguments], cwd=shop, check=True, env=environ)  # noqa: S607
-    code, said, _ = typed(shop, environ, "run", "rate-limit", "--dry-run")
+def test_a_rehearsal_says_who_works_the_cap_and_where_it_lands(
+    planned: Path, environ: dict[str, str]
+) -> None:
+    code, said, _ = typed(planned, environ, "run", "rate-limit", "--dry-run")
     assert code == 0
     assert said.splitlines()[-3:] == [
         "Agents   claude implements, gemini verifies",

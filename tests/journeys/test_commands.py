@@ -116,6 +116,9 @@ exit 0
 --- stdout
 greet.1 landed on main: 4 phases proven, [AGE].
 --- stderr
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, by cherry-pick, when proven
 [TIME] greet.1 -   START     on [HASH]
 [TIME] greet.1 -   TESTS     skipping test gate
 [TIME] greet.1 -   SETUP     PASS no setup is set
@@ -228,12 +231,14 @@ No plan is claimed here.
     assert office.run("--dry-run", "--finish") == snapshot("""\
 exit 0
 --- stdout
-greet   plans/greet.md, by scripted
+greet   plans/greet.md
 ○ 1   Greet
 ○ 2a  Part
 ○ 2b  Shout
 ○ 3   Both
 Tests    detected when the run begins
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
 Lands    on main, when you say so
 --- stderr
 Nothing was written.
@@ -282,6 +287,9 @@ exit 0
 --- stdout
 Declined: greet is held by greet.1 (since [AGE]). Nothing was started.
 --- stderr
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, when you say so
 Next: asbuilt watch greet, or asbuilt stop greet to end it first
 """)
     assert office.asbuilt("claim", "acquire", "greet", "--owner", "me") == snapshot("""\
@@ -398,7 +406,7 @@ def test_every_answer_is_there_for_scripts_too(office: Office) -> None:
             ],
             "waits_for": {"kind": "nobody", "phase": None, "since": None, "until": None, "why": ""},
             "questions": [],
-            "cost": {"usd": 0.0},
+            "cost": {"usd": 0.0, "tokens": 0, "is_whole": True, "basis": "api_price", "cap_usd": 15.0},
             "exit": 0,
         }
     )

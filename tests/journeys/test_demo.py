@@ -106,6 +106,9 @@ It works in [FOLDER].
 $ asbuilt plan show rate-limit
 
 $ asbuilt run rate-limit --finish --auto --foreground --script ../agent.toml
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, by cherry-pick, when proven
 
 ✗ 2a  Refill   NOT PROVEN: the agent says done, another agent disagrees
       scripted says "Buckets refill."

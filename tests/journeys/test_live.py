@@ -120,6 +120,9 @@ def test_a_person_looks_on_answers_leaves_and_comes_back(terminal: Terminal) -> 
     terminal.enter("asbuilt run greet --finish --script ../script.toml")
     assert terminal.await_words("scripted: run until test") == snapshot("""\
 $ asbuilt run greet --finish --script ../script.toml; echo exit $?
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, when you say so
 greet.1   since [HH:MM], [AGE]   0 of 4 proven
 ● 1   Greet    implementing, attempt 1 [AGE]
 ○ 2a  Part     needs 1
@@ -271,6 +274,9 @@ def test_in_the_foreground_ctrl_c_pauses_and_resume_goes_on(terminal: Terminal) 
     terminal.press("C-c")
     assert terminal.await_words("exit 0\n$") == snapshot("""\
 $ asbuilt run greet --auto --foreground --script ../script.toml; echo exit $?
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, by cherry-pick, when proven
 Pausing at a safe point, at most [AGE]. Again: end now, work kept.
 greet.1 is paused; all work is kept.
 Next: asbuilt resume greet
@@ -322,7 +328,8 @@ def test_a_reader_that_goes_away_leaves_the_run_as_it_is(office: Office) -> None
     with office.typed("run", "greet", "--auto", "--script", str(office.script)) as process:
         assert process.stderr is not None
         assert process.stdout is not None
-        assert "START" in process.stderr.readline()
+        terms = [process.stderr.readline().split()[0] for _ in range(3)]
+        assert (terms, "START" in process.stderr.readline()) == (["Agents", "Cost", "Lands"], True)
         process.stderr.close()
         said = process.stdout.read()
     assert (process.returncode, re.sub(r"\d+s", "[AGE]", said)) == snapshot(
