@@ -1,7 +1,8 @@
 """Install the agents that tests start: `scripts/agents.py [--only NAME...]`. Any Python 3.11, nothing else.
 
-Each goes into `${ASBUILT_AGENTS:-~/.cache/asbuilt-agents}/<name>-<version>/`, is made beside it and renamed:
-what is there is whole. Whoever comes second waits for the first and finds it done.
+Each goes into `${ASBUILT_AGENTS:-~/.cache/asbuilt-agents}/<name>-<version>/` (/var/tmp where HOME is below
+/tmp), is made beside it and renamed: what is there is whole. Whoever comes second waits for the first and
+finds it done.
 """
 
 from __future__ import annotations

@@ -22,13 +22,21 @@ class Pinned(NamedTuple):
     @property
     def folder(self) -> Path:
         """Where it is, or will be."""
-        root = os.environ.get("ASBUILT_AGENTS") or Path.home() / ".cache" / "asbuilt-agents"
-        return Path(root) / f"{self.name}-{self.version}"
+        return _root() / f"{self.name}-{self.version}"
 
     @property
     def path(self) -> Path:
         """What is started."""
         return self.folder / self.program
+
+
+def _root() -> Path:
+    """Say where they are: below HOME, unless that is below /tmp, which nobody in the ring sees."""
+    chosen, home = os.environ.get("ASBUILT_AGENTS"), Path.home().resolve()
+    if chosen:
+        return Path(chosen)
+    hidden = home.is_relative_to("/tmp")  # noqa: S108 - the folder that the ring puts another in place of
+    return Path("/var/tmp" if hidden else home / ".cache") / "asbuilt-agents"  # noqa: S108
 
 
 def pinned() -> dict[str, Pinned]:
