@@ -89,6 +89,13 @@ def test_a_stop_ends_a_run_that_is_paused() -> None:
     assert next_move(facts, NOW) == End("stopped", "enough")
 
 
+def test_a_paused_run_whose_stop_meets_trouble_waits_for_that_and_not_for_a_person() -> None:
+    trouble = ("trouble.met", {"run": RUN, "what": "no disk", "retry_at": LATER})
+    facts = fold(RUN, {"auto": True}, [*BEGUN, PAUSE, trouble])
+    facts.stop = "enough"
+    assert next_move(facts, NOW) == Wait("trouble: no disk", LATER)
+
+
 def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() -> None:
     facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("cancelled")])
     facts.stop = "enough"

@@ -100,14 +100,17 @@ def story(seed: int) -> Story:
     is_fleet = chance.random() < 0.2
     if not is_calm:
         acts += [_act(chance, len(scripts)) for _ in range(chance.choice((0, 1, 1, 2, 3, 5)))]
+    faults = _faults(chance, is_fleet=is_fleet)
+    ring = "none" if chance.random() < 0.05 else "bwrap"
     return Story(
         seed=seed,
         scripts=scripts,
         acts=tuple(sorted(acts)),
-        faults=_faults(chance, is_fleet=is_fleet),
-        ring="none" if chance.random() < 0.05 else "bwrap",
+        faults=faults,
+        ring=ring,
         is_fleet=is_fleet,
-        is_calm=is_calm,
+        # A yes to working without a ring is for the repository: which plan is asked first decides for both.
+        is_calm=is_calm and (ring != "none" or len(scripts) == 1),
     )
 
 

@@ -121,7 +121,7 @@ def test_what_fails_is_told_with_the_command_that_replays_it(capsys: pytest.Capt
         told = capsys.readouterr().out.splitlines()
         assert main(["1", "8"]) == 1
         replayed = capsys.readouterr().out.splitlines()
-    assert told[:2] == ["seed 8: red1 is over and still owns red.md", "  replay: just simulate 1 8"]
+    assert told[:2] == ["seed 8: blue1 is over and still owns blue.md", "  replay: just simulate 1 8"]
     assert told[-1].startswith("4 seeds, 4 violations, ")
     asked = Act(5.0, "run", 0)
     assert replayed[-2:] == [told[0], f"enough to break it: [] [{asked}]"]

@@ -57,9 +57,13 @@ PAUSED: Final = "paused"
 
 
 def next_move(facts: RunFacts, now: str) -> Move:
-    """Choose what a run does next; one that is to pause waits before the next move that can wait."""
+    """Choose what a run does next; one that is to pause waits before the next move that can wait.
+
+    One that is to stop pauses no more: nobody would wake it, and it has still to come to its end.
+    """
     move = _unpaused(facts, now)
-    return Wait(PAUSED, None) if facts.pause is not None and _can_wait(facts, move) else move
+    pauses = facts.pause is not None and facts.stop is None
+    return Wait(PAUSED, None) if pauses and _can_wait(facts, move) else move
 
 
 def _can_wait(facts: RunFacts, move: Move) -> bool:
