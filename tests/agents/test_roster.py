@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asbuilt.agents.registry import ADAPTERS
 from asbuilt.agents.roster import assigned, frozen, roster
 from asbuilt.errors import AsbuiltError, GateStopped, NotFound, SettingInvalid
+from asbuilt.policy import kinds as known
 from asbuilt.policy.kinds import Kind
 from asbuilt.policy.models import is_below, rung_of
 from asbuilt.ports import Program
@@ -172,3 +174,7 @@ def test_a_frozen_team_is_plain_and_holds_no_environment(machine: Machine) -> No
         },
     }  # fmt: skip
     assert "sk-test" not in repr(kept)
+
+
+def test_every_kind_that_is_told_of_is_driven() -> None:
+    assert tuple(ADAPTERS) == tuple(known.KINDS)

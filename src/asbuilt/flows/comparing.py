@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.flows.record import say
 from asbuilt.flows.seeing import seen_by_people
-from asbuilt.flows.signoffs import sign_offs
+from asbuilt.flows.signoffs import sign_offs, unsigned
 from asbuilt.journal import approvals
 from asbuilt.lifecycle.facts import Difference
 from asbuilt.plan.reader import read
@@ -26,10 +26,9 @@ def compare(record: Record, repository: Repository, document: Document, facts: R
     """Write down which phases that wait to land the plan has changed since, and what wants a sign-off."""
     run, wanted = record.run, _intents(document)
     frozen = {work: record.told(f"{work.phase}/begun", run=work.run)["intent"] for work in facts.pending}
-    unsigned = [
-        *sign_offs(record, facts.pending, frozen),
-        *seen_by_people(record, repository, facts.pending, frozen),
-    ]
+    by_remark = sign_offs(record, facts.pending, frozen)
+    by_sight = seen_by_people(record, repository, facts.pending, frozen)
+    waiting = unsigned(record, [*by_remark, *by_sight])
     with record.store.write() as session:
         for work, intent in frozen.items():
             found = Difference(point, work.commit, wanted.get(work.phase))
@@ -37,7 +36,7 @@ def compare(record: Record, repository: Repository, document: Document, facts: R
             if found.intent != intent and not (said and said.answer == "yes"):
                 key = f"{work.phase}/differs/{point}"
                 say(session, run, "plan.differs", key, phase=work.phase, **found._asdict())
-        for one in unsigned:
+        for one in waiting:
             say(session, run, "signoff.wanted", f"wanted/{one.item}", **one._asdict())
         say(session, run, "plan.compared", f"compared/{point}", point=point)
 

@@ -80,8 +80,7 @@ class Record:
 
     def has(self, key: str) -> bool:
         """Tell whether an event of this run was written."""
-        with self.store.read() as session:
-            return keyed(session, self.run.address, f"{self.run.run}/{key}") is not None
+        return self._found(key, self.run.run) is not None
 
     def at(self, key: str) -> str:
         """Return when an event of this run was written."""
@@ -175,9 +174,12 @@ class Record:
         failures, passed, others = map(tuple, (counts.failures, counts.passed, counts.others))
         return counts._replace(failures=failures, passed=passed, others=others)
 
-    def _event(self, key: str, run: str) -> Event:
+    def _found(self, key: str, run: str) -> Event | None:
         with self.store.read() as session:
-            event = keyed(session, self.run.address, f"{run}/{key}")
+            return keyed(session, self.run.address, f"{run}/{key}")
+
+    def _event(self, key: str, run: str) -> Event:
+        event = self._found(key, run)
         if event is None:
             raise LookupError(key)
         return event

@@ -30,17 +30,16 @@ _LEFT: Final = 5
 def seen_by_people(
     record: Record, repository: Repository, works: Iterable[Work], intents: Mapping[Work, str]
 ) -> list[SignOff]:
-    """List the phases that change what people see and wait for a yes to exactly this tree of theirs."""
-    slug, seen = record.run.options["slug"], {}
+    """List the phases that change what people see: each wants a yes to exactly this tree of its own."""
+    slug, seen = record.run.options["slug"], []
     pictures = f"; asbuilt report {slug} --open has pictures" if record.run.options.get("pictures") else ""
     for work in works:
         phase, _ = record.frozen(work.phase, run=work.run)
         if phase.touches_ui:
             item = f"sign-off/{intents[work]}/ui-{tree_of(repository, work.commit)}"
             question = f"look at phase {work.phase}, {phase.title}: it changes what people see{pictures}"
-            seen[item] = SignOff(item, work.phase, question)
-    said = record.answered({item: item for item in seen})
-    return [one for item, one in seen.items() if item not in said or said[item].answer != "yes"]
+            seen.append(SignOff(item, work.phase, question))
+    return seen
 
 
 def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: RunFacts) -> None:

@@ -22,16 +22,20 @@ _QUESTION: Final = 600
 
 
 def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]) -> list[SignOff]:
-    """List what of some proven phases waits for a person's word; a yes in whatever run is one."""
+    """List what of some proven phases wants a person's word."""
     found = []
     for work in works:
         kept = record.told(f"{work.phase}/proven", run=work.run).get("remarks")
-        asked = {_item(intents[work], group): group for group in asked_about(kept_remarks(record, kept))}
-        said = record.answered({item: item for item in asked})
-        for item, group in asked.items():
-            if item not in said or said[item].answer != "yes":
-                found.append(SignOff(item, work.phase, f"sign off {words_of(group)}"[:_QUESTION]))
+        for group in asked_about(kept_remarks(record, kept)):
+            question = f"sign off {words_of(group)}"[:_QUESTION]
+            found.append(SignOff(_item(intents[work], group), work.phase, question))
     return found
+
+
+def unsigned(record: Record, wanted: Sequence[SignOff]) -> list[SignOff]:
+    """Give those that still wait; a yes in whatever run is one."""
+    said = record.answered({one.item: one.item for one in wanted})
+    return [one for one in wanted if one.item not in said or said[one.item].answer != "yes"]
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:

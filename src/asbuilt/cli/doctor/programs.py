@@ -14,7 +14,6 @@ import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.registry import ADAPTERS
 from asbuilt.cli.doctor.facts import Agent, AgentsFacts
 from asbuilt.policy.kinds import KINDS
 
@@ -36,7 +35,7 @@ def look_for_agents(environ: Mapping[str, str]) -> AgentsFacts:
         found=tuple(
             Agent(name=name, version=version_of(program, path)) for name, program in programs.items()
         ),
-        driven=tuple(ADAPTERS),
+        driven=tuple(KINDS),
     )
 
 
