@@ -1,0 +1,1 @@
+"""Claude Code's door: one light entry point for every hook event."""

@@ -1,0 +1,1 @@
+"""What must this conversation know? Its identity, its reloads, its reminders. Light: a hook loads this."""

@@ -1,0 +1,118 @@
+"""Which conversation this is, and the folder in which asbuilt keeps what it knows of it.
+
+A conversation is the process of its agent: `/clear` gives it another session id, and it stays the same one.
+The one rule: a file here is put in place whole, by a rename, or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+
+from asbuilt.policy.holding import Hold, HoldUnreadable, from_file, to_file
+from asbuilt.policy.notation import read, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LARGEST = 1 << 20
+_START_TIME = 19
+"""Where the start time stands in /proc/PID/stat, counted behind the name of the program."""
+
+
+def state_home(environ: Mapping[str, str]) -> str:
+    """Say where the user's state is; the same answer as `settings.state_folder`, with nothing loaded."""
+    own = environ.get("ASBUILT_HOME", "")
+    if own:
+        return own
+    base = environ.get("XDG_STATE_HOME", "")
+    return f"{base if base.startswith('/') else environ.get('HOME', '') + '/.local/state'}/asbuilt"
+
+
+def key_of(environ: Mapping[str, str]) -> str:
+    """Name the conversation that a hook was called in: pid and start time of its agent; empty: in none."""
+    given = environ.get("ASBUILT_CONVERSATION", "")
+    if given:
+        return given if given.replace("-", "").isalnum() else ""
+    pid = environ.get("CLAUDE_PID", "")
+    return f"{pid}-{_started(pid)}" if pid.isascii() and pid.isdigit() else ""
+
+
+def folder_of(environ: Mapping[str, str], key: str) -> str:
+    """Name the folder of a conversation; nothing is made."""
+    return f"{state_home(environ)}/conversations/{key}"
+
+
+def hold_in(folder: str) -> Hold | None:
+    """Read whether planning is held; raises HoldUnreadable when it is and cannot be read."""
+    try:
+        text = text_in(folder, "hold")
+    except (OSError, ValueError) as error:
+        raise HoldUnreadable(str(error)) from error
+    if text is None:
+        return None
+    try:
+        return from_file(read(text))
+    except ValueError as error:
+        raise HoldUnreadable(str(error)) from error
+
+
+def keep_hold(folder: str, hold: Hold | None) -> None:
+    """Put a hold in place, or take it away."""
+    if hold is None:
+        remove(folder, "hold")
+    else:
+        put(folder, "hold", write(to_file(hold)))
+
+
+def text_in(folder: str, name: str) -> str | None:
+    """Read a small file of a conversation; None: it is not there."""
+    try:
+        file = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        data = b""
+        while piece := os.read(file, _LARGEST):
+            data += piece
+            if len(data) > _LARGEST:
+                raise ValueError("it is too large")
+    finally:
+        os.close(file)
+    return data.decode()
+
+
+def put(folder: str, name: str, text: str) -> None:
+    """Put a file of a conversation in place; nobody ever sees half of it."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    made = f"{folder}/.{name}.{os.getpid()}"
+    file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        data = text.encode()
+        while data:
+            data = data[os.write(file, data) :]
+        os.fsync(file)
+    finally:
+        os.close(file)
+    os.replace(made, f"{folder}/{name}")
+
+
+def remove(folder: str, name: str) -> None:
+    """Take a file of a conversation away; that it is gone already is as good."""
+    try:
+        os.unlink(f"{folder}/{name}")
+    except FileNotFoundError:
+        pass
+
+
+def _started(pid: str) -> str:
+    """Tell when a process started, in the kernel's ticks; 0 where the system does not tell."""
+    try:
+        file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return "0"
+    try:
+        fields = os.read(file, 4096).rpartition(b")")[2].split()
+    finally:
+        os.close(file)
+    return fields[_START_TIME].decode() if len(fields) > _START_TIME else "0"
