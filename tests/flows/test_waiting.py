@@ -11,6 +11,7 @@ from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.events import history
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address
 from tests.journal.conftest import postgres, store, where
@@ -85,3 +86,22 @@ def test_what_is_said_between_the_decision_to_wait_and_the_waiting_is_heard(
         (segment,) = runs.open_segments(session, LOCAL)
         assert (segment.n, segment.why, segment.due_at <= session.now) == (2, "paused", True)
         assert approvals.waiting(session, LOCAL, "6f9c") == []
+
+
+def test_a_run_whose_claim_a_person_breaks_is_asked_to_stop_in_the_same_breath(
+    tmp_path: Path, store: Store
+) -> None:
+    home = open_home(tmp_path / "state")
+    options = {"mode": "phase", "slug": "plan", "branch": "main", "desktop": False}
+    run = requests.request(store, home.runs, PLAN, slug="plan", options=options, asker=ASKER)
+    assert isinstance(run, runs.Run)
+    with store.write() as session:
+        held = requests.take_away(session, PLAN, reason="its machine is gone", asker=ASKER)
+        assert held is not None
+        assert held.run == run.run
+    with store.read() as session:
+        found = runs.find(session, LOCAL, "6f9c", run.run)
+        told = [event.kind for event in history(session, PLAN)]
+    assert found is not None
+    assert found.stop == "its claim was broken: its machine is gone"
+    assert told == ["claim.acquired", "run.requested", "claim.broken", "run.stop_asked"]

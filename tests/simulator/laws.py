@@ -264,10 +264,6 @@ class Laws:
         keys = [event.seq for event in history(session, address)]
         if keys != [*range(1, len(keys) + 1)]:
             raise Unlawful(f"the events of {plan} have gaps: {keys}")
-        # Not held yet: a run whose claim a person broke, and that works on, may land beside an undo. That one
-        # takes back what it found at its start, and tells of more than it has taken back.
-        if {"claim.broken", "landing.undone"} <= {event.kind for event in history(session, address)}:
-            return
         told = events_of(session, self._blobs, address)
         standing = fold_plan(told)
         listed = runs.of_plan(session, address)

@@ -9,7 +9,7 @@ from asbuilt.errors import StoreFailed
 from asbuilt.flows import requests
 from asbuilt.flows.marking import marked
 from asbuilt.git.commits import Commit
-from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import events_of
 from asbuilt.lifecycle.standing import fold_plan
@@ -162,7 +162,7 @@ class People:
 
     def _break(self, script: Script) -> None:
         with self._ledger.write() as session:
-            held = claims.break_(session, Address(LOCAL, REPO, script.path), reason="gone", actor="a person")
+            held = requests.take_away(session, Address(LOCAL, REPO, script.path), reason="gone", asker=ASKER)
             if held is not None:
                 self.broke.add(script.path)
         self._stage.tell(f"break {script.slug}: {held.run if held else None}")

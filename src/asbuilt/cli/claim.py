@@ -14,6 +14,7 @@ from asbuilt.cli.plan.desk import complete_plan
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, look_at, open_site, site_of
 from asbuilt.errors import DONE, StoreFailed
+from asbuilt.flows.requests import take_away
 from asbuilt.journal import claims, runs
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.home import machine
@@ -147,12 +148,12 @@ def release(door: Door, plan: str, *, owner: str) -> int:
 @click.option("--reason", required=True, metavar="TEXT", help="why, for the journal")
 @shared(json=True)
 def break_(door: Door, plan: str, *, reason: str) -> int:
-    """Take a plan away from its owner. Stop the run first if it lives: two would overwrite each other."""
+    """Take a plan away from its owner. A run that had it ends at its next safe point, its work kept."""
     site = site_of(door, plan)
     address = site.address(plan)
 
     def work(session: Session) -> tuple[int, str]:
-        held = claims.break_(session, address, reason=reason, actor=asker(door).actor)
+        held = take_away(session, address, reason=reason, asker=asker(door))
         if held is None:
             return DONE, f"{address.plan} is not claimed."
         return DONE, f"{address.plan} is taken from {held.run}; the journal says why."

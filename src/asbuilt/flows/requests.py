@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.store import Session, Store
 
 
 class Asker(NamedTuple):
@@ -63,18 +63,32 @@ def request(
 def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
     """Ask a run to end at once, its work kept; False when it is over already."""
     with store.write() as session:
-        hold(session, run.address)
-        asked = runs.ask_to_stop(session, run.org, run.repo, run.run, reason=reason)
-        if asked:
-            append(
-                session,
-                run.address,
-                key=f"{run.run}/stop",
-                kind="run.stop_asked",
-                actor=asker.actor,
-                data={"run": run.run, "reason": reason[:500]},
-            )
-            runs.wake(session, run.org, run.repo, run.run)
+        return _stop(session, run, reason=reason, asker=asker)
+
+
+def take_away(session: Session, address: Address, *, reason: str, asker: Asker) -> Claim | None:
+    """Break the claim of a plan. A run that had it ends: else it would work beside whoever claims it next."""
+    hold(session, address)
+    held = claims.break_(session, address, reason=reason, actor=asker.actor)
+    run = None if held is None else runs.find(session, address.org, address.repo, held.run)
+    if run is not None:
+        _stop(session, run, reason=f"its claim was broken: {reason}", asker=asker)
+    return held
+
+
+def _stop(session: Session, run: Run, *, reason: str, asker: Asker) -> bool:
+    hold(session, run.address)
+    asked = runs.ask_to_stop(session, run.org, run.repo, run.run, reason=reason)
+    if asked:
+        append(
+            session,
+            run.address,
+            key=f"{run.run}/stop",
+            kind="run.stop_asked",
+            actor=asker.actor,
+            data={"run": run.run, "reason": reason[:500]},
+        )
+        runs.wake(session, run.org, run.repo, run.run)
     return asked
 
 
