@@ -1,4 +1,4 @@
-"""Which adapter drives which kind of agent.
+"""Which adapter drives which kind of agent. It is the host's dispatch: only the one that drives is loaded.
 
 The one rule: a kind that is not here is an answer, not a crash.
 """
@@ -7,20 +7,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.acp import Acp
-from asbuilt.agents.claude import Claude
-from asbuilt.agents.scripted import Scripted
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.agents.adapter import Adapter, Seat
 
+
+def _scripted(seat: Seat) -> Adapter:
+    from asbuilt.agents.scripted import Scripted  # noqa: PLC0415 - the host's dispatch
+
+    return Scripted(seat)
+
+
+def _claude(seat: Seat) -> Adapter:
+    from asbuilt.agents.claude import Claude  # noqa: PLC0415 - the host's dispatch
+
+    return Claude(seat)
+
+
+def _acp(seat: Seat) -> Adapter:
+    from asbuilt.agents.acp import Acp  # noqa: PLC0415 - the host's dispatch
+
+    return Acp(seat)
+
+
 ADAPTERS: Final[dict[str, Callable[[Seat], Adapter]]] = {
-    "scripted": Scripted,
-    "claude": Claude,
-    "codex": Acp,
-    "gemini": Acp,
-    "opencode": Acp,
-    "claude-acp": Acp,
+    "scripted": _scripted,
+    "claude": _claude,
+    "codex": _acp,
+    "gemini": _acp,
+    "opencode": _acp,
+    "claude-acp": _acp,
 }
