@@ -1,8 +1,9 @@
 """Commands with the verdict that a read-only gate must give. The one rule: nobody tunes a gate to rows.
 
 `safe` means that a command cannot write files, change git or system state, run arbitrary code or reach the
-network; reading secrets is unsafe by policy. `confirmed` says whether that was seen by running it (`confirm.py`):
-true seen, false not seen, null not run. Classes named `stretch:` are safe, and more than a gate has to understand.
+network; reading secrets is unsafe by policy. `confirmed` says whether that was seen by running it, see
+`confirm.py`: true seen, false not seen, null not run. Classes named `stretch:` are safe, and more than a
+gate has to understand.
 """
 
 from __future__ import annotations
