@@ -1,15 +1,15 @@
 """Answer PreToolUse: is planning held in this conversation, and may this call be made then?
 
-No database, no settings, no daemon: an answer depends on the payload, the conversation's folder and constants.
+No database, no settings, no daemon: an answer depends on the payload and the conversation's folder.
 
-The one rule: where planning is not held nothing is said; where that is in doubt, or anything else, it is denied.
+The one rule: where planning is not held it says nothing, and where anything is in doubt it denies.
 """
 
 from __future__ import annotations
 
 import os
 
-from asbuilt.policy.holding import PLAN, Event, HoldUnreadable
+from asbuilt.policy.holding import PLAN, HoldUnreadable, event_in
 from asbuilt.policy.notation import read, write
 from asbuilt.session.conversation import folder_of, hold_in, key_of
 
@@ -26,14 +26,14 @@ def main() -> int:
     """Answer the payload on stdin."""
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
-    said = answer(os.environ, _stdin()).encode()
+    said = answer(os.environ, stdin()).encode()
     while said:
         said = said[os.write(1, said) :]
     return 0
 
 
 def answer(environ: Mapping[str, str], data: bytes) -> str:
-    """Give what is printed for a payload; empty: planning is not held, or the call is Claude Code's to decide."""
+    """Give what is printed for a payload; empty: the call is Claude Code's own to decide."""
     try:
         return _answer(environ, data)
     except HoldUnreadable as error:
@@ -46,7 +46,7 @@ def answer(environ: Mapping[str, str], data: bytes) -> str:
 
 
 def _answer(environ: Mapping[str, str], data: bytes) -> str:
-    payload = _payload(data)
+    payload = payload_in(data)
     if payload is None:
         return _denied("this call cannot be read, so nobody can say whether planning is held. Try it again.")
     key = key_of(environ)
@@ -60,9 +60,8 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
     tool, given, cwd = payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")
     if not isinstance(tool, str) or not isinstance(given, dict) or not isinstance(cwd, str):
         return _denied(UNREADABLE)
-
     root = environ.get("CLAUDE_PROJECT_DIR") or cwd
-    hold = kept(folder, hold, _event(payload, tool, given), root=root)
+    hold = kept(folder, hold, event_in("PreToolUse", payload), root=root)
     home = environ.get("HOME", "")
     transcript = payload.get("transcript_path")
     call = Call(tool, given, cwd=cwd, home=home, folder=folder, transcript=str(transcript or ""), hold=hold)
@@ -72,17 +71,8 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
     return _allowed(changed) if changed else ""
 
 
-def _event(payload: dict[str, object], tool: str, given: dict[str, object]) -> Event:
-    return Event(
-        "PreToolUse",
-        mode=str(payload["permission_mode"]),
-        tool=tool,
-        agent=str(payload.get("agent_id") or ""),
-        plan=str(given.get("planFilePath") or ""),
-    )
-
-
-def _payload(data: bytes) -> dict[str, object] | None:
+def payload_in(data: bytes) -> dict[str, object] | None:
+    """Read a payload that says in which mode it was made; None: it cannot be read."""
     try:
         payload = read(data.decode()) if len(data) <= LARGEST else None
     except ValueError:
@@ -92,7 +82,8 @@ def _payload(data: bytes) -> dict[str, object] | None:
     return payload
 
 
-def _stdin() -> bytes:
+def stdin() -> bytes:
+    """Read what was given, up to more than anybody gives."""
     pieces = []
     size = 0
     while size <= LARGEST and (piece := os.read(0, _PIECE)):

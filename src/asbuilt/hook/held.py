@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from asbuilt.policy.holding import Event, Hold, after
+from asbuilt.policy.holding import Hold, after, plan_file_in
 from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, refusal_of
 from asbuilt.session.conversation import hold_in, keep_hold, text_in
 
@@ -16,10 +16,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from asbuilt.policy.holding import Event
+
     Decided = tuple[str, dict[str, object] | None]
 
 UNREADABLE = "planning is held here, and this call cannot be read."
 _REGULAR = 0o10
+_TRANSCRIPT = 32 << 20
+"""Bytes at the end of a transcript: the plan file is named again every few turns."""
 
 
 class Call:
@@ -150,9 +154,18 @@ def _is_own(call: Call, path: str) -> bool:
 
 def _given_plan(call: Call) -> str:
     """Name the plan file that Claude Code gave to the conversation; empty: none."""
-    from asbuilt.session.plan_file import given_in  # noqa: PLC0415  the same
-
-    return given_in(call.transcript)
+    try:
+        file = os.open(call.transcript, os.O_RDONLY | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return ""
+    try:
+        os.lseek(file, max(0, os.fstat(file).st_size - _TRANSCRIPT), os.SEEK_SET)
+        data = b""
+        while len(data) < _TRANSCRIPT and (piece := os.read(file, _TRANSCRIPT)):
+            data += piece
+    finally:
+        os.close(file)
+    return plan_file_in(line.decode("utf-8", "replace") for line in data.split(b"\n") if b"plan_mode" in line)
 
 
 def _legal_way(call: Call) -> str:

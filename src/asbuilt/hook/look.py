@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NOT_RUN: Final = 125
 _NO_RING: Final = """\
-asbuilt: no ring holds commands on this machine, so {command} was not run. Read files with Read, Grep and Glob.
+asbuilt: no ring holds commands on this machine, so this was not run: {command}
 The person sees why with: asbuilt doctor
 """
 
@@ -52,10 +52,10 @@ def made(root: str, environ: Mapping[str, str]) -> str | None:
 def main(arguments: list[str]) -> int:
     """Make the script, then become it; without a command it is only made."""
     script, *command = arguments
-    folder = os.path.dirname(script)  # noqa: PTH120  beside session.conversation, which knows no Path
+    folder = os.path.dirname(script)
     hold = hold_in(folder)
     try:
-        text = made(hold.root if hold and hold.root else os.getcwd(), os.environ)  # noqa: PTH109  the same
+        text = made(hold.root if hold and hold.root else os.getcwd(), os.environ)
     except AsbuiltError as error:
         sys.stderr.write(f"asbuilt: {error}\n")
         return NOT_RUN

@@ -5,13 +5,14 @@ compiled at every start, so it is tiny.
 """
 
 import sys
-from _signal import ITIMER_REAL, SIG_UNBLOCK, SIGALRM, pthread_sigmask, setitimer, signal
+from _signal import ITIMER_REAL, SIG_UNBLOCK, SIGALRM, pthread_sigmask, setitimer, signal  # type: ignore[import-not-found]  # signal itself loads enum
 from posix import _exit, write
 
 GATE = sys.argv[1:] == ["PreToolUse"]
 
 
 def leave(*_: object) -> None:
+    """End at once, without an answer."""
     if GATE:
         write(2, b"asbuilt: the gate came to no answer, so nothing was done. Try it again.\n")
     _exit(2 if GATE else 0)
@@ -26,12 +27,15 @@ try:
     if GATE:
         from asbuilt.hook import gate
 
-        code = gate.main()
-    else:
-        from asbuilt.hook import conversation
+        _exit(gate.main())
+    elif sys.argv[1] == "PermissionRequest":
+        from asbuilt.hook import asking
 
-        code = conversation.main(sys.argv[1])
+        _exit(asking.main())
+    from asbuilt.hook import conversation
+
+    code = conversation.main(sys.argv[1])
     sys.stdout.flush()
     _exit(code)
-except BaseException:
+except BaseException:  # noqa: BLE001  the door: closed before a call, silent elsewhere
     leave()

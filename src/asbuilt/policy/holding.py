@@ -163,7 +163,9 @@ def plan_file_in(transcript: Iterable[str]) -> str:
             entry = read(line)
         except ValueError:
             continue
-        told = entry.get("attachment") if isinstance(entry, dict) and entry.get("type") == "attachment" else None
+        told = (
+            entry.get("attachment") if isinstance(entry, dict) and entry.get("type") == "attachment" else None
+        )
         if not isinstance(told, dict) or told.get("type") != "plan_mode" or told.get("isSubAgent"):
             continue
         path = told.get("planFilePath")

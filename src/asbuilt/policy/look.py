@@ -1,10 +1,11 @@
 """Write the script that runs one command of a planning conversation in the read-only ring. Pure.
 
-The one rule: the command is `$1`, one word to the end, and all else in the script is written down here, quoted.
+The one rule: the command is `$1`, one word to the end, and all else in the script is quoted here.
 """
 
 from __future__ import annotations
 
+from asbuilt.policy.quoting import quoted
 from asbuilt.policy.ring import environment_in, mounts, walls
 
 TYPE_CHECKING = False
@@ -65,12 +66,6 @@ def git_environment(root: str) -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "PAGER": "cat",
     }
-
-
-def quoted(text: str) -> str:
-    """Give a text as one word of a shell; as it is where it needs no quotes."""
-    bare = text.translate(dict.fromkeys(map(ord, "/-._")))
-    return text if bare.isascii() and bare.isalnum() else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _script(level: Level, request: Request, start: Iterable[str], middle: str, shell: Iterable[str]) -> str:

@@ -242,7 +242,7 @@ def bubblewrap(
 
 
 def walls(request: Request, *, program: str) -> list[str]:
-    """Write how a command line of bubblewrap begins: everything read-only, nothing shared but what is asked."""
+    """Write how a command line of bubblewrap begins: everything read-only, and little shared."""
     return [
         program,
         "--unshare-all",

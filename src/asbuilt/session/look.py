@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from asbuilt.policy.look import quoted
+from asbuilt.policy.quoting import quoted
 from asbuilt.session.conversation import put
 
 NAME = "look"
@@ -28,6 +28,14 @@ def wrapped(folder: str, text: str) -> str:
     if not os.access(script, os.X_OK):
         place(folder, _STUB.format(python=quoted(sys.executable)))
     return f"{quoted(script)} {quoted(text)}"
+
+
+def is_wrapped(folder: str, command: str) -> bool:
+    """Tell whether a command is one that `wrapped` gave for this conversation, and nothing besides."""
+    start = f"{quoted(f'{folder}/{NAME}')} "
+    word = command[len(start) :]
+    text = word[1:-1].replace("'\\''", "'") if word.startswith("'") else word
+    return command.startswith(start) and quoted(text) == word
 
 
 def place(folder: str, script: str) -> None:
