@@ -10,7 +10,7 @@ import time
 
 from asbuilt.policy.holding import Hold, after, plan_file_in
 from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, refusal_of
-from asbuilt.session.conversation import hold_in, keep_hold, text_in
+from asbuilt.session.conversation import hold_in, keep_hold, remove, text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,11 @@ def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
     from asbuilt.session.locking import Locked  # noqa: PLC0415  fcntl is for the rare call that changes a hold
 
     with Locked(folder):
-        new = after(hold_in(folder), event, now=now, root=root) or new
+        before = hold_in(folder)
+        if before is None:
+            # An agent that was not held could have changed what is to hold it now.
+            remove(folder, "look")
+        new = after(before, event, now=now, root=root) or new
         keep_hold(folder, new)
     return new
 
