@@ -144,7 +144,8 @@ def _is_own(call: Call, path: str) -> bool:
     own = [os.path.realpath(one) for one in call.hold.plans]
     if path in own:
         return True
-    is_new = os.path.dirname(path) in own and not os.path.lexists(path)
+    folder = os.path.dirname(path)
+    is_new = folder in own and not folder.endswith(".md") and not os.path.lexists(path)
     if not is_new and path != os.path.realpath(_given_plan(call) or "/"):
         return False
     if call.folder:
