@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of
 from asbuilt.session.entry import hook_argv
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.policy.holding import Hold
 
 
@@ -57,7 +56,7 @@ class Conversation:
     @property
     def folder(self) -> Path:
         """Where asbuilt keeps what it knows of this conversation."""
-        return self.room.__class__(folder_of(self.environ, key_of(self.environ)))
+        return Path(folder_of(self.environ, key_of(self.environ)))
 
     @property
     def hold(self) -> Hold | None:
@@ -73,7 +72,7 @@ class Conversation:
         told = {"type": "plan_mode", "isSubAgent": False, "planFilePath": str(self.plan)}
         self.transcript.write_text(json.dumps({"type": "attachment", "attachment": told}) + "\n")
 
-    def payload(self, tool: str, given: Any, *, mode: str = "plan", **more: Any) -> dict[str, Any]:
+    def payload(self, tool: str, given: object, *, mode: str = "plan", **more: object) -> dict[str, Any]:
         """Make a payload as Claude Code 2.1.325 does."""
         return {
             "session_id": "019d8449-c905-4065-b7a1-bc111569d157",
@@ -89,7 +88,7 @@ class Conversation:
             **more,
         }
 
-    def call(self, tool: str, given: Any, *, mode: str = "plan", **more: Any) -> Said:
+    def call(self, tool: str, given: object, *, mode: str = "plan", **more: object) -> Said:
         """Call a tool: what the gate says before it."""
         return self.hook(json.dumps(self.payload(tool, given, mode=mode, **more)).encode())
 
@@ -115,6 +114,6 @@ def rewritten(given: dict[str, Any]) -> Said:
     )
 
 
-def _said(**fields: Any) -> Said:
+def _said(**fields: object) -> Said:
     answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **fields}}
     return Said(0, json.dumps(answer, separators=(",", ":")), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.hook.calling import Conversation
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The gate before every call of a tool: when it speaks, what it says, and that nothing gets past its failures."""
+"""The gate before every call of a tool: when it speaks, what it says, and that no failure opens it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +17,8 @@ from asbuilt.session.entry import hook_argv
 from tests.hook.calling import SILENT, Said, denied, rewritten
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.hook.calling import Conversation
 
 NO_ANSWER = Said(2, "", "asbuilt: the gate came to no answer, so nothing was done. Try it again.\n")
@@ -202,7 +203,7 @@ def test_words_of_an_agent_do_not_name_a_plan_file(talk: Conversation) -> None:
         {"type": "attachment", "attachment": {**told, "isSubAgent": True}},
         {
             "type": "attachment",
-            "attachment": {"type": "file", "content": json.dumps(told), **told, "type": "x"},
+            "attachment": {**told, "type": "file", "content": json.dumps(told)},
         },
     ]
     talk.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"type":"att')
