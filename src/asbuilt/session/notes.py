@@ -27,7 +27,7 @@ class Note(NamedTuple):
 
 
 def shelf(environ: Mapping[str, str], cwd: str) -> str:
-    """Name the folder for the notes of the repository around a folder, else of that folder; nothing is made."""
+    """Name the folder for the notes of the repository around `cwd`, else of `cwd` itself; none is made."""
     here = root = os.path.realpath(cwd)
     while not os.path.lexists(f"{root}/.git"):
         if root == "/":
