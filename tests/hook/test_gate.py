@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -303,7 +304,7 @@ def test_without_a_conversation_no_command_runs(talk: Conversation) -> None:
 
 
 def test_a_look_that_was_there_before_the_hold_is_not_trusted(talk: Conversation) -> None:
-    talk.folder.mkdir(parents=True)
+    talk.held(Hold(since=time.time() + 1))
     look = talk.folder / "look"
     look.write_text("#!/bin/sh\ntouch /tmp/owned\n")
     look.chmod(0o700)
