@@ -141,9 +141,20 @@ def test_a_tool_of_an_mcp_server_is_refused_unless_it_is_listed(talk: Conversati
         " If it does: asbuilt config set planning.tools mcp__shop__stock"
     )
     assert talk.call("mcp__shop__stock", {}) == refused
-    talk.folder.parent.joinpath("tools").write_text("mcp__shop__list\nmcp__shop__stock\n")
+    config = talk.home / ".config" / "asbuilt" / "config.toml"
+    value = "mcp__shop__stock, mcp__wiki__*"
+    subprocess.run(
+        [sys.executable, "-m", "asbuilt", "config", "set", "planning.tools", value],
+        env=talk.environ,
+        cwd=talk.shop,
+        check=True,
+        capture_output=True,
+    )
     assert talk.call("mcp__shop__stock", {}) == SILENT
+    assert talk.call("mcp__wiki__page", {}) == SILENT
     assert talk.call("mcp__shop__sell", {}).out.count('"deny"') == 1
+    config.write_text("# by hand\n")
+    assert talk.call("mcp__shop__stock", {}) == refused
 
 
 # Secrets.

@@ -1,4 +1,4 @@
-"""The ring of a conversation: one command, read-only, offline, without secrets; words and code as they are."""
+"""The ring of a conversation: one command, read-only, offline, without secrets."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import os
 import time
 
 from asbuilt.policy.holding import Hold, after, plan_file_in
-from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, refusal_of
-from asbuilt.session.conversation import hold_in, keep_hold, text_in
+from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
+from asbuilt.session.conversation import hold_in, keep_hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,12 @@ _TRANSCRIPT = 32 << 20
 class Call:
     """One call of a tool, and all that the answer to it depends on."""
 
-    __slots__ = ("cwd", "folder", "given", "hold", "home", "tool", "transcript")
+    __slots__ = ("cwd", "environ", "folder", "given", "hold", "tool", "transcript")
+
+    @property
+    def home(self) -> str:
+        """The user's, as far as it is known."""
+        return self.environ.get("HOME", "")
 
     def __init__(  # noqa: PLR0913  a value, on a path where dataclasses are too dear
         self,
@@ -37,7 +42,7 @@ class Call:
         given: Mapping[str, object],
         *,
         cwd: str,
-        home: str,
+        environ: Mapping[str, str],
         folder: str,
         transcript: str,
         hold: Hold,
@@ -45,7 +50,7 @@ class Call:
         self.tool = tool
         self.given = given
         self.cwd = cwd
-        self.home = home
+        self.environ = environ
         self.folder = folder
         """Of the conversation; empty: it cannot be named."""
         self.transcript = transcript
@@ -81,7 +86,7 @@ def decided(call: Call) -> Decided:
     if tool in STARTS:
         own = "isolation" in call.given
         return "planning is read-only, and this subagent would make a worktree." if own else "", None
-    return refusal_of(tool, _listed(call)) or "", None
+    return _unknown(call), None
 
 
 def _ran(call: Call) -> Decided:
@@ -189,7 +194,10 @@ def _path(call: Call, named: object) -> str:
     return os.path.normpath(os.path.join(call.cwd, named))
 
 
-def _listed(call: Call) -> frozenset[str]:
-    """Read which tools the user has listed in `planning.tools`."""
-    text = text_in(os.path.dirname(call.folder), "tools") if call.folder else None
-    return frozenset((text or "").split())
+def _unknown(call: Call) -> str:
+    refused = refusal_of(call.tool)
+    if not refused:
+        return ""
+    from asbuilt.session.tools import listed  # noqa: PLC0415  the same
+
+    return "" if is_listed(call.tool, listed(call.environ)) else refused
