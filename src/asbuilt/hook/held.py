@@ -96,9 +96,14 @@ def _ran(call: Call) -> Decided:
     from asbuilt.policy.shell import verdict  # noqa: PLC0415  the door's dispatch: only commands need it
 
     root = call.hold.root or call.cwd
-    refused = verdict(text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath)
+    refused = verdict(
+        text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath, exists=os.path.lexists
+    )
     if refused:
         return f"{refused} {_legal_way(call)}", None
+    if text.split()[0] == "asbuilt":
+        # Its own words about plans need its own state, which the ring has not.
+        return "", None
     if not call.folder:
         return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
     from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
@@ -107,16 +112,24 @@ def _ran(call: Call) -> Decided:
 
 
 def _read(call: Call) -> str:
-    from asbuilt.policy.secret_paths import reached  # noqa: PLC0415  the same
-
     named, pattern = call.given.get(READS[call.tool]), call.given.get("pattern")
     if call.tool == "Glob" and isinstance(pattern, str) and pattern[:1] in ("/", "~"):
-        named = pattern.partition("*")[0]
-    path = _path(call, "." if named is None and call.tool != "Read" else named)
+        named = os.path.dirname(pattern.partition("*")[0])
+    path = _path(call, "." if named is None and call.tool in ("Glob", "Grep") else named)
     if not path:
         return UNREADABLE
-    secret = reached(os.path.realpath(path), os.path.realpath(call.home), searched=call.tool == "Grep")
-    return f"planning does not read {secret}: it holds secrets." if secret else ""
+    from asbuilt.policy.secrets import aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
+
+    real, home = os.path.realpath(path), os.path.realpath(call.home)
+    if call.tool in ("Glob", "LS"):
+        secret = is_secret_folder(real, home=home)
+    elif call.tool == "Grep":
+        among = call.given.get("glob")
+        secret = holds_secrets(real, home=home) or is_secret(real, home=home)
+        secret = secret or (isinstance(among, str) and aims_at_secret(among))
+    else:
+        secret = is_secret(path, home=home) or is_secret(real, home=home)
+    return f"planning does not read secrets, and {_shown(call, path)} is or holds one." if secret else ""
 
 
 def _written(call: Call, named: object) -> str:
