@@ -98,7 +98,7 @@ def _ran(call: Call) -> Decided:
         return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
     from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
 
-    return "", {**call.given, "command": wrapped(call.folder, text)}
+    return "", {**call.given, "command": wrapped(call.folder, text, since=call.hold.since)}
 
 
 def _read(call: Call) -> str:
@@ -140,7 +140,8 @@ def _is_own(call: Call, path: str) -> bool:
     own = [os.path.realpath(one) for one in call.hold.plans]
     if path in own:
         return True
-    is_new = os.path.dirname(path) in own and not os.path.lexists(path)
+    folder = os.path.dirname(path)
+    is_new = folder in own and not folder.endswith(".md") and not os.path.lexists(path)
     if not is_new and path != os.path.realpath(_given_plan(call) or "/"):
         return False
     if call.folder:

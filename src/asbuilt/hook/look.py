@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.ring import found_bubblewrap, probe, settle, without_mounts
 from asbuilt.errors import AsbuiltError
+from asbuilt.git.repository import open_repository
 from asbuilt.policy.look import by_argv, by_bubblewrap, git_environment
 from asbuilt.policy.ring import for_planning, passed, secrets
 from asbuilt.session.conversation import hold_in
@@ -32,8 +33,9 @@ The person sees why with: asbuilt doctor
 def made(root: str, environ: Mapping[str, str]) -> str | None:
     """Write the script for a conversation that stands in `root`; None: no ring holds here."""
     home = environ.get("HOME", "/")
-    request = for_planning(cwd=root, environment={**passed(environ), **git_environment(root)})
-    request = settle(request, homes=[Path(home)])
+    shown = _repository_around(root)
+    environment = {**passed(environ), **git_environment(shown[0])}
+    request = settle(for_planning(cwd=root, readable=shown, environment=environment), homes=[Path(home)])
     bash = shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin")
     shell = (bash, "--noprofile", "--norc") if bash else ("/bin/sh",)
     level = probe().level
@@ -47,6 +49,15 @@ def made(root: str, environ: Mapping[str, str]) -> str | None:
     if level == "none" and load(repository=None, environ=environ).flag("ring.required"):
         return None
     return by_argv(level, request, without_mounts(level, request, ()), shell)
+
+
+def _repository_around(root: str) -> tuple[str, ...]:
+    """Name the checkout around a folder, and where its history is: a hidden folder may be around each."""
+    try:
+        found = open_repository(Path(root))
+    except AsbuiltError:
+        return (root,)
+    return str(found.root), str(found.git_dir), str(found.common)
 
 
 def main(arguments: list[str]) -> int:

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 # Settings of git that start a program, write, or call out; the repository's own cannot undo them.
 _GIT = (
+    ("core.alternateRefsCommand", "true"),
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
+    ("core.sshCommand", "false"),
+    ("core.untrackedCache", "false"),
     ("diff.autoRefreshIndex", "false"),
+    ("log.showSignature", "false"),
     ("protocol.allow", "never"),
     ("safe.bareRepository", "explicit"),
 )
