@@ -1,4 +1,4 @@
-"""Name the rendered plugin in the user's settings of Claude Code, or no longer. Two entries of them change."""
+"""Name the rendered plugin in the user's settings of Claude Code, or no longer. Two entries change."""
 
 from __future__ import annotations
 

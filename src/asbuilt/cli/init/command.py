@@ -176,7 +176,7 @@ def _remove(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
 
 
 def _compile() -> None:
-    """Compile what the hook loads, so that the first one is not the slow one; where we may not write, it is."""
+    """Compile what the hook loads, so that the first call is not a slow one, wherever we may write."""
     package = Path(asbuilt.__file__).parent
     modules = [file for part in _IN_THE_HOOK for file in (package / part).rglob("*.py")]
     for file in (package / "__init__.py", *modules):
