@@ -26,6 +26,7 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
 from asbuilt.cli.worker.units import program
 from asbuilt.errors import DONE, UsageWrong
+from asbuilt.session.entry import hook_argv
 from asbuilt.settings import data_folder
 
 if TYPE_CHECKING:
@@ -111,12 +112,8 @@ def command(door: Door, *, remove: bool, dry_run: bool, **chosen: bool) -> int:
 
 def call() -> Call:
     """Say how this very asbuilt is started, and its hook."""
-    package = Path(asbuilt.__file__).absolute().parent
-    return Call(
-        asbuilt=program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable),
-        python=sys.executable,
-        hook=str(package / "hook" / "main.py"),
-    )
+    argv = program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable)
+    return Call(asbuilt=argv, hook=hook_argv)
 
 
 def seat_of(tool: Tool, door: Door) -> Seat:

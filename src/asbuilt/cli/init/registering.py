@@ -1,6 +1,6 @@
 """Name a rendered plugin in Claude Code's settings, and take the name out again. Pure.
 
-The one rule: two entries are ours; taken out of a file that nobody has changed, all is as it was, to the byte.
+The one rule: two entries are ours; taken out of a file that nobody changed, it is as it was, to the byte.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import yaml
 from asbuilt._version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 MARKETPLACE: Final = "asbuilt"
 PLUGIN: Final = "asbuilt@asbuilt"
@@ -31,13 +31,8 @@ class Call(NamedTuple):
     """How this very asbuilt is started."""
 
     asbuilt: tuple[str, ...]
-    python: str
-    hook: str
-    """The hook's entry, a file of the package."""
-
-    def hook_for(self, event: str) -> str:
-        """Give the command that a shell runs for an event."""
-        return shlex.join([self.python, "-I", "-S", self.hook, event])
+    hook: Callable[[str], tuple[str, ...]]
+    """By the name of an event."""
 
 
 class Skill(NamedTuple):
@@ -116,5 +111,5 @@ def _hooks(text: str, call: Call) -> str:
     value = json.loads(text)
     for matchers in value["hooks"].values():
         for hook in (hook for matcher in matchers for hook in matcher["hooks"]):
-            hook["command"] = call.hook_for(hook["command"].removeprefix(_HOOK))
+            hook["command"] = shlex.join(call.hook(hook["command"].removeprefix(_HOOK)))
     return json.dumps(value, indent=2) + "\n"
