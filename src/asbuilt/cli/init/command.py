@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import py_compile
-import shutil
-import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,24 +12,18 @@ import click
 
 import asbuilt
 from asbuilt.cli.commands import Command
-from asbuilt.cli.init import source
 from asbuilt.cli.init.claude import Rewrite, forgetting, naming, rewrite
-from asbuilt.cli.init.placing import NONE_PLACED, Placed, changes, place, read_record, take_away, would_take
-from asbuilt.cli.init.rendering import Call
-from asbuilt.cli.init.tools import TOOLS, Tool, claude_settings, short
+from asbuilt.cli.init.placing import NONE_PLACED, Placed, changes, place, take_away, would_take
+from asbuilt.cli.init.seats import Seat, seat_of
+from asbuilt.cli.init.tools import TOOLS, short
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
-from asbuilt.cli.worker.units import program
 from asbuilt.errors import DONE, UsageWrong
-from asbuilt.session.entry import hook_argv
-from asbuilt.settings import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from asbuilt.cli.init.placing import Record
 
 _SCHEMA: Final = "asbuilt.init/1"
 _IN_THE_HOOK: Final = ("hook", "policy", "session")
@@ -42,33 +33,6 @@ def _flags(command: Callable[..., int]) -> Callable[..., int]:
     for tool in reversed(TOOLS.values()):
         command = click.option(f"--{tool.name}", is_flag=True, help=f"{tool.title}: {tool.gets}")(command)
     return command
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
-    """Where one agent gets what, on this machine."""
-
-    tool: Tool
-    top: Path
-    keep: Path
-    """Where the record is."""
-    settings: Path | None
-    """Claude Code's, in which the plugin is named."""
-
-    @property
-    def folder(self) -> Path:
-        """What people are told."""
-        return self.top / self.tool.below
-
-    @property
-    def record(self) -> Record:
-        """Read what we have put there."""
-        return read_record(self.keep)
-
-    def files(self) -> dict[Path, bytes]:
-        """Render what belongs there."""
-        rendered = self.tool.render(source.read(), call())
-        return {self.folder / name: text.encode() for name, text in rendered.items()}
 
 
 @click.command(
@@ -92,7 +56,7 @@ def command(door: Door, *, remove: bool, dry_run: bool, **chosen: bool) -> int:
     For Claude Code a plugin is written into your data folder and named in your settings.json: two entries,
     spliced in, and nothing else in it changes by a byte.
     """
-    seats = [seat_of(TOOLS[name], door) for name in TOOLS if chosen[name]]
+    seats = [seat_of(name, door.environ) for name in TOOLS if chosen[name]]
     if not seats:
         if remove or dry_run:
             raise UsageWrong(
@@ -106,28 +70,12 @@ def command(door: Door, *, remove: bool, dry_run: bool, **chosen: bool) -> int:
         door.screen.emit_json({"schema": _SCHEMA, "dry_run": dry_run, "agents": told})
     elif not remove and not dry_run and any(seat.settings for seat in seats):
         door.screen.answer("Every conversation that starts from now on has it.")
-        next_command(door, "asbuilt doctor", " tries the gate")
+        next_command(door, "asbuilt doctor", ", which tries the gate")
     return DONE
 
 
-def call() -> Call:
-    """Say how this very asbuilt is started, and its hook."""
-    argv = program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable)
-    return Call(asbuilt=argv, hook=hook_argv)
-
-
-def seat_of(tool: Tool, door: Door) -> Seat:
-    """Find an agent's places."""
-    return Seat(
-        tool=tool,
-        top=tool.top(door.environ),
-        keep=data_folder(door.environ) / f"{tool.name}.json",
-        settings=claude_settings(door.environ) if tool.name == "claude" else None,
-    )
-
-
 def _overview(door: Door) -> int:
-    there = {name: bool(seat_of(tool, door).record.files) for name, tool in TOOLS.items()}
+    there = {name: bool(seat_of(name, door.environ).record.files) for name in TOOLS}
     if door.json:
         door.screen.emit_json({"schema": _SCHEMA, "set_up": there})
         return DONE
@@ -202,7 +150,7 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
     elif named.before is None:
         said = f"{would}written"
     else:
-        said = f"2 entries {would}{'taken out' if named.kept is None else 'added'}, no more"
+        said = f"2 entries {would}{'taken out' if named.kept is None else 'added'}, nothing else"
     door.screen.answer(f"{symbols.proven} {'settings':<9} {name}   {said}")
     if dry_run:
         before, after = ((text or "").splitlines() for text in (named.before, named.after))
