@@ -1,4 +1,4 @@
-"""`asbuilt-hook EVENT`: the hook for a plugin that nobody rendered. It becomes the very call of a rendered one."""
+"""`asbuilt-hook EVENT`: the hook for a plugin that nobody rendered. It becomes the call of a rendered one."""
 
 from __future__ import annotations
 
