@@ -6,14 +6,16 @@ from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.cli.init.members import NotAnObject
-from asbuilt.cli.init.placing import Record, content, keep_record, put
+from asbuilt.cli.init.placing import content, keep_record, put
 from asbuilt.cli.init.registering import AnotherMarketplace, register, unregister
 from asbuilt.errors import SettingsNotWritten
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.cli.init.placing import Record
     from asbuilt.cli.init.registering import Registration
+    from asbuilt.cli.init.seats import Seat
 
 
 class Rewrite(NamedTuple):
@@ -25,31 +27,33 @@ class Rewrite(NamedTuple):
     kept: Registration | None
 
 
-def naming(file: Path, folder: Path, record: Record) -> Rewrite:
+def naming(seat: Seat, file: Path) -> Rewrite:
     """Say what names the plugin in the settings."""
-    before = _text(file)
+    name, kept = seat.shown(file), seat.record.settings.get(str(file))
+    before = _text(file, name)
     try:
-        after, kept = register(before, str(folder), record.settings.get(str(file)))
+        after, kept = register(before, str(seat.folder), kept)
     except NotAnObject as error:
-        raise _not_written(file, error) from error
+        raise _not_written(name, error) from error
     except AnotherMarketplace as error:
         raise SettingsNotWritten(
-            f"{file} knows another marketplace that is named asbuilt",
+            f"{name} knows another marketplace that is named asbuilt",
             why="Its plugin would be the one that is used.",
             next_step="`claude plugin marketplace remove asbuilt`, then repeat the command.",
         ) from error
     return Rewrite(before, after, kept)
 
 
-def forgetting(file: Path, folder: Path, record: Record) -> Rewrite:
+def forgetting(seat: Seat, file: Path) -> Rewrite:
     """Say what takes the plugin's name out of the settings."""
-    before = _text(file)
+    name = seat.shown(file)
+    before = _text(file, name)
     if before is None:
         return Rewrite(None, None, None)
     try:
-        after = unregister(before, str(folder), record.settings.get(str(file)))
+        after = unregister(before, str(seat.folder), seat.record.settings.get(str(file)))
     except NotAnObject as error:
-        raise _not_written(file, error) from error
+        raise _not_written(name, error) from error
     return Rewrite(before, after, None)
 
 
@@ -68,18 +72,18 @@ def rewrite(file: Path, planned: Rewrite, record: Record, keep: Path) -> Record:
     return after
 
 
-def _text(file: Path) -> str | None:
+def _text(file: Path, name: str) -> str | None:
     before = content(file)
     try:
         return None if before is None else before.decode()
     except UnicodeDecodeError as error:
-        raise _not_written(file, error) from error
+        raise _not_written(name, error) from error
 
 
-def _not_written(file: Path, error: ValueError) -> SettingsNotWritten:
+def _not_written(name: str, error: ValueError) -> SettingsNotWritten:
     said = str(error) if isinstance(error, NotAnObject) else "it is not UTF-8"
     return SettingsNotWritten(
-        f"{file} cannot be read as JSON: {said}",
+        f"{name} cannot be read as JSON: {said}",
         why="Claude Code ignores such a file as a whole, and what we add to it would be lost.",
         next_step="Correct it there, then repeat the command. Nothing was changed.",
     )

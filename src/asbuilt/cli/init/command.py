@@ -15,7 +15,7 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.init.claude import Rewrite, forgetting, naming, rewrite
 from asbuilt.cli.init.placing import NONE_PLACED, Placed, changes, place, take_away, would_take
 from asbuilt.cli.init.seats import Seat, seat_of
-from asbuilt.cli.init.tools import TOOLS, short
+from asbuilt.cli.init.tools import TOOLS
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
@@ -92,10 +92,10 @@ def _overview(door: Door) -> int:
 def _set_up(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
     files, record = seat.files(), seat.record
     # Everything that can be refused is refused before anything is written.
-    planned = changes(files, record)
-    named = naming(seat.settings, seat.folder, record) if seat.settings else None
+    planned = changes(files, record, seat.shown)
+    named = naming(seat, seat.settings) if seat.settings else None
     if not dry_run:
-        planned, record = place(files, seat.top, record, seat.keep)
+        record = place(files, planned, seat.top, record, seat.keep)
         if seat.settings and named:
             rewrite(seat.settings, named, record, seat.keep)
             _compile()
@@ -106,7 +106,7 @@ def _set_up(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
 
 def _remove(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
     record = seat.record
-    named = forgetting(seat.settings, seat.folder, record) if seat.settings else None
+    named = forgetting(seat, seat.settings) if seat.settings else None
     # Another configuration of Claude Code may still name the plugin; then its files stay.
     others = record.settings.keys() - {str(seat.settings)}
     planned = NONE_PLACED if others else would_take(record)
@@ -132,7 +132,7 @@ def _compile() -> None:
 def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_run: bool) -> None:
     symbols = door.screen.out.symbols
     would = "would be " if dry_run else ""
-    folder = printable(short(seat.folder, door.environ))
+    folder = printable(seat.shown(seat.folder))
     parts = [
         *([f"{counted(len(placed.written), 'file')} {would}written"] if placed.written else []),
         *([f"{counted(len(placed.removed), 'file')} {would}removed"] if placed.removed else []),
@@ -142,7 +142,7 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
     door.screen.answer(f"{mark} {seat.tool.name:<9} {folder}   {', '.join(parts) or 'nothing to change'}")
     if seat.settings is None or named is None:
         return
-    name = printable(short(seat.settings, door.environ))
+    name = printable(seat.shown(seat.settings))
     if named.before == named.after:
         said = "nothing to change"
     elif named.after is None:

@@ -18,7 +18,7 @@ from asbuilt.library.writing import create, replace
 from asbuilt.plan.source import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _VERSION: Final = 1
 
@@ -84,14 +84,14 @@ def content(file: Path) -> bytes | None:
     return read_bytes(file) if file.exists() else None
 
 
-def changes(files: Mapping[Path, bytes], record: Record) -> Placed:
+def changes(files: Mapping[Path, bytes], record: Record, shown: Callable[[Path], str]) -> Placed:
     """Say what placing them would do; a file of that name that is not ours is refused."""
     written: list[Path] = []
     for file, data in files.items():
         before = content(file)
         if before is not None and before != data and digest(before) not in record.files.get(str(file), ()):
             raise NameTaken(
-                f"{file} is there, and it is not as asbuilt wrote it",
+                f"{shown(file)} is there, and it is not as asbuilt wrote it",
                 why="Nothing of yours is ever overwritten.",
                 next_step="Move it away, then repeat the command.",
             )
@@ -101,9 +101,8 @@ def changes(files: Mapping[Path, bytes], record: Record) -> Placed:
     return Placed(tuple(written), *_parted(gone, record))
 
 
-def place(files: Mapping[Path, bytes], top: Path, record: Record, keep: Path) -> tuple[Placed, Record]:
+def place(files: Mapping[Path, bytes], planned: Placed, top: Path, record: Record, keep: Path) -> Record:
     """Write the files, remove those of ours that are no longer among them, and keep the record in `keep`."""
-    planned = changes(files, record)
     ours = {str(file): (digest(data),) for file, data in files.items()}
     both = {path: (*ours.get(path, ()), *record.files.get(path, ())) for path in {**record.files, **ours}}
     # The record comes first: what a killed command has written must be known as ours.
@@ -113,7 +112,7 @@ def place(files: Mapping[Path, bytes], top: Path, record: Record, keep: Path) ->
     _unlink(planned.removed, top)
     after = Record(files=ours, settings=record.settings)
     keep_record(keep, after)
-    return planned, after
+    return after
 
 
 def would_take(record: Record) -> Placed:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from asbuilt.cli.init import source
 from asbuilt.cli.init.placing import read_record
 from asbuilt.cli.init.rendering import Call
-from asbuilt.cli.init.tools import TOOLS, Tool, claude_settings
+from asbuilt.cli.init.tools import TOOLS, Tool, claude_settings, home_of
 from asbuilt.cli.worker.units import program
 from asbuilt.session.entry import hook_argv
 from asbuilt.settings import data_folder
@@ -30,6 +30,7 @@ class Seat:
     top: Path
     keep: Path
     """Where the record is."""
+    home: Path
     settings: Path | None
     """Claude Code's, in which the plugin is named."""
 
@@ -42,6 +43,10 @@ class Seat:
     def record(self) -> Record:
         """Read what we have put there."""
         return read_record(self.keep)
+
+    def shown(self, file: Path) -> str:
+        """Write a path as people do."""
+        return f"~/{file.relative_to(self.home)}" if file.is_relative_to(self.home) else str(file)
 
     def files(self) -> dict[Path, bytes]:
         """Render what belongs there."""
@@ -56,6 +61,7 @@ def seat_of(name: str, environ: Mapping[str, str]) -> Seat:
         tool=tool,
         top=tool.top(environ),
         keep=data_folder(environ) / f"{name}.json",
+        home=home_of(environ),
         settings=claude_settings(environ) if name == "claude" else None,
     )
 

@@ -32,16 +32,11 @@ class Tool:
 
 def claude_settings(environ: Mapping[str, str]) -> Path:
     """Say where Claude Code has the user's settings."""
-    return Path(environ.get("CLAUDE_CONFIG_DIR") or _home(environ) / ".claude") / "settings.json"
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or home_of(environ) / ".claude") / "settings.json"
 
 
-def short(file: Path, environ: Mapping[str, str]) -> str:
-    """Write a path as people do."""
-    home = _home(environ)
-    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
-
-
-def _home(environ: Mapping[str, str]) -> Path:
+def home_of(environ: Mapping[str, str]) -> Path:
+    """Say whose files these are."""
     return Path(environ.get("HOME") or "~").expanduser()
 
 
@@ -63,7 +58,7 @@ TOOLS: Final = {
             gets="four skills",
             typed="$asbuilt-status",
             render=rendering.codex,
-            top=lambda environ: Path(environ.get("CODEX_HOME") or _home(environ) / ".codex") / "skills",
+            top=lambda environ: Path(environ.get("CODEX_HOME") or home_of(environ) / ".codex") / "skills",
             below="",
         ),
         Tool(
@@ -72,7 +67,7 @@ TOOLS: Final = {
             gets="an extension with four commands",
             typed="/asbuilt:status",
             render=rendering.gemini,
-            top=lambda environ: _home(environ) / ".gemini" / "extensions",
+            top=lambda environ: home_of(environ) / ".gemini" / "extensions",
             below="asbuilt",
         ),
         Tool(
