@@ -13,6 +13,7 @@ Examples
 
 Plan    plan        list show check new mark open import export
         approve     everything that waits for a person
+        session     your own agent; --plan: the kernel holds it while it plans
 Run     run         --finish all phases, --auto unattended
         watch       look on; Ctrl-C leaves it running
         tell        a note for the next attempt, in your words

@@ -10,7 +10,7 @@ import site
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.policy.holding import PLAN, Event, Hold, HoldUnreadable, after
+from asbuilt.policy.holding import PLAN, Hold, HoldUnreadable, after, event_in
 from asbuilt.session import reload as reloads
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of
 from asbuilt.session.locking import Locked
@@ -99,14 +99,7 @@ class Call:
         """Let the event change the hold on planning, and give the hold of before and of now."""
         if not self.is_known and self.mode != PLAN:
             return Held()
-        event = Event(
-            self.event,
-            mode=self.mode,
-            tool=self.text("tool_name"),
-            source=self.text("source"),
-            agent=self.text("agent_id"),
-            plan=str(self.inner("tool_response").get("filePath") or ""),
-        )
+        event = event_in(self.event, self._payload)
         root = self.environ.get("CLAUDE_PROJECT_DIR") or self.cwd
         with Locked(self.folder):
             try:

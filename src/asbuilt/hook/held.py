@@ -10,7 +10,7 @@ import time
 
 from asbuilt.policy.holding import Hold, after, plan_file_in
 from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, refusal_of
-from asbuilt.session.conversation import hold_in, keep_hold, remove, text_in
+from asbuilt.session.conversation import hold_in, keep_hold, text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
     from asbuilt.session.locking import Locked  # noqa: PLC0415  fcntl is for the rare call that changes a hold
 
     with Locked(folder):
-        before = hold_in(folder)
-        if before is None:
-            # An agent that was not held could have changed what is to hold it now.
-            remove(folder, "look")
-        new = after(before, event, now=now, root=root) or new
+        new = after(hold_in(folder), event, now=now, root=root) or new
         keep_hold(folder, new)
     return new
 
@@ -102,7 +98,7 @@ def _ran(call: Call) -> Decided:
         return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
     from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
 
-    return "", {**call.given, "command": wrapped(call.folder, text)}
+    return "", {**call.given, "command": wrapped(call.folder, text, since=call.hold.since)}
 
 
 def _read(call: Call) -> str:
@@ -144,7 +140,8 @@ def _is_own(call: Call, path: str) -> bool:
     own = [os.path.realpath(one) for one in call.hold.plans]
     if path in own:
         return True
-    is_new = os.path.dirname(path) in own and not os.path.lexists(path)
+    folder = os.path.dirname(path)
+    is_new = folder in own and not folder.endswith(".md") and not os.path.lexists(path)
     if not is_new and path != os.path.realpath(_given_plan(call) or "/"):
         return False
     if call.folder:

@@ -34,7 +34,9 @@ _LOOK_S: Final = 0.02
 def prompted(call: Call, held: Held) -> Answer | None:
     """Answer UserPromptSubmit."""
     prompt = call.text("prompt")
-    wanted = trigger_in(prompt)
+    # The end of a background task comes as a prompt too, in tags; nobody typed it.
+    is_typed = not prompt.lstrip().startswith("<")
+    wanted = trigger_in(prompt) if is_typed else None
     if wanted is not None:
         return _triggered(call, wanted)
     if not call.is_known:
@@ -43,7 +45,7 @@ def prompted(call: Call, held: Held) -> Answer | None:
     is_planning = held.after is not None or call.mode == PLAN
     if is_planning:
         return _planning(call, held, state)
-    came_back = _restored_late(call, state, ordered=not is_own_request(prompt))
+    came_back = _restored_late(call, state, ordered=not (is_typed and is_own_request(prompt)))
     if came_back is not None:
         return came_back
     return _metered(call, state)

@@ -152,7 +152,7 @@ def _is_typed(event: Event) -> bool:
 def plan_file_in(transcript: Iterable[str]) -> str:
     """Find the plan file that Claude Code has given a conversation, in the lines of its transcript.
 
-    It stands there before the first call of a tool in plan mode. What is quoted in a message cannot pass for it:
+    It stands there before the first call of a tool in plan mode. What a message quotes cannot pass for it:
     a line counts by what it is, and a conversation's own, not a subagent's.
     """
     found = ""

@@ -89,11 +89,10 @@ def counted(items: Sequence[str]) -> str:
 
 def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:
     """Say to a person that a plan is back."""
-    where = place(plan)
-    return (
-        f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
-        f" {standing(plan)}{f'; next: {where}' if where else ''}."
-    )
+    left, where = counted(plan.open) if plan.open else "", place(plan)
+    rest = ", ".join([left] * bool(left) + [f"next {where}"] * bool(where))
+    said = f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
+    return f"{said} {rest}. A message of yours comes first." if rest else said
 
 
 def resumed(plan: PlanFacts, reload: Reload, notes: Sequence[Note], *, now: float, ordered: bool) -> str:
