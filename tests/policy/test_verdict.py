@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.policy.shell import verdict
 from tests.policy.programs.asking import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ALLOWED = ("ls -la", "git log --oneline | head -20", "rg -n 'a b' src 2>/dev/null", "cd src && cat app.py")
 DENIED = ("rm x", "cat .env", "ls > out", "git push", "echo $(ls)", "sed -i p x", "sort -o x y", "'")
@@ -85,14 +88,9 @@ def test_git_obeys_no_repository_that_the_repository_carries(text: str, shop: Pa
         "cd lib/store && ls",
         "cd src && cd .. && git log",
         "git -C lib/store/.. log; git status",
-        "cat README.md keys/../shop/README.md",
     ],
 )
 def test_elsewhere_in_the_repository_git_reads(text: str, shop: Path) -> None:
-    if "keys" in text:
-        # The link is followed first: what stands beside the keys is a folder of the home.
-        assert asked(text, shop) is None
-        return
     assert asked(text, shop) is None
 
 
@@ -100,14 +98,16 @@ def test_elsewhere_in_the_repository_git_reads(text: str, shop: Path) -> None:
     ("text", "reason"),
     [
         (
-            "sed -i 's/limit=10/limit=20/' src/api/app.py",
-            "planning is read-only and sed -i rewrites src/api/app.py. Allowed: sed -n '1,80p' src/api/app.py",
+            "sed -i 's/limit=10/limit=20/' src/app.py",
+            "planning is read-only and sed -i rewrites src/app.py. Allowed: sed -n '1,80p' src/app.py",
         ),
         ("cat .env", ".env holds secrets, and no command of an agent reads those."),
         (
             "ls > out.txt",
-            "planning is read-only and this command cannot be read for certain: > writes out.txt."
-            " Allowed: >/dev/null, or no redirection.",
+            (
+                "planning is read-only and this command cannot be read for certain: > writes out.txt."
+                " Allowed: >/dev/null, or no redirection."
+            ),
         ),
         (
             "git push",
@@ -127,8 +127,10 @@ def test_elsewhere_in_the_repository_git_reads(text: str, shop: Path) -> None:
         ),
         (
             "asbuilt mode exit",
-            "asbuilt mode exit is a person's to type while planning is held."
-            " Allowed: asbuilt status, asbuilt why, asbuilt plan show SLUG",
+            (
+                "asbuilt mode exit is a person's to type while planning is held."
+                " Allowed: asbuilt status, asbuilt why, asbuilt plan show SLUG"
+            ),
         ),
         ("cd /", "/ is outside /work/shop, and a planning command stays in its repository. Allowed: ls /"),
         (
@@ -146,11 +148,15 @@ def test_any_text_gets_an_answer(text: str) -> None:
     assert refused(text) is None or refused(text) != ""
 
 
-@given(
-    st.lists(
-        st.sampled_from("ls cat git log -o * ? ' \" \\ $ ( ; && | > < ~ .env / - -- \n [[ ]] {".split(" "))
-    )
+# fmt: off
+PIECES = (
+    "ls", "cat", "git", "log", "-o", "*", "?", "'", '"', "\\", "$", "(", ";", "&&", "|", ">", "<", "~", ".env",
+    "/", "-", "--", "\n", "[[", "]]", "{", "awk", "sed", "find", "xxd", "cd", "printf", "%", "ps", "tar", "jq",
 )
+# fmt: on
+
+
+@given(st.lists(st.sampled_from(PIECES)))
 def test_any_line_of_shell_gets_an_answer(pieces: list[str]) -> None:
     text = " ".join(pieces)
     assert refused(text) is None or refused(text) != ""
@@ -161,6 +167,7 @@ def test_what_the_properties_below_join_is_allowed(text: str) -> None:
     assert refused(text) is None
 
 
+@settings(max_examples=400)
 @given(
     st.lists(st.sampled_from(ALLOWED), max_size=3),
     st.sampled_from(DENIED),
