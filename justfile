@@ -68,7 +68,7 @@ live *args: agents
     pytest --numprocesses 2 -m live tests/live {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") journeys live-slice check
+ci: (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice check
 
 # what the quick agents can do, and of the slow ones what matters most
 [private]
@@ -84,7 +84,7 @@ fuzz-slice target seconds:
 hunt *args:
     HYPOTHESIS_PROFILE=hunt pytest --numprocesses 2 {{ args }}
 
-# fuzz TARGET (plan) for SECONDS: executions and crashes at the end
+# fuzz TARGET (plan, gate) for SECONDS: executions and crashes at the end
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 

@@ -54,7 +54,13 @@ def test_a_link_to_a_secret_is_as_secret_as_what_it_leads_to(stage: Stage) -> No
     links = {"notes.txt": ".env", "docs-key": "secrets", "far": str(stage.home / ".ssh")}
     for name, target in links.items():
         (stage.repository / name).symlink_to(target)
-    commands = ("cat notes.txt", "cat docs-key/prod.pem", "head far/id_rsa", "grep . < notes.txt", "cd far && cat config")
+    commands = (
+        "cat notes.txt",
+        "cat docs-key/prod.pem",
+        "head far/id_rsa",
+        "grep . < notes.txt",
+        "cd far && cat config",
+    )
     assert [command for command in commands if _refused(stage, command) is None] == []
     for name in links:
         (stage.repository / name).unlink()
