@@ -5,6 +5,8 @@ A crash is an exception, a disagreement about words, or a part of the grammar th
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import sys
 import tempfile
 from pathlib import Path
@@ -12,8 +14,12 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["asbuilt.policy"]):
+    from asbuilt.policy import programs
     from asbuilt.policy.lexer import commands
     from asbuilt.policy.shell import verdict
+
+    for module in pkgutil.iter_modules(programs.__path__, f"{programs.__name__}."):
+        importlib.import_module(module.name)
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -71,7 +77,8 @@ def main() -> None:
     """Run libFuzzer with the arguments it was given."""
     with tempfile.TemporaryDirectory() as folder:
         seed(Path(folder))
-        atheris.Setup([*sys.argv, folder], examine)
+        again = any(Path(argument).is_file() for argument in sys.argv[1:])
+        atheris.Setup(sys.argv if again else [*sys.argv, folder], examine)
         atheris.Fuzz()
 
 

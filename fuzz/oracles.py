@@ -36,13 +36,14 @@ class Disagreement(AssertionError):
 
 def by_tree_sitter(text: str) -> list[list[str]]:
     """Read by tree-sitter: every simple command, in order, as the source of its words."""
-    root = _PARSER.parse(text.encode()).root_node
+    source = text.encode()
+    root = _PARSER.parse(source).root_node
     found: list[list[str]] = []
     for node in _walked(root):
         if node.is_error or node.is_missing or (node.is_named and node.type not in NODES):
             raise Disagreement(f"tree-sitter finds {node.type} at {node.start_byte}: {root}")
         if node.type == "command":
-            found += _lines([child for child in node.children if child.type != "file_redirect"])
+            found += _lines([child for child in node.children if child.type != "file_redirect"], source)
         elif node.type == "test_command":
             found.append([_source(node.children[0])])
         elif node.type == "file_redirect" and found:
@@ -128,28 +129,17 @@ def _word(word: dict[str, Any], text: str, home: str) -> str:
     return unquoted(source, home=home)
 
 
-def _lines(words: list[tree_sitter.Node]) -> list[list[str]]:
+def _lines(words: list[tree_sitter.Node], source: bytes) -> list[list[str]]:
     """Part words that stand on two lines: behind a pipeline it takes the next line for more arguments."""
     found: list[list[str]] = []
-    row = -1
+    end = 0
     for word in words:
-        if row not in (-1, word.start_point.row) and not _continues(word):
-            row = -1
-        if row == -1:
+        between = source[end : word.start_byte].replace(b"\\\n", b"")
+        if not found or b"\n" in between:
             found.append([])
         found[-1].append(_source(word))
-        row = word.end_point.row
+        end = word.end_byte
     return found
-
-
-def _continues(word: tree_sitter.Node) -> bool:
-    """Tell whether the line before a word ends with a backslash."""
-    lines = _source(_top(word)).encode()[: word.start_byte].decode().splitlines()
-    return len(lines) > 1 and any(line.endswith("\\") for line in lines[-2:])
-
-
-def _top(node: tree_sitter.Node) -> tree_sitter.Node:
-    return _top(node.parent) if node.parent else node
 
 
 def _walked(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:

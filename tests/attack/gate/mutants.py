@@ -71,11 +71,16 @@ def made(draw: Draw, commands: Sequence[str]) -> str:
 
 
 def _by_grammar(draw: Draw) -> str:
+    text = _simple(draw)
+    for _ in range(draw(3)):
+        text += _JOINTS[draw(len(_JOINTS))] + _simple(draw)
+    return text
+
+
+def _simple(draw: Draw) -> str:
     program = _PROGRAMS[draw(len(_PROGRAMS))]
     words = [program] if program != "git" else [program, _VERBS[draw(len(_VERBS))]]
-    words += [_WORDS[draw(len(_WORDS))] for _ in range(draw(4))]
-    text = " ".join(words)
-    return text if draw(3) else text + _JOINTS[draw(len(_JOINTS))] + _by_grammar(draw)
+    return " ".join([*words, *(_WORDS[draw(len(_WORDS))] for _ in range(draw(4)))])
 
 
 def _changed(draw: Draw, text: str, commands: Sequence[str]) -> str:
