@@ -171,6 +171,8 @@ _PROGRAMS = {
     "shasum": Program("-a=N -b -c -t -U -0 -q -s -w --algorithm=N --check --quiet --status"),
     "zcat": Program("-f -q --force --quiet"),
     "seq": Program("-f=T -s=T -w --format=T --separator=T --equal-width", "texts", globs="none", most=3),
+    "factor": Program("", "texts", globs="none"),
+    "expr": Program("", "texts", globs="none"),
     "numfmt": Program(
         "-d=T -z --delimiter=T --field=T --format=T --from=T --from-unit=N --grouping"
         " --header[=N] --padding=N --round=T --suffix=T --to=T --to-unit=N --invalid=T",
