@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
     from asbuilt.policy.ring import Level
 
+# Root without rights cannot make a ring of its own inside this one, and its commands have to be in one.
+_NOBODYS_ROOT: Final = ("--uid", "1000", "--gid", "1000")
 _PREFERENCES: Final = ".claude.json"
-_OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_", "DISABLE_")
+_OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_", "DISABLE_", "IS_SANDBOX")
 """How variables begin by which a person sets Claude Code up."""
 _LINKED: Final = (*KINDS["claude"].sealed, "keybindings.json", "themes")
 
@@ -99,6 +101,7 @@ def become(level: Level, request: Request, argv: Sequence[str], *, terminal: boo
     if level == "bwrap":
         program = found_bubblewrap() or "bwrap"
         held = bubblewrap(request, argv, program=program, filter_fd=_filter() if terminal else None)
+        held[1:1] = _NOBODYS_ROOT if os.geteuid() == 0 else ()
     else:
         held = without_mounts(level, request, argv)
         os.chdir(request.chdir)
