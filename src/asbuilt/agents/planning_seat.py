@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Root without rights cannot make a ring of its own inside this one, and its commands have to be in one.
 _NOBODYS_ROOT: Final = ("--uid", "1000", "--gid", "1000")
 _PREFERENCES: Final = ".claude.json"
-_OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_", "DISABLE_", "IS_SANDBOX")
+_OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_DISABLE_", "CLAUDE_CODE_MAX_", "DISABLE_", "IS_SANDBOX")
 """How variables begin by which a person sets Claude Code up."""
 _LINKED: Final = (*KINDS["claude"].sealed, "keybindings.json", "themes")
 
