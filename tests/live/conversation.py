@@ -144,9 +144,7 @@ class Talk:
         request = {"subtype": subtype, **fields}
         self._send({"type": "control_request", "request_id": name, "request": request})
         return self._until(
-            lambda line: (
-                line.get("type") == "control_response" and line["response"].get("request_id") == name
-            )
+            lambda line: line.get("type") == "control_response" and line["response"].get("request_id") == name
         )
 
     def close(self) -> int:
