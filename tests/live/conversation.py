@@ -13,29 +13,45 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from tests.live.stage import git
 from tests.live.starting import KEY, lodged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from tests.model import Model
 
 SCRIPT: Final = "talk"
 WAIT_S: Final = 120.0
 EVENTS: Final = (
-    "PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit SessionStart "
-    "SessionEnd Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact PermissionRequest "
-    "PermissionDenied"
-).split()
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "Notification",
+    "UserPromptSubmit",
+    "SessionStart",
+    "SessionEnd",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "PermissionRequest",
+    "PermissionDenied",
+)
 _RECORDER: Final = """\
-import json, os, sys
+import json, os, sys, time
 payload = json.loads(sys.stdin.read())
 payload["CLAUDE_PID"] = os.environ.get("CLAUDE_PID")
+if payload["hook_event_name"] == "PreToolUse":
+    time.sleep(0.2)
+    with open(payload["transcript_path"]) as file:
+        payload["TRANSCRIPT"] = "".join(line for line in file if "plan_mode" in line)
 with open({record!r}, "a") as file:
     file.write(json.dumps(payload) + "\\n")
 answer = {answers!r}.get(payload["hook_event_name"] + ":" + payload.get("tool_name", ""))
@@ -49,7 +65,7 @@ Deny: Final[Mapping[str, Any]] = {"behavior": "deny", "message": "the person say
 
 @dataclass
 class Place:
-    """Where a conversation happens: a repository and a HOME below one folder, and a model that is scripted."""
+    """Where a conversation happens: a repository and a HOME below one folder, and a scripted model."""
 
     room: Path
     model: Model
@@ -101,6 +117,7 @@ class Talk:
         *arguments: str,
         answer: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None,
         environment: Mapping[str, str] | None = None,
+        before: Sequence[str] = (),
     ) -> None:
         self.place, self._answer = place, answer
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
@@ -110,21 +127,18 @@ class Talk:
         form = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
         tmp = place.room / "tmp"
         tmp.mkdir(exist_ok=True)
-        self._process = subprocess.Popen(
-            [str(place.lodging.program), "-p", *form, *asks, *arguments],
-            cwd=place.shop,
-            env={
-                **place.lodging.environment,
-                "HOME": str(place.home),
-                "TMPDIR": str(tmp),
-                "CLAUDE_CODE_TMPDIR": str(tmp),
-                **(environment or {}),
-            },
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(place.room / "stderr").open("ab"),
-        )
-        threading.Thread(target=self._read, daemon=True).start()
+        own = {"HOME": str(place.home), "TMPDIR": str(tmp), "CLAUDE_CODE_TMPDIR": str(tmp)}
+        with (place.room / "stderr").open("ab") as stderr:
+            self._process = subprocess.Popen(
+                [*before, str(place.lodging.program), "-p", *form, *asks, *arguments],
+                cwd=place.shop,
+                env={**place.lodging.environment, **own, **(environment or {})},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         self.control("initialize")
 
     @property
@@ -155,13 +169,12 @@ class Talk:
             return self._process.wait(WAIT_S)
         finally:
             self._process.kill()
+            self._reader.join(WAIT_S)
 
-    def __enter__(self) -> Talk:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _until(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
@@ -190,8 +203,9 @@ class Talk:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(json.loads(line))
+        with self._process.stdout as lines:
+            for line in lines:
+                self._lines.put(json.loads(line))
         self._lines.put(None)
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from asbuilt.policy.ring import Level
 
 _PREFERENCES: Final = ".claude.json"
+_OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_", "DISABLE_")
+"""How variables begin by which a person sets Claude Code up."""
 _LINKED: Final = (*KINDS["claude"].sealed, "keybindings.json", "themes")
 
 
@@ -69,10 +71,9 @@ class PlanningSeat:
     def request(self, more: Mapping[str, str]) -> Request:
         """Say what it may touch."""
         state = self.state
+        own = [name for name in self.environ if name.startswith(_OWN)]
         told = {
-            name: value
-            for name, value in state.environment.items()
-            if name.endswith("CONFIG_DIR") or name == "DISABLE_AUTOUPDATER"
+            name: one for name, one in state.environment.items() if name.endswith(("CONFIG_DIR", "UPDATER"))
         }
         return settle(
             Request(
@@ -82,7 +83,7 @@ class PlanningSeat:
                 readable=(str(self.root), str(self.home)),
                 home=str(self.home),
                 network=True,
-                environment={**passed(self.environ, KINDS["claude"].variables), **told, **more},
+                environment={**passed(self.environ, [*KINDS["claude"].variables, *own]), **told, **more},
             ),
             homes=[self.home],
         )

@@ -124,7 +124,7 @@ def after(hold: Hold | None, event: Event, *, now: float = 0.0, root: str = "") 
         return None
     if event.name == "PreToolUse" and event.tool == "ExitPlanMode":
         return hold.changed(proposed=event.plan or "?")
-    if _is_over(hold, event):
+    if hold.by == "mode" and _is_over(hold, event):
         return None
     if event.name in ("PreCompact", "PostCompact") or event.source == "compact":
         return hold.changed(compacted=True)
@@ -135,13 +135,11 @@ def after(hold: Hold | None, event: Event, *, now: float = 0.0, root: str = "") 
 
 
 def _is_over(hold: Hold, event: Event) -> bool:
-    if hold.by == "session":
-        return False
     if event.name == "PostToolUse" and event.tool == "ExitPlanMode":
         return True
     if event.name == "SessionStart" and event.source == "clear":
         return bool(hold.proposed)
-    return hold.by == "mode" and not hold.compacted and event.mode not in ("", PLAN) and _is_typed(event)
+    return not hold.compacted and event.mode not in ("", PLAN) and _is_typed(event)
 
 
 def _is_typed(event: Event) -> bool:
@@ -152,8 +150,8 @@ def _is_typed(event: Event) -> bool:
 def plan_file_in(transcript: Iterable[str]) -> str:
     """Find the plan file that Claude Code has given a conversation, in the lines of its transcript.
 
-    It stands there before the first call of a tool in plan mode. What a message quotes cannot pass for it:
-    a line counts by what it is, and a conversation's own, not a subagent's.
+    It stands there before the first call of a tool in plan mode. What is quoted in a message cannot pass for
+    it: a line counts by what it is, and if it was told to the conversation, not to a subagent.
     """
     found = ""
     for line in transcript:
