@@ -34,7 +34,9 @@ _LOOK_S: Final = 0.02
 def prompted(call: Call, held: Held) -> Answer | None:
     """Answer UserPromptSubmit."""
     prompt = call.text("prompt")
-    wanted = trigger_in(prompt)
+    # The end of a background task comes as a prompt too, in tags; nobody typed it.
+    is_typed = not prompt.lstrip().startswith("<")
+    wanted = trigger_in(prompt) if is_typed else None
     if wanted is not None:
         return _triggered(call, wanted)
     if not call.is_known:
@@ -43,7 +45,7 @@ def prompted(call: Call, held: Held) -> Answer | None:
     is_planning = held.after is not None or call.mode == PLAN
     if is_planning:
         return _planning(call, held, state)
-    came_back = _restored_late(call, state, ordered=not is_own_request(prompt))
+    came_back = _restored_late(call, state, ordered=not (is_typed and is_own_request(prompt)))
     if came_back is not None:
         return came_back
     return _metered(call, state)
@@ -219,12 +221,12 @@ def _triggered(call: Call, wanted: Trigger) -> Answer:
 def _meant(call: Call, state: State, wanted: Trigger) -> PlanFacts | None:
     """Find the plan: the one named; for `reload` the conversation's own first; else the newest one here."""
     if wanted.name:
-        return call.shelf().named(wanted.name)
+        return call.plans().named(wanted.name)
     own = call.plan(state.plan)
     if wanted.wanted == "load":
-        return call.shelf().newest() or own
+        return call.plans().newest() or own
     if own is not None:
         return own
     ended = [one for one in records(call.environ, but=call.key) if not one.is_alive]
     left = [call.plan(one.state.plan) for one in ended if one.state.cwd == call.cwd]
-    return next((plan for plan in left if plan is not None and not plan.is_over), call.shelf().newest())
+    return next((plan for plan in left if plan is not None and not plan.is_over), call.plans().newest())

@@ -89,11 +89,10 @@ def counted(items: Sequence[str]) -> str:
 
 def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:
     """Say to a person that a plan is back."""
-    where = place(plan)
-    return (
-        f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
-        f" {standing(plan)}{f'; next: {where}' if where else ''}."
-    )
+    left, where = counted(plan.open) if plan.open else "", place(plan)
+    rest = ", ".join([left] * bool(left) + [f"next {where}"] * bool(where))
+    said = f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
+    return f"{said} {rest}. A message of yours comes first." if rest else said
 
 
 def resumed(plan: PlanFacts, reload: Reload, notes: Sequence[Note], *, now: float, ordered: bool) -> str:
@@ -200,6 +199,18 @@ def round_over(loop: Loop) -> str:
     """Say to a person that a round is over."""
     rest = "/clear begins the next one" if loop.iteration < loop.most else "it was the last one"
     return f"asbuilt: round {loop.iteration} of {loop.most} is over: {loop.why}. {rest[0].upper()}{rest[1:]}."
+
+
+def line(plan: str, percent: int, window: int, *, is_planning: bool) -> str:
+    """Fill a status line: `rate-limit   context 34% of 200k   planning, read-only`."""
+    name = plan.rpartition("/")[2].removesuffix(".md")
+    parts = [name, f"context {percent}% of {tokens(window)}", "planning, read-only" * is_planning]
+    return "   ".join(part for part in parts if part)
+
+
+def tokens(count: int) -> str:
+    """Say how many tokens: `200k`, `1M`."""
+    return f"{count // 1_000_000}M" if count % 1_000_000 == 0 else f"{count // 1_000}k"
 
 
 def place(plan: PlanFacts) -> str:
