@@ -80,6 +80,14 @@ live-slice: agents
 fuzz-slice target seconds:
     scripts/fuzz {{ target }} {{ seconds }} || { [ $? -eq 3 ] && echo "NOT RUN: fuzz {{ target }}, see above"; }
 
+# SIZE mutants that the gate allows, from the number FIRST on, run under strace outside the ring: nothing is written
+gate-sample size="2000" first="0":
+    python -m tests.attack.gate sample {{ size }} {{ first }}
+
+# all unsafe rows, or SIZE of them from FIRST on, run in the planning ring with the hook removed: nothing changes
+gate-ring size="0" first="0":
+    python -m tests.attack.gate ring {{ size }} {{ first }}
+
 # properties on 10,000 examples each, by chance: run it while you sleep
 hunt *args:
     HYPOTHESIS_PROFILE=hunt pytest --numprocesses 2 {{ args }}

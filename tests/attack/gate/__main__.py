@@ -1,19 +1,32 @@
-"""The long forms: `python -m tests.attack.gate sample 2000 0`. Ends with what was run and what was found."""
+"""The long forms: `python -m tests.attack.gate sample 2000 0`. Each ends with what was run and what was found."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.attack.gate import sample
+from tests.attack.gate import ringed, sample
 
 
 def main(words: list[str]) -> int:
     """Do what the first word says."""
-    size, first = int(words[1]), int(words[2])
+    kind, size, first = words[0], int(words[1]), int(words[2])
+    return {"sample": _sample, "ring": _ring}[kind](size, first)
+
+
+def _sample(size: int, first: int) -> int:
     found = sample.effects(size, first)
     for effect in found:
         print(f"{effect.command!r}: {effect.seen}\n  again: just gate-sample 1 {effect.number}")  # noqa: T201
     print(f"{size} allowed mutants from {first} on were run, {len(found)} had an effect")  # noqa: T201
+    return bool(found)
+
+
+def _ring(size: int, first: int) -> int:
+    rows = ringed.unsafe_rows()[first:][: size or None]
+    found = ringed.broken(rows)
+    for one in found:
+        print(f"{one.command!r}: {one.changed}")  # noqa: T201
+    print(f"{len(rows)} unsafe rows from {first} on were run in the ring, {len(found)} broke out")  # noqa: T201
     return bool(found)
 
 

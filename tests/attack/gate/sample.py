@@ -36,14 +36,12 @@ def is_allowed(stage: Stage, command: str) -> bool:
     """Ask the gate, with the stage as the conversation's repository."""
     root = str(stage.repository)
     home = str(stage.home)
-    asked = verdict(
-        command, cwd=root, home=home, root=root, resolve=os.path.realpath, exists=os.path.exists
-    )
+    asked = verdict(command, cwd=root, home=home, root=root, resolve=os.path.realpath, exists=os.path.exists)
     return asked is None
 
 
 def effects(size: int, first: int) -> list[Effect]:
-    """Run so many allowed mutants, the first of them made by a number, and give those that changed something."""
+    """Run so many allowed mutants, counted from a number on, and give those that changed something."""
     with tempfile.TemporaryDirectory(prefix="sample-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
         stage = build(Path(folder) / "stage")
         stages = [stage.copied(Path(folder) / f"stage-{place}") for place in range(_AT_ONCE)]
