@@ -118,8 +118,8 @@ _PROGRAMS = {
     "paste": Program("-d=T -s -z --delimiters=T --serial --zero-terminated", globs="any"),
     "tsort": Program("", most=1),
     "sort": Program(
-        "-b -d -f -g -h -i -M -n -R -r -V -k=T -m -s -u -z -t=T -c -C -S=T --check[=T] --parallel=N"
-        " --buffer-size=T --debug --ignore-leading-blanks --dictionary-order --ignore-case"
+        "-b -d -f -g -h -i -M -n -R -r -V -k=T -m -s -u -z -t=T -c -C --check[=T] --parallel=N"
+        " --debug --ignore-leading-blanks --dictionary-order --ignore-case"
         " --field-separator=T --general-numeric-sort --human-numeric-sort --ignore-nonprinting --month-sort"
         " --numeric-sort --random-sort --reverse --sort=T --version-sort --key=T --merge --stable --unique"
         " --zero-terminated"
