@@ -35,6 +35,7 @@ UNHELD = {
 }
 HELD = UNHELD | {"asbuilt.hook.held", "asbuilt.policy.planning"}
 COMMAND = HELD | {
+    "asbuilt.hook.rules",
     "asbuilt.policy.lexer",
     "asbuilt.policy.place",
     "asbuilt.policy.programs",
