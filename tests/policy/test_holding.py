@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.policy.holding import Event, Hold, HoldUnreadable, after, from_file, to_file
+from asbuilt.policy.holding import (
+    Event,
+    Hold,
+    HoldUnreadable,
+    after,
+    event_in,
+    from_file,
+    plan_file_in,
+    to_file,
+)
 from asbuilt.policy.notation import read, write
 
 HELD = Hold(since=5.0, root="/shop")
@@ -23,9 +32,14 @@ def test_a_payload_that_says_another_mode_begins_none() -> None:
 @pytest.mark.parametrize(
     ("hold", "event"),
     [
-        (HELD, Event("PostToolUse", mode="default", tool="ExitPlanMode")),
-        (HELD.changed(proposed="/p.md"), Event("SessionStart", source="clear")),
-        (HELD, Event("UserPromptSubmit", mode="acceptEdits")),
+        pytest.param(HELD, Event("PostToolUse", mode="default", tool="ExitPlanMode"), id="approved"),
+        pytest.param(HELD, Event("PostToolUse", mode="auto", tool="ExitPlanMode"), id="approved into auto"),
+        pytest.param(
+            HELD.changed(proposed="/p.md"), Event("SessionStart", source="clear"), id="approved and cleared"
+        ),
+        pytest.param(
+            HELD, Event("UserPromptSubmit", mode="acceptEdits", prompt="go"), id="Shift+Tab, then a prompt"
+        ),
     ],
 )
 def test_a_person_ends_it(hold: Hold, event: Event) -> None:
@@ -35,16 +49,132 @@ def test_a_person_ends_it(hold: Hold, event: Event) -> None:
 @pytest.mark.parametrize(
     ("hold", "event"),
     [
-        (HELD, Event("SessionStart", source="clear")),
-        (HELD, Event("PreToolUse", mode="acceptEdits", tool="Write")),
-        (HELD.changed(compacted=True), Event("UserPromptSubmit", mode="default")),
-        (HELD, Event("UserPromptSubmit")),
-        (HELD, Event("UserPromptSubmit", mode="default", agent="a1")),
-        (HELD.changed(by="command"), Event("UserPromptSubmit", mode="default")),
+        pytest.param(HELD, Event("SessionStart", source="clear"), id="/clear"),
+        pytest.param(HELD, Event("SessionStart", source="resume"), id="resumed"),
+        pytest.param(
+            HELD, Event("PreToolUse", mode="acceptEdits", tool="Write"), id="a call in another mode"
+        ),
+        pytest.param(HELD, Event("PreToolUse", mode="bypassPermissions", tool="Bash"), id="a bypass flag"),
+        pytest.param(HELD, Event("PreToolUse", tool="Write"), id="no mode"),
+        pytest.param(HELD, Event("UserPromptSubmit", prompt="go"), id="a prompt without a mode"),
+        pytest.param(
+            HELD, Event("UserPromptSubmit", mode="default", prompt="<task-notification>"), id="a task's end"
+        ),
+        pytest.param(
+            HELD, Event("UserPromptSubmit", mode="default", agent="a1", prompt="go"), id="a subagent"
+        ),
+        pytest.param(
+            HELD,
+            Event("PostToolUse", mode="default", tool="ExitPlanMode", agent="a1"),
+            id="a subagent's exit",
+        ),
+        pytest.param(HELD, Event("PostToolUseFailure", mode="plan", tool="ExitPlanMode"), id="a failed exit"),
+        pytest.param(
+            HELD, Event("PermissionRequest", mode="plan", tool="ExitPlanMode"), id="an exit asked for"
+        ),
+        pytest.param(HELD, Event("SessionEnd"), id="SessionEnd"),
+        pytest.param(
+            HELD.changed(by="command"), Event("UserPromptSubmit", mode="default", prompt="go"), id="command"
+        ),
+        pytest.param(
+            HELD.changed(by="session"),
+            Event("PostToolUse", mode="default", tool="ExitPlanMode"),
+            id="session",
+        ),
     ],
 )
 def test_nothing_else_ends_it(hold: Hold, event: Event) -> None:
     assert after(hold, event) is not None
+
+
+def _all(hold: Hold | None, *events: Event) -> Hold | None:
+    for event in events:
+        hold = after(hold, event)
+    return hold
+
+
+ASKED = Event("PreToolUse", mode="plan", tool="ExitPlanMode", plan="/p.md")
+CLEARED = Event("SessionStart", source="clear")
+
+
+@pytest.mark.parametrize(
+    "rejected",
+    [
+        pytest.param((Event("PostToolBatch", mode="plan"),), id="in words"),
+        pytest.param((Event("UserPromptSubmit", mode="plan", prompt="no"),), id="by Esc, then a prompt"),
+        pytest.param((Event("Stop", mode="plan"),), id="and the turn is over"),
+    ],
+)
+def test_after_a_rejection_no_clear_is_an_approval(rejected: tuple[Event, ...]) -> None:
+    assert _all(HELD, ASKED, *rejected, CLEARED) is not None
+
+
+def test_after_a_compaction_another_mode_is_no_word_of_a_person_until_a_payload_says_plan_again() -> None:
+    compacted = _all(HELD, Event("PreCompact"), Event("SessionStart", source="compact"), Event("PostCompact"))
+    prompt = Event("UserPromptSubmit", mode="default", prompt="go on")
+    assert after(compacted, prompt) is not None
+    assert _all(compacted, Event("PreToolUse", mode="plan", tool="Read"), prompt) is None
+
+
+def test_an_approval_of_one_plan_says_nothing_about_the_next() -> None:
+    approved = Event("PostToolUse", mode="default", tool="ExitPlanMode")
+    again = _all(HELD, ASKED, approved, Event("UserPromptSubmit", mode="plan", prompt="another"))
+    assert again is not None
+    assert (again.proposed, _all(again, CLEARED) is None) == ("", False)
+
+
+def test_a_subagent_neither_begins_a_hold_nor_changes_one() -> None:
+    event = Event("PreToolUse", mode="plan", tool="Write", agent="a1")
+    assert (after(None, event), after(HELD, event)) == (None, HELD)
+
+
+PAYLOAD = {
+    "hook_event_name": "PreToolUse",
+    "permission_mode": "plan",
+    "tool_name": "ExitPlanMode",
+    "tool_input": {"plan": "# Plan", "planFilePath": "/p.md"},
+}
+
+
+def test_an_event_is_read_from_a_payload() -> None:
+    event = event_in("PreToolUse", PAYLOAD)
+    assert {name: getattr(event, name) for name in event.__slots__} == {
+        "name": "PreToolUse",
+        "mode": "plan",
+        "tool": "ExitPlanMode",
+        "source": "",
+        "agent": "",
+        "plan": "/p.md",
+        "prompt": "",
+    }
+
+
+def test_what_is_no_text_in_a_payload_is_empty() -> None:
+    event = event_in("PreToolUse", {"permission_mode": 7, "tool_input": "x", "tool_name": None})
+    assert (event.mode, event.tool, event.plan) == ("", "", "")
+
+
+def _told(path: object, **more: object) -> str:
+    return write({"type": "attachment", "attachment": {"type": "plan_mode", "planFilePath": path, **more}})
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ([], ""),
+        (["{}", _told("/h/plans/a.md"), "x"], "/h/plans/a.md"),
+        ([_told("/h/plans/a.md"), _told("/h/plans/b.md")], "/h/plans/b.md"),
+        ([_told("/h/plans/a.md", isSubAgent=True)], ""),
+        ([_told("/shop/app.py")], ""),
+        ([_told("plans/a.md")], ""),
+        ([_told(7)], ""),
+        ([write({"type": "user", "message": {"content": _told("/h/plans/a.md")}})], ""),
+        ([write({"type": "user", "attachment": {"type": "plan_mode", "planFilePath": "/a.md"}})], ""),
+        (['{"type":"attachment","attachment":{"type":"plan_mode"'], ""),
+    ],
+)
+def test_the_plan_file_is_what_claude_code_itself_has_told(lines: list[str], found: str) -> None:
+    assert plan_file_in(lines) == found
 
 
 def test_a_hold_is_read_back_from_its_file_as_it_was() -> None:

@@ -115,7 +115,7 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
         # No mount stands in for /tmp here, so its own folder is named instead.
         tmp = request.tmp or PRIVATE_TMP
         environment |= {"TMPDIR": tmp, "HOME": request.home or tmp}
-        mode, held, cwd = "stay", _without_mounts(level, request, argv), request.chdir
+        mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
     guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, "--"]
     return Prepared(argv=(*guard, *held), environment=environment, cwd=cwd)
 
@@ -173,7 +173,8 @@ def _there(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(path) for path in paths if os.path.exists(path)))  # noqa: PTH110
 
 
-def _without_mounts(level: Level, request: Request, argv: Sequence[str]) -> list[str]:
+def without_mounts(level: Level, request: Request, argv: Sequence[str]) -> list[str]:
+    """Write a command line with a ring that needs no mounts: the kernel binds the process itself."""
     if level == "seatbelt":
         return seatbelt(request, argv, program=_SANDBOX_EXEC)
     if level == "landlock":

@@ -109,7 +109,8 @@ class HostSeat:
                 tmp=str(self._tmp),
                 own=tuple(map(str, own)),
                 sealed=tuple(str(brief.workspace / path) for path in held),
-                environment={**brief.environment, **environment},
+                # A plug-in of the user's own stays silent: here the host answers every question.
+                environment={**brief.environment, **environment, "ASBUILT_ATTEMPT": "1"},
             ),
             homes=map(Path, self._terms.homes),
             hidden=map(Path, self._terms.hidden),

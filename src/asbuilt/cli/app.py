@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COMMANDS: Final = {
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
+    "session": Lazy("asbuilt.cli.session:group", "your own agent; --plan: held by the kernel while it plans"),
     "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
     "watch": Lazy("asbuilt.cli.watch:command", "look on; Ctrl-C leaves it running"),
     "tell": Lazy("asbuilt.cli.tell:command", "a note for the next attempt, in your words"),

@@ -5,8 +5,11 @@ The one rule: planning is over only by what a person did, never by what an agent
 
 from __future__ import annotations
 
+from asbuilt.policy.notation import read
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Literal
 
     By = Literal["mode", "command", "session"]
@@ -19,10 +22,18 @@ VERSION = 1
 class Event:
     """What one hook event says about planning."""
 
-    __slots__ = ("agent", "mode", "name", "plan", "source", "tool")
+    __slots__ = ("agent", "mode", "name", "plan", "prompt", "source", "tool")
 
-    def __init__(
-        self, name: str, *, mode: str = "", tool: str = "", source: str = "", agent: str = "", plan: str = ""
+    def __init__(  # noqa: PLR0913  a value, on a path where dataclasses are too dear
+        self,
+        name: str,
+        *,
+        mode: str = "",
+        tool: str = "",
+        source: str = "",
+        agent: str = "",
+        plan: str = "",
+        prompt: str = "",
     ) -> None:
         self.name = name
         """As Claude Code spells it: PreToolUse, UserPromptSubmit, SessionStart."""
@@ -35,6 +46,8 @@ class Event:
         """Of a subagent: its id; empty: the conversation itself."""
         self.plan = plan
         """Of ExitPlanMode: the plan file."""
+        self.prompt = prompt
+        """Of UserPromptSubmit: what was typed, or what the agent's program said in a person's place."""
 
 
 class Hold:
@@ -80,20 +93,42 @@ class HoldUnreadable(Exception):
     """A hold is there and nobody can say what it says: planning counts as held, and everything is refused."""
 
 
+def event_in(name: str, payload: Mapping[str, object]) -> Event:
+    """Read what a hook was given; what is missing or no text is empty, and empty ends nothing."""
+
+    def text(key: str, within: object = payload) -> str:
+        value = within.get(key) if isinstance(within, dict) else None
+        return value if isinstance(value, str) else ""
+
+    return Event(
+        name,
+        mode=text("permission_mode"),
+        tool=text("tool_name"),
+        source=text("source"),
+        agent=text("agent_id"),
+        plan=text("planFilePath", payload.get("tool_input")),
+        prompt=text("prompt"),
+    )
+
+
 def after(hold: Hold | None, event: Event, *, now: float = 0.0, root: str = "") -> Hold | None:
-    """Give the hold as it is after an event; None: planning is not held."""
-    if event.mode == PLAN and not event.agent:
-        hold = hold or Hold(since=now, root=root)
-        hold = hold.changed(compacted=False)
-    if hold is None or event.agent:
+    """Give the hold as it is after an event; None: planning is not held.
+
+    What a subagent's payload says changes nothing: it may come late, from before a person decided.
+    """
+    if event.agent:
         return hold
+    if event.mode == PLAN:
+        hold = (hold or Hold(since=now, root=root)).changed(compacted=False)
+    if hold is None:
+        return None
     if event.name == "PreToolUse" and event.tool == "ExitPlanMode":
         return hold.changed(proposed=event.plan or "?")
     if hold.by == "mode" and _is_over(hold, event):
         return None
     if event.name in ("PreCompact", "PostCompact") or event.source == "compact":
         return hold.changed(compacted=True)
-    if event.name in ("UserPromptSubmit", "PostToolBatch"):
+    if event.name in ("UserPromptSubmit", "PostToolBatch", "Stop"):
         # Whoever types something, or got an answer with words in it, has not approved.
         return hold.changed(proposed="")
     return hold
@@ -104,7 +139,37 @@ def _is_over(hold: Hold, event: Event) -> bool:
         return True
     if event.name == "SessionStart" and event.source == "clear":
         return bool(hold.proposed)
-    return event.name == "UserPromptSubmit" and event.mode not in ("", PLAN) and not hold.compacted
+    return not hold.compacted and event.mode not in ("", PLAN) and _is_typed(event)
+
+
+def _is_typed(event: Event) -> bool:
+    """Tell whether a person typed a prompt: the end of a background task comes as a prompt too, in tags."""
+    return event.name == "UserPromptSubmit" and not event.prompt.lstrip().startswith("<")
+
+
+def plan_file_in(transcript: Iterable[str]) -> str:
+    """Find the plan file that Claude Code has given a conversation, in the lines of its transcript.
+
+    It stands there before the first call of a tool in plan mode. What is quoted in a message cannot pass for
+    it: a line counts by what it is, and if it was told to the conversation, not to a subagent.
+    """
+    found = ""
+    for line in transcript:
+        if '"plan_mode"' not in line:
+            continue
+        try:
+            entry = read(line)
+        except ValueError:
+            continue
+        told = (
+            entry.get("attachment") if isinstance(entry, dict) and entry.get("type") == "attachment" else None
+        )
+        if not isinstance(told, dict) or told.get("type") != "plan_mode" or told.get("isSubAgent"):
+            continue
+        path = told.get("planFilePath")
+        if isinstance(path, str) and path.startswith("/") and path.endswith(".md"):
+            found = path
+    return found
 
 
 def to_file(hold: Hold) -> dict[str, object]:

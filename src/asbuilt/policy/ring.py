@@ -226,14 +226,32 @@ def environment_in(request: Request) -> dict[str, str]:
 
 
 def bubblewrap(
-    request: Request, argv: Sequence[str], *, program: str, status_fd: int | None = None
+    request: Request,
+    argv: Sequence[str],
+    *,
+    program: str,
+    status_fd: int | None = None,
+    filter_fd: int | None = None,
 ) -> list[str]:
     """Write the whole command line.
 
     The caller starts it with `environment_in(request)` as its whole environment: inside, the first process is
     bubblewrap itself, and everybody can read what that was given in /proc/1/environ, `--clearenv` or not.
     """
-    command = [
+    command = walls(request, program=program, filter_fd=filter_fd)
+    for mount in mounts(request):
+        command += mount
+    if status_fd is not None:
+        command += ["--json-status-fd", str(status_fd)]
+    return [*command, "--chdir", request.chdir, "--", *argv]
+
+
+def walls(request: Request, *, program: str, filter_fd: int | None = None) -> list[str]:
+    """Write how a command line of bubblewrap begins: everything read-only, and little shared.
+
+    A session of its own keeps a process off the terminal; with a filter (`policy.terminal`) it keeps that.
+    """
+    return [
         program,
         "--unshare-all",
         # As root, bubblewrap would else keep root's own namespace, where a read-only mount can be undone.
@@ -242,7 +260,7 @@ def bubblewrap(
         "--cap-drop",
         "ALL",
         "--die-with-parent",
-        "--new-session",
+        *(["--new-session"] if filter_fd is None else ["--seccomp", str(filter_fd)]),
         "--ro-bind",
         "/",
         "/",
@@ -251,13 +269,6 @@ def bubblewrap(
         "--proc",
         "/proc",
     ]
-    for mount in _mounts(request):
-        command += mount
-    for path in request.hidden:
-        command += ["--remount-ro", path]
-    if status_fd is not None:
-        command += ["--json-status-fd", str(status_fd)]
-    return [*command, "--chdir", request.chdir, "--", *argv]
 
 
 def depth(path: str, order: int) -> tuple[int, int, str]:
@@ -265,7 +276,8 @@ def depth(path: str, order: int) -> tuple[int, int, str]:
     return path.rstrip("/").count("/"), order, path
 
 
-def _mounts(request: Request) -> list[list[str]]:
+def mounts(request: Request) -> list[list[str]]:
+    """Write every mount in its order; the last word of each is the path that it is about."""
     if "/" in (*request.writable, *request.hidden):
         # A mount on the root would also lie above /dev and /proc, which were put up before it.
         raise ValueError("the root can be neither writable nor hidden")
@@ -277,7 +289,8 @@ def _mounts(request: Request) -> list[list[str]]:
     planned += [(path, 2, ["--ro-bind", path, path]) for path in request.readable if path != "/"]
     planned += [(path, 3, ["--bind", path, path]) for path in request.writable]
     planned += [(path, 4, ["--ro-bind", path, path]) for path in request.read_only]
-    return [mount for _, _, mount in sorted(planned, key=lambda one: depth(one[0], one[1]))]
+    ordered = [mount for _, _, mount in sorted(planned, key=lambda one: depth(one[0], one[1]))]
+    return [*ordered, *(["--remount-ro", path] for path in request.hidden)]
 
 
 def _join(folder: str, name: str) -> str:

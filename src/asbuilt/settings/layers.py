@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)
-_NOT_SETTINGS: Final = ("ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE")
+_NOT_SETTINGS: Final = (
+    "ASBUILT_ATTEMPT",
+    "ASBUILT_CONVERSATION",
+    "ASBUILT_HOME",
+    "ASBUILT_ORGANISATION_FILE",
+)
 _NEARLY: Final = 0.8
 """How like one of our variables another must be to be a slip; all of them begin alike."""
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})

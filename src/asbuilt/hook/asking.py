@@ -1,0 +1,40 @@
+"""Answer PermissionRequest for what the gate has rewritten: the ring holds it, so nobody is asked.
+
+In plan mode Claude Code asks about every command that it does not know, whatever the gate has said.
+
+The one rule: it answers for nothing but a command that is exactly a `look` of this conversation.
+"""
+
+from __future__ import annotations
+
+import os
+
+from asbuilt.hook.gate import payload_in, stdin
+from asbuilt.policy.notation import write
+from asbuilt.session.conversation import folder_of, hold_in, key_of
+from asbuilt.session.look import is_wrapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ALLOWED = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}
+
+
+def main() -> int:
+    """Answer the payload on stdin."""
+    if not os.environ.get("ASBUILT_ATTEMPT") and is_looking(os.environ, stdin()):
+        os.write(1, write(_ALLOWED).encode())
+    return 0
+
+
+def is_looking(environ: Mapping[str, str], data: bytes) -> bool:
+    """Tell whether a permission is asked for a look of this conversation, while planning is held in it."""
+    payload = payload_in(data)
+    key = key_of(environ)
+    if payload is None or not key:
+        return False
+    folder = folder_of(environ, key)
+    given = payload.get("tool_input")
+    command = given.get("command") if payload.get("tool_name") == "Bash" and isinstance(given, dict) else None
+    return isinstance(command, str) and hold_in(folder) is not None and is_wrapped(folder, command)

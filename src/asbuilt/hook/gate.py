@@ -1,0 +1,108 @@
+"""Answer PreToolUse: is planning held in this conversation, and may this call be made then?
+
+No database, no settings, no daemon: an answer depends on the payload and the conversation's folder.
+
+The one rule: where planning is not held it says nothing, and where anything is in doubt it denies.
+"""
+
+from __future__ import annotations
+
+import os
+
+from asbuilt.policy.holding import PLAN, HoldUnreadable, event_in
+from asbuilt.policy.notation import read, write
+from asbuilt.session.conversation import folder_of, hold_in, key_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LARGEST = 64 << 20
+"""Bytes of a payload; nobody writes a larger file in one call."""
+_PIECE = 1 << 16
+
+
+def main() -> int:
+    """Answer the payload on stdin."""
+    if os.environ.get("ASBUILT_ATTEMPT"):
+        return 0
+    said = answer(os.environ, stdin()).encode()
+    while said:
+        said = said[os.write(1, said) :]
+    return 0
+
+
+def answer(environ: Mapping[str, str], data: bytes) -> str:
+    """Give what is printed for a payload; empty: the call is Claude Code's own to decide."""
+    try:
+        return _answer(environ, data)
+    except HoldUnreadable as error:
+        return _denied(
+            f"whether planning is held here cannot be read ({error}), so nothing is done."
+            " The person ends it by: asbuilt mode exit"
+        )
+    except Exception as error:  # noqa: BLE001  the door that fails closed
+        return _denied(f"the gate failed ({type(error).__name__}), so nothing was done. Next: asbuilt doctor")
+
+
+def _answer(environ: Mapping[str, str], data: bytes) -> str:
+    payload = payload_in(data)
+    if payload is None:
+        return _denied("this call cannot be read, so nobody can say whether planning is held. Try it again.")
+    key = key_of(environ)
+    folder = folder_of(environ, key) if key else ""
+    hold = hold_in(folder) if folder else None
+    if hold is None and payload["permission_mode"] != PLAN:
+        return ""
+    # Most calls are made where planning is not held: what is needed only here is loaded only here.
+    from asbuilt.hook.held import UNREADABLE, Call, decided, kept  # noqa: PLC0415  the door's dispatch
+
+    tool, given, cwd = payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")
+    if not isinstance(tool, str) or not isinstance(given, dict) or not isinstance(cwd, str):
+        return _denied(UNREADABLE)
+    root = environ.get("CLAUDE_PROJECT_DIR") or cwd
+    hold = kept(folder, hold, event_in("PreToolUse", payload), root=root)
+    transcript = str(payload.get("transcript_path") or "")
+    refused, changed = decided(
+        Call(tool, given, cwd=cwd, environ=environ, folder=folder, transcript=transcript, hold=hold)
+    )
+    if refused:
+        return _denied(refused)
+    return _allowed(changed) if changed else ""
+
+
+def payload_in(data: bytes) -> dict[str, object] | None:
+    """Read a payload that says in which mode it was made; None: it cannot be read."""
+    try:
+        payload = read(data.decode()) if len(data) <= LARGEST else None
+    except ValueError:
+        return None
+    if not isinstance(payload, dict) or not isinstance(payload.get("permission_mode"), str):
+        return None
+    return payload
+
+
+def stdin() -> bytes:
+    """Read what was given, up to more than anybody gives."""
+    pieces = []
+    size = 0
+    while size <= LARGEST and (piece := os.read(0, _PIECE)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
+
+
+def _denied(reason: str) -> str:
+    return _said(permissionDecision="deny", permissionDecisionReason=f"asbuilt: {reason}")
+
+
+def _allowed(changed: dict[str, object]) -> str:
+    return _said(
+        permissionDecision="allow",
+        permissionDecisionReason="asbuilt: it only reads, and runs in the read-only ring.",
+        updatedInput=changed,
+    )
+
+
+def _said(**fields: object) -> str:
+    return write({"hookSpecificOutput": {"hookEventName": "PreToolUse", **fields}})

@@ -1,0 +1,219 @@
+"""Decide a call in a conversation in which planning is held. Loaded only there.
+
+The one rule: what is not understood is refused, in words that name the nearest thing that is allowed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from asbuilt.policy.holding import Hold, after, plan_file_in
+from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
+from asbuilt.session.conversation import hold_in, keep_hold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.policy.holding import Event
+
+    Decided = tuple[str, dict[str, object] | None]
+
+UNREADABLE = "planning is held here, and this call cannot be read."
+_REGULAR = 0o10
+_TRANSCRIPT = 32 << 20
+"""Bytes at the end of a transcript: the plan file is named again every few turns."""
+
+
+class Call:
+    """One call of a tool, and all that the answer to it depends on."""
+
+    __slots__ = ("cwd", "environ", "folder", "given", "hold", "tool", "transcript")
+
+    @property
+    def home(self) -> str:
+        """The user's, as far as it is known."""
+        return self.environ.get("HOME", "")
+
+    def __init__(  # noqa: PLR0913  a value, on a path where dataclasses are too dear
+        self,
+        tool: str,
+        given: Mapping[str, object],
+        *,
+        cwd: str,
+        environ: Mapping[str, str],
+        folder: str,
+        transcript: str,
+        hold: Hold,
+    ) -> None:
+        self.tool = tool
+        self.given = given
+        self.cwd = cwd
+        self.environ = environ
+        self.folder = folder
+        """Of the conversation; empty: it cannot be named."""
+        self.transcript = transcript
+        self.hold = hold
+
+
+def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
+    """Give the hold as it is after an event, and keep it so."""
+    now = time.time()
+    new = after(hold, event, now=now, root=root)
+    if new is None:
+        # A subagent that plans, in a conversation that does not.
+        return Hold(since=now, root=root)
+    if not folder or (hold is not None and new.fields() == hold.fields()):
+        return new
+    from asbuilt.session.locking import Locked  # noqa: PLC0415  fcntl is for the rare call that changes a hold
+
+    with Locked(folder):
+        new = after(hold_in(folder), event, now=now, root=root) or new
+        keep_hold(folder, new)
+    return new
+
+
+def decided(call: Call) -> Decided:
+    """Say why a call is refused; empty: it is not, and then what its input becomes, if anything else."""
+    tool = call.tool
+    if tool == RUNS:
+        return _ran(call)
+    if tool in WRITES:
+        return _written(call, call.given.get(WRITES[tool])), None
+    if tool in READS:
+        return _read(call), None
+    if tool in STARTS:
+        own = "isolation" in call.given
+        return "planning is read-only, and this subagent would make a worktree." if own else "", None
+    return _unknown(call), None
+
+
+def _ran(call: Call) -> Decided:
+    text = call.given.get("command")
+    if not isinstance(text, str):
+        return UNREADABLE, None
+    from asbuilt.policy.shell import verdict  # noqa: PLC0415  the door's dispatch: only commands need it
+
+    root = call.hold.root or call.cwd
+    refused = verdict(
+        text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath, exists=os.path.lexists
+    )
+    if refused:
+        return f"{refused} {_legal_way(call)}", None
+    if text.split()[0] == "asbuilt":
+        # Its own words about plans need its own state, which the ring has not.
+        return "", None
+    if not call.folder:
+        return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
+    from asbuilt.hook.rules import denying  # noqa: PLC0415  the same
+    from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
+
+    if rule := denying(text, call.environ, root):
+        return f"a rule of the person's own denies this command: {rule}.", None
+    return "", {**call.given, "command": wrapped(call.folder, text, since=call.hold.since)}
+
+
+def _read(call: Call) -> str:
+    named, pattern = call.given.get(READS[call.tool]), call.given.get("pattern")
+    if call.tool == "Glob" and isinstance(pattern, str) and pattern[:1] in ("/", "~"):
+        named = os.path.dirname(pattern.partition("*")[0])
+    path = _path(call, "." if named is None and call.tool in ("Glob", "Grep") else named)
+    if not path:
+        return UNREADABLE
+    from asbuilt.policy.secrets import aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
+
+    real, home = os.path.realpath(path), os.path.realpath(call.home)
+    if call.tool in ("Glob", "LS"):
+        secret = is_secret_folder(real, home=home)
+    elif call.tool == "Grep":
+        among = call.given.get("glob")
+        secret = holds_secrets(real, home=home) or is_secret(real, home=home)
+        secret = secret or (isinstance(among, str) and aims_at_secret(among))
+    else:
+        secret = is_secret(path, home=home) or is_secret(real, home=home)
+    return f"planning does not read secrets, and {_shown(call, path)} is or holds one." if secret else ""
+
+
+def _written(call: Call, named: object) -> str:
+    path = _path(call, named)
+    if not path:
+        return UNREADABLE
+    if path == named and _is_plain(path) and _is_own(call, os.path.realpath(path)):
+        return ""
+    return f"planning is read-only and {call.tool} changes {_shown(call, path)}. {_legal_way(call)}"
+
+
+def _is_plain(path: str) -> bool:
+    """Tell whether writing to a path changes one text of that name, and none by a link or a second name."""
+    folder, name = os.path.split(path)
+    if not name.endswith(".md") or os.path.realpath(path) != f"{os.path.realpath(folder)}/{name}":
+        return False
+    try:
+        about = os.lstat(path)
+    except FileNotFoundError:
+        return True
+    return about.st_nlink == 1 and about.st_mode >> 12 == _REGULAR
+
+
+def _is_own(call: Call, path: str) -> bool:
+    """Tell whether a path is the conversation's own plan; a new file in a folder of plans becomes that."""
+    own = [os.path.realpath(one) for one in call.hold.plans]
+    if path in own:
+        return True
+    folder = os.path.dirname(path)
+    is_new = folder in own and not folder.endswith(".md") and not os.path.lexists(path)
+    if not is_new and path != os.path.realpath(_given_plan(call) or "/"):
+        return False
+    if call.folder:
+        from asbuilt.session.locking import Locked  # noqa: PLC0415  the same
+
+        with Locked(call.folder):
+            hold = hold_in(call.folder) or call.hold
+            keep_hold(call.folder, hold.changed(plans=(*hold.plans, path)))
+    return True
+
+
+def _given_plan(call: Call) -> str:
+    """Name the plan file that Claude Code gave to the conversation; empty: none."""
+    try:
+        file = os.open(call.transcript, os.O_RDONLY | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return ""
+    try:
+        os.lseek(file, max(0, os.fstat(file).st_size - _TRANSCRIPT), os.SEEK_SET)
+        data = b""
+        while len(data) < _TRANSCRIPT and (piece := os.read(file, _TRANSCRIPT)):
+            data += piece
+    finally:
+        os.close(file)
+    return plan_file_in(line.decode("utf-8", "replace") for line in data.split(b"\n") if b"plan_mode" in line)
+
+
+def _legal_way(call: Call) -> str:
+    own = [one for one in call.hold.plans if one.endswith(".md")]
+    plan = own[-1] if own else _given_plan(call)
+    return f"To propose the change, write it into {_shown(call, plan) if plan else 'the plan'}."
+
+
+def _shown(call: Call, path: str) -> str:
+    root = call.hold.root or call.cwd
+    return path[len(root) + 1 :] if path.startswith(f"{root}/") else path
+
+
+def _path(call: Call, named: object) -> str:
+    """Give the path that a call names, as Claude Code makes it absolute; empty: it cannot be read."""
+    if not isinstance(named, str) or not named or "\0" in named:
+        return ""
+    if named == "~" or named.startswith("~/"):
+        named = call.home + named[1:]
+    return os.path.normpath(os.path.join(call.cwd, named))
+
+
+def _unknown(call: Call) -> str:
+    refused = refusal_of(call.tool)
+    if not refused:
+        return ""
+    from asbuilt.session.tools import listed  # noqa: PLC0415  the same
+
+    return "" if is_listed(call.tool, listed(call.environ)) else refused

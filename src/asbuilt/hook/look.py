@@ -1,0 +1,84 @@
+"""Make the `look` of a conversation, and go on as it: `python -m asbuilt.hook.look SCRIPT [COMMAND]`.
+
+The one rule: nothing runs that no ring holds, unless the user's settings say `ring.required = false`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.ring import found_bubblewrap, probe, settle, without_mounts
+from asbuilt.errors import AsbuiltError
+from asbuilt.git.repository import open_repository
+from asbuilt.policy.look import by_argv, by_bubblewrap, git_environment
+from asbuilt.policy.ring import for_planning, passed, secrets
+from asbuilt.session.conversation import hold_in
+from asbuilt.session.look import place
+from asbuilt.settings.layers import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.policy.ring import Level
+
+NOT_RUN: Final = 125
+_NO_RING: Final = """\
+asbuilt: no ring holds commands on this machine, so this was not run: {command}
+The person sees why with: asbuilt doctor
+"""
+
+
+def made(root: str, environ: Mapping[str, str], level: Level) -> str | None:
+    """Write the script for a conversation that stands in `root`; None: no ring holds here, and one has to."""
+    home = environ.get("HOME", "/")
+    shown = _repository_around(root)
+    environment = {**passed(environ), **git_environment(shown[0])}
+    request = settle(for_planning(cwd=root, readable=shown, environment=environment), homes=[Path(home)])
+    bash = shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin")
+    shell = (bash, "--noprofile", "--norc") if bash else ("/bin/sh",)
+    if level == "bwrap":
+        folders, files = secrets(os.path.realpath(home))
+        request = request.changed(
+            hidden=tuple(dict.fromkeys((*request.hidden, *folders))),
+            hidden_files=tuple(dict.fromkeys((*request.hidden_files, *files))),
+        )
+        return by_bubblewrap(request, shell, program=found_bubblewrap() or "bwrap")
+    if level == "none" and load(repository=None, environ=environ).flag("ring.required"):
+        return None
+    return by_argv(level, request, without_mounts(level, request, ()), shell)
+
+
+def _repository_around(root: str) -> tuple[str, ...]:
+    """Name the checkout around a folder, and where its history is: a hidden folder may be around each."""
+    try:
+        found = open_repository(Path(root))
+    except AsbuiltError:
+        return (root,)
+    return str(found.root), str(found.git_dir), str(found.common)
+
+
+def main(arguments: list[str]) -> int:
+    """Make the script, then become it; without a command it is only made."""
+    script, *command = arguments
+    folder = os.path.dirname(script)
+    hold = hold_in(folder)
+    try:
+        text = made(hold.root if hold and hold.root else os.getcwd(), os.environ, probe().level)
+    except (AsbuiltError, OSError) as error:
+        sys.stderr.write(f"asbuilt: {error}\n")
+        return NOT_RUN
+    if text is None:
+        sys.stderr.write(_NO_RING.format(command=" ".join(command) or "nothing"))
+        return NOT_RUN
+    place(folder, text)
+    if command:
+        os.execv(script, [script, *command])  # noqa: S606  to become it is what this is for
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
