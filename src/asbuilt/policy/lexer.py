@@ -291,6 +291,11 @@ class _Reader:
                 inner = self._text[self._at - 1 : end + 1]
                 self._at = end + 1
                 return inner
+        if character == "{" and self._peek() == "}" and first:
+            self._at += 1
+            if self._peek() and self._peek() not in _ENDS:
+                raise Unreadable(_LIVE["{"])
+            return "{}"
         if character == "{":
             end = self._text.find("}", self._at)
             inner = self._text[self._at : end] if end >= 0 else ""
