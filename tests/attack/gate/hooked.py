@@ -250,7 +250,7 @@ def _mistyped(talk: Talk, draw: Draw) -> bytes:
 
 
 def _nested(talk: Talk, draw: Draw) -> bytes:
-    deep = 10 ** (1 + draw(4))
+    deep: int = 10 ** (1 + draw(4))
     start, end = (("[", "]"), ('{"a":', "}"))[draw(2)]
     inner = start * deep + ("1" if start != "[" else "") + end * (deep if draw(2) else 0)
     if draw(2):
