@@ -137,6 +137,8 @@ class _Reader:
         command = Command(joined)
         while True:
             self._blanks()
+            if self._compares(command):
+                continue
             character = self._peek()
             if self._redirected(command):
                 continue
@@ -150,6 +152,16 @@ class _Reader:
         if not command.words and (command.inputs or command.negated):
             raise Unreadable("a command is missing")
         return command
+
+    def _compares(self, command: Command) -> bool:
+        """Take a sign that joins two tests within [[ ]]."""
+        words = command.words
+        sign = self._peek(2)
+        if sign not in ("&&", "||") or not words or words[0].text != "[[" or words[-1].text == "]]":
+            return False
+        self._at += 2
+        words.append(Word(sign, bare=False))
+        return True
 
     def _redirected(self, command: Command) -> bool:
         """Take a redirection that writes nothing; any other is refused."""

@@ -99,7 +99,9 @@ def holds_secrets(path: str, *, home: str) -> bool:
     """Tell whether a search through a whole folder would come upon what is nobody's to read."""
     clean = path.rstrip("/") or "/"
     above_home = home == clean or home.startswith(f"{clean.rstrip('/')}/")
-    return clean in _WHOLE or above_home or is_secret_folder(clean, home=home) or _other_home(clean)
+    if clean in _WHOLE or above_home or clean.endswith("/secrets"):
+        return True
+    return is_secret_folder(clean, home=home) or _other_home(clean)
 
 
 def aims_at_secret(name: str) -> bool:
@@ -154,7 +156,9 @@ def _all_meet(given: list[str], wanted: list[str], *, pattern: bool) -> bool:
 
 
 def _is_folder(part: str, *, pattern: bool) -> bool:
-    return part in _FOLDERS or (pattern and _is_wild(part) and any(_meet(part, one) for one in _FOLDERS))
+    if pattern and part.strip("*") and _is_wild(part):
+        return any(_meet(part, one) for one in _FOLDERS)
+    return part in _FOLDERS
 
 
 def _is_name(parts: list[str], *, pattern: bool) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # fmt: off
 _MODULES = {
     "text": (
+        "expr factor "
         "base32 base64 bat batcat bzcat cat cksum cmp column comm cut diff expand fmt fold hd head hexdump"
         " join md5sum nl od paste pr rev sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum shuf"
         " sort strings sum tac tail tr tsort unexpand uniq wc xxd xzcat zcat zstdcat gzcat numfmt seq iconv"
@@ -35,7 +36,7 @@ _MODULES = {
     "builtin": ": [ [[ cd command echo false printf pwd sleep test time true type which whereis timeout nice",
     "system": (
         "arch date free getconf groups hostname id locale logname lscpu nproc pgrep ps tty uname uptime"
-        " users w who whoami cal sw_vers"
+        " users w who whoami cal sw_vers lsb_release"
     ),
     "version": (
         "bash bun cargo clang cmake deno docker dotnet g++ gcc go java javac just kotlin ld lua make ninja"

@@ -99,6 +99,8 @@ def _test(name: str, words: Sequence[Word]) -> None:
         if texts[-1:] != ["]" if name == "[" else "]]"]:
             raise writes(f"{name} is not closed")
         texts = texts[:-1]
+    if not texts:
+        raise writes(f"{name} tests nothing", "[ -f FILE ]")
     while texts:
         if texts[0] == "!":
             texts = texts[1:]
@@ -112,9 +114,17 @@ def _test(name: str, words: Sequence[Word]) -> None:
             texts = texts[1:]
         else:
             raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
-        if texts and (texts[0] not in ("-a", "-o") or len(texts) == 1 or name == "[["):
+        if texts and not _joins(name, texts):
             raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
         texts = texts[1:]
+
+
+def _joins(name: str, texts: Sequence[str]) -> bool:
+    """Tell whether another test follows; a shell without [[ would run what stands behind &&."""
+    if name != "[[":
+        return texts[0] in ("-a", "-o") and len(texts) > 1
+    behind = [text for text in texts[1:3] if text != "!"]
+    return texts[0] in ("&&", "||") and behind[:1] != [] and behind[0] in _UNARY
 
 
 def _is_whole(text: str) -> bool:

@@ -122,7 +122,7 @@ NAMES = {
                    " --merge-base --independent --no-name --sha1-name --topics -g[=T] --reflog[=T]"
                    " --color[=T] --no-color",
     "describe": (
-        "--dirty[=T] --broken[=T] --all --tags --contains --abbrev=N --candidates=N --exact-match --debug"
+        "--all --tags --contains --abbrev=N --candidates=N --exact-match --debug"
         " --long --match=T --exclude=T --always --first-parent"
     ),
     "merge-base": "-a --all --octopus --independent --is-ancestor --fork-point",

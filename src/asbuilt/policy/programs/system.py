@@ -76,6 +76,7 @@ _PROGRAMS = {
         globs="none",
     ),
     "cal": Program("-1 -3 -j -m -s -w -y -n=N", "texts", globs="none"),
+    "lsb_release": Program("-a -i -d -r -c -s --all --short", "none"),
     "sw_vers": Program("-productName -productVersion -buildVersion", "none"),
 }
 
