@@ -184,3 +184,36 @@ def test_opencode_knows_the_commands(room: Path, model: Model) -> None:
     assert code == 0
     known = json.loads(said[said.index("{") : said.rindex("}") + 1])["command"]
     assert sorted(known) == ["asbuilt-approve", "asbuilt-plan", "asbuilt-run", "asbuilt-status"]
+
+
+def test_codex_reads_a_skill_to_its_model_when_a_person_names_it_and_not_before(
+    room: Path, model: Model
+) -> None:
+    lodging = lodged("codex-acp", room / "home", model.url(SCRIPT))
+    _asbuilt(lodging, "init", "--codex", cwd=room)
+    model.play(SCRIPT, answer(Say("hello")), answer(Say("shown")))
+    with lodging.start(cwd=room) as process:
+        _asked(process, "initialize", protocolVersion=1, clientCapabilities={})
+        session = _asked(process, "session/new", cwd=str(room), mcpServers=[])["sessionId"]
+        for text in ("hello", "$asbuilt-status"):
+            _asked(process, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+        process.kill()
+    before, after = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert "asbuilt-status" not in before
+    assert "status` now: what it says stands here)" in after
+    assert "asbuilt-approve" not in after
+
+
+def _asked(process: subprocess.Popen[bytes], method: str, **params: object) -> dict[str, Any]:
+    """Ask an agent something over its protocol, and pass over what it tells meanwhile."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    request = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+    for line in process.stdout:
+        said = json.loads(line)
+        if said.get("id") == method:
+            result: dict[str, Any] = said["result"]
+            return result
+    raise AssertionError("it has gone")
