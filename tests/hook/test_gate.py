@@ -118,10 +118,8 @@ def test_a_tool_that_writes_is_refused(talk: Conversation, tool: str) -> None:
 @pytest.mark.parametrize("tool", sorted(READS))
 def test_a_tool_that_reads_is_let_through_but_for_secrets(talk: Conversation, tool: str) -> None:
     assert talk.call(tool, {READS[tool]: str(talk.shop / "src" / "app.py")}) == SILENT
-    secret = talk.home / ".ssh"
-    assert talk.call(tool, {READS[tool]: str(secret / "id_ed25519")}) == denied(
-        f"planning does not read {secret}: it holds secrets."
-    )
+    secret = str(talk.home / ".ssh" / "id_ed25519")
+    assert talk.call(tool, {READS[tool]: secret}) == _secret(secret)
 
 
 @pytest.mark.parametrize("tool", sorted(REFUSED))
@@ -141,32 +139,53 @@ def test_a_tool_of_an_mcp_server_is_refused_unless_it_is_listed(talk: Conversati
         " If it does: asbuilt config set planning.tools mcp__shop__stock"
     )
     assert talk.call("mcp__shop__stock", {}) == refused
-    talk.folder.parent.joinpath("tools").write_text("mcp__shop__list\nmcp__shop__stock\n")
+    config = talk.home / ".config" / "asbuilt" / "config.toml"
+    value = "mcp__shop__stock, mcp__wiki__*"
+    subprocess.run(
+        [sys.executable, "-m", "asbuilt", "config", "set", "planning.tools", value],
+        env=talk.environ,
+        cwd=talk.shop,
+        check=True,
+        capture_output=True,
+    )
     assert talk.call("mcp__shop__stock", {}) == SILENT
+    assert talk.call("mcp__wiki__page", {}) == SILENT
     assert talk.call("mcp__shop__sell", {}).out.count('"deny"') == 1
+    config.write_text("# by hand\n")
+    assert talk.call("mcp__shop__stock", {}) == refused
 
 
 # Secrets.
+
+
+def _secret(name: str) -> Said:
+    return denied(f"planning does not read secrets, and {name} is or holds one.")
 
 
 def test_a_secret_is_not_read_by_another_name(talk: Conversation) -> None:
     secret = talk.home / ".aws"
     secret.mkdir()
     (talk.shop / "notes").symlink_to(secret)
-    refused = denied(f"planning does not read {secret}: it holds secrets.")
-    for name in ("notes/credentials", "~/.aws/credentials", f"{talk.shop}/../home/.aws/credentials"):
-        assert talk.call("Read", {"file_path": name}) == refused
-    assert talk.call("Glob", {"pattern": "~/.aws/*"}) == refused
-    for name in ("/proc/self/environ", f"/proc/{os.getpid()}/environ"):
-        assert talk.call("Read", {"file_path": name}) == denied(
-            "planning does not read /proc: it holds secrets."
-        )
+    (talk.shop / "words").symlink_to(talk.shop / ".env")
+    full = str(secret / "credentials")
+    for name, shown in (
+        ("notes/credentials", "notes/credentials"),
+        ("~/.aws/credentials", full),
+        (f"{talk.shop}/../home/.aws/credentials", full),
+        (".env", ".env"),
+        ("words", "words"),
+        ("/proc/self/environ", "/proc/self/environ"),
+        ("/etc/shadow", "/etc/shadow"),
+    ):
+        assert talk.call("Read", {"file_path": name}) == _secret(shown)
+    assert talk.call("Glob", {"pattern": "~/.aws/*"}) == _secret(str(secret))
 
 
 def test_a_search_does_not_reach_secrets_from_above(talk: Conversation) -> None:
-    refused = denied(f"planning does not read {talk.home}: it holds secrets.")
-    for path in ("/", str(talk.home.parent), "~"):
-        assert talk.call("Grep", {"pattern": "x", "path": path}) == refused
+    for path in ("/", str(talk.home.parent), str(talk.home)):
+        assert talk.call("Grep", {"pattern": "x", "path": path}) == _secret(path)
+    assert talk.call("Grep", {"pattern": "x", "glob": "**/.env*"}) == _secret(str(talk.shop))
+    assert talk.call("Grep", {"pattern": "x", "glob": "*.py"}) == SILENT
     assert talk.call("Grep", {"pattern": "x"}) == SILENT
     assert talk.call("Glob", {"pattern": "*", "path": "~"}) == SILENT
 
@@ -287,6 +306,11 @@ def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation)
     assert answer["permissionDecisionReason"].endswith(
         " To propose the change, write it into plans/rate-limit.md."
     )
+
+
+def test_asbuilts_own_words_are_claude_codes_to_run(talk: Conversation) -> None:
+    assert talk.call("Bash", {"command": "asbuilt status --json"}) == SILENT
+    assert talk.call("Bash", {"command": "asbuilt mode exit"}).out.count('"deny"') == 1
 
 
 @pytest.mark.parametrize("command", [None, 7, ["ls"], {"a": 1}])

@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
     from asbuilt.policy.ring import Level
 
+# Root without rights cannot make a ring of its own inside this one, and its commands have to be in one.
+_NOBODYS_ROOT: Final = ("--uid", "1000", "--gid", "1000")
 _PREFERENCES: Final = ".claude.json"
+_OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_DISABLE_", "CLAUDE_CODE_MAX_", "DISABLE_", "IS_SANDBOX")
+"""How variables begin by which a person sets Claude Code up."""
 _LINKED: Final = (*KINDS["claude"].sealed, "keybindings.json", "themes")
 
 
@@ -69,10 +73,9 @@ class PlanningSeat:
     def request(self, more: Mapping[str, str]) -> Request:
         """Say what it may touch."""
         state = self.state
+        own = [name for name in self.environ if name.startswith(_OWN)]
         told = {
-            name: value
-            for name, value in state.environment.items()
-            if name.endswith("CONFIG_DIR") or name == "DISABLE_AUTOUPDATER"
+            name: one for name, one in state.environment.items() if name.endswith(("CONFIG_DIR", "UPDATER"))
         }
         return settle(
             Request(
@@ -82,7 +85,7 @@ class PlanningSeat:
                 readable=(str(self.root), str(self.home)),
                 home=str(self.home),
                 network=True,
-                environment={**passed(self.environ, KINDS["claude"].variables), **told, **more},
+                environment={**passed(self.environ, [*KINDS["claude"].variables, *own]), **told, **more},
             ),
             homes=[self.home],
         )
@@ -98,6 +101,7 @@ def become(level: Level, request: Request, argv: Sequence[str], *, terminal: boo
     if level == "bwrap":
         program = found_bubblewrap() or "bwrap"
         held = bubblewrap(request, argv, program=program, filter_fd=_filter() if terminal else None)
+        held[1:1] = _NOBODYS_ROOT if os.geteuid() == 0 else ()
     else:
         held = without_mounts(level, request, argv)
         os.chdir(request.chdir)

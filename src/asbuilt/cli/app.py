@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
-    "gate": Lazy("asbuilt.cli.gate:group", "what is refused while planning is held"),
+    "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),

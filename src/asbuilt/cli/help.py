@@ -33,7 +33,7 @@ Prove   verify      prove again that what is done is done
 Set up  doctor      is this machine ready to be left alone?
         init        --claude --codex --gemini --opencode; --remove
         agents      list test: who is here to work, and are they held?
-        gate        command: what is refused while planning is held
+        gate        check command: what may run while planning is held
         clean       remove what nobody needs any more; shows it first
         worker      the process that does the work; install uninstall
         claim       list acquire release break

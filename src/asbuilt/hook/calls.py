@@ -21,7 +21,7 @@ from asbuilt.session.transcript import size_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.hook.plans import Shelf
+    from asbuilt.library.conversing import Plans
     from asbuilt.session.facts import PlanFacts
 
 EXIT: Final = "ExitPlanMode"
@@ -69,7 +69,7 @@ class Call:
         self.transcript = self.text("transcript_path")
         self.cwd = self.text("cwd")
         self.mode = self.text("permission_mode")
-        self._shelf: Shelf | None = None
+        self._plans: Plans | None = None
 
     def text(self, name: str) -> str:
         """Give a text of the payload; empty: it has none."""
@@ -138,25 +138,25 @@ class Call:
         with Locked(self.folder):
             reloads.keep(self.folder, one)
 
-    def shelf(self) -> Shelf:
+    def plans(self) -> Plans:
         """Open the plans around the conversation; what reads plans is loaded only now."""
-        if self._shelf is None:
-            load_everything()
-            from asbuilt.hook.plans import Shelf  # noqa: PLC0415 - the door's dispatch
+        if self._plans is None:
+            if sys.flags.no_site:
+                # A hook is started without the packages that plans are read with.
+                site.main()
+            from asbuilt import wiring  # noqa: PLC0415 - the door's dispatch
+            from asbuilt.library.conversing import Plans  # noqa: PLC0415
 
-            self._shelf = Shelf(self.cwd, self.environ)
-        return self._shelf
+            environ = self.environ
+            self._plans = Plans(
+                self.cwd, environ, lambda settings, *which: wiring.plan_events(settings, environ, *which)
+            )
+        return self._plans
 
     def plan(self, path: str) -> PlanFacts | None:
         """Read a plan afresh; None: there is none."""
-        return self.shelf().look(path) if path else None
+        return self.plans().look(path) if path else None
 
     def notes(self) -> list[Note]:
         """List the notes of the repository, the newest first."""
         return notes_in(shelf(self.environ, self.cwd))
-
-
-def load_everything() -> None:
-    """Let packages be found that are not the standard library's: a hook is started without them."""
-    if sys.flags.no_site:
-        site.main()

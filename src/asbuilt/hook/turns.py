@@ -221,12 +221,12 @@ def _triggered(call: Call, wanted: Trigger) -> Answer:
 def _meant(call: Call, state: State, wanted: Trigger) -> PlanFacts | None:
     """Find the plan: the one named; for `reload` the conversation's own first; else the newest one here."""
     if wanted.name:
-        return call.shelf().named(wanted.name)
+        return call.plans().named(wanted.name)
     own = call.plan(state.plan)
     if wanted.wanted == "load":
-        return call.shelf().newest() or own
+        return call.plans().newest() or own
     if own is not None:
         return own
     ended = [one for one in records(call.environ, but=call.key) if not one.is_alive]
     left = [call.plan(one.state.plan) for one in ended if one.state.cwd == call.cwd]
-    return next((plan for plan in left if plan is not None and not plan.is_over), call.shelf().newest())
+    return next((plan for plan in left if plan is not None and not plan.is_over), call.plans().newest())

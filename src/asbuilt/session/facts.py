@@ -13,6 +13,7 @@ class PlanFacts(NamedTuple):
     """Its path as people read it."""
     name: str
     """What people type."""
+    title: str = ""
     open: tuple[str, ...] = ()
     """The items that are still to be done, in order; empty in a plan that counts none."""
     phase: str = ""

@@ -9,7 +9,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -90,9 +89,7 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
             why="What was not refused just now is not believed to hold.",
             next_step="`asbuilt doctor` tries the ring and says what is in its way.",
         ) from unheld
-    made = [sys.executable, "-I", "-m", "asbuilt.hook.look", str(folder / "look")]
-    subprocess.run(made, cwd=root, check=False)  # noqa: S603  our own module
-    argv = (program, *_planning(arguments, plans, root))
+    argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), look=f"{folder}/look"))
     become(level, request, argv, terminal=sys.stdin.isatty())
 
 
@@ -114,14 +111,16 @@ def _level(*, required: bool) -> Level:
     return level
 
 
-def _planning(arguments: Sequence[str], plans: Path, root: Path) -> list[str]:
+def _planning(arguments: Sequence[str], *, plans: str, look: str) -> list[str]:
     """Have Claude Code plan from its first turn, into the folder of plans, the gate before every call."""
     settings = {
         "hooks": {
             event: [{"matcher": "", "hooks": [{"type": "command", "command": _shell(event), "timeout": 30}]}]
             for event in ASKED
         },
-        "plansDirectory": os.path.relpath(plans, root),
+        # In plan mode nothing else spares the question, or the classifier, about what runs in the ring.
+        "permissions": {"allow": [f"Bash({look} *)"]},
+        "plansDirectory": plans,
     }
     return ["--permission-mode", "plan", "--settings", json.dumps(settings), *arguments]
 

@@ -1,6 +1,6 @@
-"""Plans, as the events of a conversation need them: read from disk each time, with the journal's word on top.
+"""Plans as a conversation is told of them: read from disk each time, and the journal's word counts more.
 
-The one rule: a plan that cannot be read is no plan, and nothing here waits for a network.
+The one rule: a plan that cannot be read is no plan.
 """
 
 from __future__ import annotations
@@ -8,12 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt import wiring
-from asbuilt.errors import AsbuiltError, NotFound, PlanUnreadable
-from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.views import events_of
+from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.finding import find, open_plan
-from asbuilt.library.repository import find_repository, identity_of
+from asbuilt.library.repository import find_repository
 from asbuilt.library.shelves import describe, open_library, plans
 from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
@@ -22,35 +19,35 @@ from asbuilt.session.facts import PlanFacts
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from asbuilt.library.finding import Opened
+    from asbuilt.library.repository import Repository
     from asbuilt.library.shelves import Library, PlanFile
     from asbuilt.plan.model import Phase
     from asbuilt.settings import Settings
+
+    Events = Iterable[tuple[str, Mapping[str, Any]]]
+    Journal = Callable[[Settings, Repository, str], Events]
+    """What the journal has of a plan of a repository, by its path in it."""
 
 _ROOM: Final = 8_000
 """So much of a plan fits into what Claude Code passes on whole, with what is said around it."""
 _GIVEN_UP: Final = ("cancel", "abandon", "drop", "supersede", "reject", "archive")
 
 
-class Shelf:
+class Plans:
     """The plans around a folder."""
 
-    def __init__(self, cwd: str, environ: Mapping[str, str]) -> None:
-        self._environ = environ
+    def __init__(self, cwd: str, environ: Mapping[str, str], journal: Journal) -> None:
+        self._journal = journal
         self._repository = find_repository(Path(cwd))
         root = self._repository.root if self._repository else None
         self._settings: Settings = load(repository=root, environ=environ)
-        self._home = Path(environ.get("HOME") or "~").expanduser()
-        self._library: Library = open_library(
-            Path(cwd), home=self._home, folder=self._settings.text("plans.folder")
-        )
-
-    @property
-    def root(self) -> str:
-        """The repository around the folder, else the folder itself."""
-        return str(self._repository.root if self._repository else self._library.start)
+        home = Path(environ.get("HOME") or "~").expanduser()
+        folder = self._settings.text("plans.folder")
+        self._library: Library = open_library(Path(cwd), home=home, folder=folder)
 
     def look(self, path: str) -> PlanFacts | None:
         """Read a plan; None when it is not there or cannot be read."""
@@ -62,6 +59,11 @@ class Shelf:
     def named(self, name: str) -> PlanFacts:
         """Read the plan that a person means; raises what says why it cannot be told."""
         return self._facts(find(self._library, name))
+
+    def every(self) -> list[PlanFacts]:
+        """Read every plan on the shelves that can be read."""
+        found = [self.look(str(plan.file)) for plan in plans(self._library)]
+        return [plan for plan in found if plan is not None]
 
     def newest(self) -> PlanFacts | None:
         """Read the plan of this repository that was changed last and is not over.
@@ -85,6 +87,7 @@ class Shelf:
             path=str(at.file),
             shown=at.shown,
             name=at.slug or at.shown,
+            title=plan.title,
             open=() if over else items,
             phase="" if over or current is None else current.id,
             item="" if over or current is None else next(iter(_open(current)), ""),
@@ -97,22 +100,9 @@ class Shelf:
     def _done(self, opened: Opened) -> frozenset[str]:
         """Tell which phases are done: of a plan that asbuilt ran, the journal says it."""
         marked = frozenset(phase.id for phase in opened.plan.phases if phase.status is Status.DONE)
-        repository = self._repository
-        # A shared journal is behind a network, and outcomes are in the plan since they landed.
-        if repository is None or not opened.at.repository or self._settings.text("store.url"):
+        if self._repository is None or not opened.at.repository:
             return marked
-        try:
-            journal = wiring.find_journal(self._settings, self._environ)
-            if journal is None:
-                return marked
-            uuid = identity_of(repository)
-            repo = wiring.known_repository(journal, repository.root, repository.common, uuid)
-            if repo is None:
-                return marked
-            with journal.store.read() as session:
-                events = events_of(session, journal.blobs, Address(LOCAL, repo, opened.at.shown))
-        except AsbuiltError:
-            return marked
+        events = self._journal(self._settings, self._repository, opened.at.shown)
         return done_now(fold_plan(events), marked)
 
 
