@@ -113,6 +113,7 @@ def test_a_conversation_has_hooks_and_commands_until_they_are_taken_away(place: 
     (asked,) = (one for one in model.requests(SCRIPT) if one.is_main)
     told = _asbuilt(place.lodging, "status", cwd=place.shop)
     assert f"asbuilt says:\n\n{told}" in asked.words
+    assert "\nPlanning is not held.\n" in asked.words
     with Talk(place) as talk:  # it lists what a conversation has found installed when it began
         talk.say("hello")
     assert [(one["id"], one["enabled"]) for one in _listed(place)] == [("asbuilt@asbuilt", True)]

@@ -83,6 +83,7 @@ def test_codex_gets_skills_that_only_their_name_starts() -> None:
     head, body = headed(given["asbuilt-status/SKILL.md"])
     assert head["name"] == "asbuilt-status"
     assert "(run `'/opt/with space/asbuilt' status` now: what it says stands here)" in body
+    assert "session status" not in body
     assert yaml.safe_load(given["asbuilt-status/agents/openai.yaml"]) == {
         "policy": {"allow_implicit_invocation": False}
     }

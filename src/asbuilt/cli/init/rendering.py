@@ -24,6 +24,8 @@ _HOOK: Final = "asbuilt-hook "
 _CALLS: Final = ("`asbuilt ", "Bash(asbuilt ")
 """How the source writes a command: in backticks, and where it says which ones may run unasked."""
 _RUN_AT_ONCE: Final = re.compile(r"!`([^`]+)`")
+_OF_A_CONVERSATION: Final = "!`asbuilt session status`\n\n"
+"""Only the hooks of Claude Code know of one."""
 _NAMED: Final = re.compile(r"/asbuilt:(\w+)")
 
 
@@ -93,7 +95,7 @@ def headed(text: str) -> tuple[dict[str, Any], str]:
 def _skills(source: Mapping[str, str], call: Call) -> Iterator[Skill]:
     for name, text in source.items():
         if name.startswith("skills/"):
-            head, body = headed(_called(text, call))
+            head, body = headed(_called(text.replace(_OF_A_CONVERSATION, ""), call))
             yield Skill(name.split("/")[1], head["description"], body)
 
 
