@@ -8,9 +8,9 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from asbuilt.errors import SettingInvalid, WorkerFailed
+from asbuilt.errors import AsbuiltError, SettingInvalid, WorkerFailed
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
+    from asbuilt.library.repository import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
 
@@ -81,6 +82,31 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
     from asbuilt.git.repository import open_repository  # noqa: PLC0415
 
     return known(journal.store, open_repository(root))
+
+
+def plan_events(
+    settings: Settings, environ: Mapping[str, str], repository: Checkout, plan: str
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return what this machine's journal has of a plan, for somebody who will not wait for a network.
+
+    A shared journal is behind one; its outcomes stand in the plan since they landed.
+    """
+    from asbuilt.journal.ids import Address  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal.views import events_of  # noqa: PLC0415
+    from asbuilt.library.repository import identity_of  # noqa: PLC0415
+
+    try:
+        journal = None if settings.text("store.url") else find_journal(settings, environ)
+        uuid = identity_of(repository)
+        if journal is None or uuid is None:
+            return []
+        repo = known_repository(journal, repository.root, repository.common, uuid)
+        if repo is None:
+            return []
+        with journal.store.read() as session:
+            return events_of(session, journal.blobs, Address(LOCAL, repo, plan))
+    except AsbuiltError:
+        return []
 
 
 def open_store(home: Home, settings: Settings) -> Store:

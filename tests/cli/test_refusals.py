@@ -106,6 +106,9 @@ CASES = [
     Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("cli/looking.py {} has not been run here", "status rate-limit"),
     Case("cli/report.py nothing has been run here", "report"),
+    Case(
+        "cli/gate/check.py gate check takes a command, or --jsonl and lines on standard input", "gate check"
+    ),
     Case('cli/selftest/lies.py no case has "{}" in its name', "selftest lies --only truth"),
     Case("cli/approve.py there is no question {} here", "approve yes 7"),
     Case("cli/approve.py there is no question {} here", "approve show a7"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COMMANDS: Final = {
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
+    "session": Lazy("asbuilt.cli.session:group", "your own agent; --plan: held by the kernel while it plans"),
     "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
     "watch": Lazy("asbuilt.cli.watch:command", "look on; Ctrl-C leaves it running"),
     "tell": Lazy("asbuilt.cli.tell:command", "a note for the next attempt, in your words"),
@@ -35,7 +36,7 @@ COMMANDS: Final = {
     "selftest": Lazy("asbuilt.cli.selftest:group", "are lies caught, and honest work let through?"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
-    "gate": Lazy("asbuilt.cli.gate:group", "what is refused while planning is held"),
+    "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),

@@ -13,6 +13,7 @@ Examples
 
 Plan    plan        list show check new mark open import export
         approve     everything that waits for a person
+        session     your own agent; --plan: the kernel holds it while it plans
 Run     run         --finish all phases, --auto unattended
         watch       look on; Ctrl-C leaves it running
         tell        a note for the next attempt, in your words
@@ -31,7 +32,7 @@ Prove   verify      prove again that what is done is done
         selftest    lies: are they caught, and is honest work let through?
 Set up  doctor      is this machine ready to be left alone?
         agents      list test: who is here to work, and are they held?
-        gate        command: what is refused while planning is held
+        gate        check command: what may run while planning is held
         clean       remove what nobody needs any more; shows it first
         worker      the process that does the work; install uninstall
         claim       list acquire release break

@@ -62,10 +62,10 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
         return _denied(UNREADABLE)
     root = environ.get("CLAUDE_PROJECT_DIR") or cwd
     hold = kept(folder, hold, event_in("PreToolUse", payload), root=root)
-    home = environ.get("HOME", "")
-    transcript = payload.get("transcript_path")
-    call = Call(tool, given, cwd=cwd, home=home, folder=folder, transcript=str(transcript or ""), hold=hold)
-    refused, changed = decided(call)
+    transcript = str(payload.get("transcript_path") or "")
+    refused, changed = decided(
+        Call(tool, given, cwd=cwd, environ=environ, folder=folder, transcript=transcript, hold=hold)
+    )
     if refused:
         return _denied(refused)
     return _allowed(changed) if changed else ""

@@ -9,8 +9,8 @@ import os
 import time
 
 from asbuilt.policy.holding import Hold, after, plan_file_in
-from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, refusal_of
-from asbuilt.session.conversation import hold_in, keep_hold, remove, text_in
+from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
+from asbuilt.session.conversation import hold_in, keep_hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,12 @@ _TRANSCRIPT = 32 << 20
 class Call:
     """One call of a tool, and all that the answer to it depends on."""
 
-    __slots__ = ("cwd", "folder", "given", "hold", "home", "tool", "transcript")
+    __slots__ = ("cwd", "environ", "folder", "given", "hold", "tool", "transcript")
+
+    @property
+    def home(self) -> str:
+        """The user's, as far as it is known."""
+        return self.environ.get("HOME", "")
 
     def __init__(  # noqa: PLR0913  a value, on a path where dataclasses are too dear
         self,
@@ -37,7 +42,7 @@ class Call:
         given: Mapping[str, object],
         *,
         cwd: str,
-        home: str,
+        environ: Mapping[str, str],
         folder: str,
         transcript: str,
         hold: Hold,
@@ -45,7 +50,7 @@ class Call:
         self.tool = tool
         self.given = given
         self.cwd = cwd
-        self.home = home
+        self.environ = environ
         self.folder = folder
         """Of the conversation; empty: it cannot be named."""
         self.transcript = transcript
@@ -64,11 +69,7 @@ def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
     from asbuilt.session.locking import Locked  # noqa: PLC0415  fcntl is for the rare call that changes a hold
 
     with Locked(folder):
-        before = hold_in(folder)
-        if before is None:
-            # An agent that was not held could have changed what is to hold it now.
-            remove(folder, "look")
-        new = after(before, event, now=now, root=root) or new
+        new = after(hold_in(folder), event, now=now, root=root) or new
         keep_hold(folder, new)
     return new
 
@@ -85,7 +86,7 @@ def decided(call: Call) -> Decided:
     if tool in STARTS:
         own = "isolation" in call.given
         return "planning is read-only, and this subagent would make a worktree." if own else "", None
-    return refusal_of(tool, _listed(call)) or "", None
+    return _unknown(call), None
 
 
 def _ran(call: Call) -> Decided:
@@ -95,27 +96,40 @@ def _ran(call: Call) -> Decided:
     from asbuilt.policy.shell import verdict  # noqa: PLC0415  the door's dispatch: only commands need it
 
     root = call.hold.root or call.cwd
-    refused = verdict(text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath)
+    refused = verdict(
+        text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath, exists=os.path.lexists
+    )
     if refused:
         return f"{refused} {_legal_way(call)}", None
+    if text.split()[0] == "asbuilt":
+        # Its own words about plans need its own state, which the ring has not.
+        return "", None
     if not call.folder:
         return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
     from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
 
-    return "", {**call.given, "command": wrapped(call.folder, text)}
+    return "", {**call.given, "command": wrapped(call.folder, text, since=call.hold.since)}
 
 
 def _read(call: Call) -> str:
-    from asbuilt.policy.secret_paths import reached  # noqa: PLC0415  the same
-
     named, pattern = call.given.get(READS[call.tool]), call.given.get("pattern")
     if call.tool == "Glob" and isinstance(pattern, str) and pattern[:1] in ("/", "~"):
-        named = pattern.partition("*")[0]
-    path = _path(call, "." if named is None and call.tool != "Read" else named)
+        named = os.path.dirname(pattern.partition("*")[0])
+    path = _path(call, "." if named is None and call.tool in ("Glob", "Grep") else named)
     if not path:
         return UNREADABLE
-    secret = reached(os.path.realpath(path), os.path.realpath(call.home), searched=call.tool == "Grep")
-    return f"planning does not read {secret}: it holds secrets." if secret else ""
+    from asbuilt.policy.secrets import aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
+
+    real, home = os.path.realpath(path), os.path.realpath(call.home)
+    if call.tool in ("Glob", "LS"):
+        secret = is_secret_folder(real, home=home)
+    elif call.tool == "Grep":
+        among = call.given.get("glob")
+        secret = holds_secrets(real, home=home) or is_secret(real, home=home)
+        secret = secret or (isinstance(among, str) and aims_at_secret(among))
+    else:
+        secret = is_secret(path, home=home) or is_secret(real, home=home)
+    return f"planning does not read secrets, and {_shown(call, path)} is or holds one." if secret else ""
 
 
 def _written(call: Call, named: object) -> str:
@@ -144,7 +158,8 @@ def _is_own(call: Call, path: str) -> bool:
     own = [os.path.realpath(one) for one in call.hold.plans]
     if path in own:
         return True
-    is_new = os.path.dirname(path) in own and not os.path.lexists(path)
+    folder = os.path.dirname(path)
+    is_new = folder in own and not folder.endswith(".md") and not os.path.lexists(path)
     if not is_new and path != os.path.realpath(_given_plan(call) or "/"):
         return False
     if call.folder:
@@ -192,7 +207,10 @@ def _path(call: Call, named: object) -> str:
     return os.path.normpath(os.path.join(call.cwd, named))
 
 
-def _listed(call: Call) -> frozenset[str]:
-    """Read which tools the user has listed in `planning.tools`."""
-    text = text_in(os.path.dirname(call.folder), "tools") if call.folder else None
-    return frozenset((text or "").split())
+def _unknown(call: Call) -> str:
+    refused = refusal_of(call.tool)
+    if not refused:
+        return ""
+    from asbuilt.session.tools import listed  # noqa: PLC0415  the same
+
+    return "" if is_listed(call.tool, listed(call.environ)) else refused

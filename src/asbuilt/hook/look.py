@@ -23,6 +23,8 @@ from asbuilt.settings.layers import load
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from asbuilt.policy.ring import Level
+
 NOT_RUN: Final = 125
 _NO_RING: Final = """\
 asbuilt: no ring holds commands on this machine, so this was not run: {command}
@@ -30,15 +32,14 @@ The person sees why with: asbuilt doctor
 """
 
 
-def made(root: str, environ: Mapping[str, str]) -> str | None:
-    """Write the script for a conversation that stands in `root`; None: no ring holds here."""
+def made(root: str, environ: Mapping[str, str], level: Level) -> str | None:
+    """Write the script for a conversation that stands in `root`; None: no ring holds here, and one has to."""
     home = environ.get("HOME", "/")
     shown = _repository_around(root)
     environment = {**passed(environ), **git_environment(shown[0])}
     request = settle(for_planning(cwd=root, readable=shown, environment=environment), homes=[Path(home)])
     bash = shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin")
     shell = (bash, "--noprofile", "--norc") if bash else ("/bin/sh",)
-    level = probe().level
     if level == "bwrap":
         folders, files = secrets(os.path.realpath(home))
         request = request.changed(
@@ -66,8 +67,8 @@ def main(arguments: list[str]) -> int:
     folder = os.path.dirname(script)
     hold = hold_in(folder)
     try:
-        text = made(hold.root if hold and hold.root else os.getcwd(), os.environ)
-    except AsbuiltError as error:
+        text = made(hold.root if hold and hold.root else os.getcwd(), os.environ, probe().level)
+    except (AsbuiltError, OSError) as error:
         sys.stderr.write(f"asbuilt: {error}\n")
         return NOT_RUN
     if text is None:

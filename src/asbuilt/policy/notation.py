@@ -32,7 +32,8 @@ def read(text: str) -> object:
     whole = text.strip(_BLANK)
     try:
         value, end = _scan(whole, 0)
-    except (StopIteration, RecursionError) as error:
+    except (StopIteration, RecursionError, SystemError) as error:
+        # SystemError: the scanner wants to raise an error of the json package, which is not loaded.
         raise ValueError("this is no JSON") from error
     if end != len(whole):
         raise ValueError("something stands behind the JSON")

@@ -7,6 +7,10 @@ The one rule: a tool that is not in a table is refused.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 QUIET = frozenset(
     (
         # They look, talk, or keep lists inside the conversation.
@@ -74,10 +78,15 @@ REFUSED = {
 """Tools that are known and refused, and why."""
 
 
-def refusal_of(tool: str, listed: frozenset[str]) -> str | None:
-    """Say why a tool that neither reads, writes, runs nor starts is refused; None: it is not."""
-    if tool in QUIET or tool in listed:
-        return None
+def is_listed(tool: str, listed: Iterable[str]) -> bool:
+    """Tell whether the user has listed a tool, by its name or by how its name begins: `mcp__shop__*`."""
+    return any(tool == one or (one.endswith("*") and tool.startswith(one[:-1])) for one in listed)
+
+
+def refusal_of(tool: str) -> str:
+    """Say why a tool that neither reads, writes, runs nor starts is refused; empty: it is not."""
+    if tool in QUIET:
+        return ""
     if tool in REFUSED:
         return f"planning is read-only and {tool} is refused: {REFUSED[tool]}."
     if tool.startswith("mcp__"):

@@ -226,14 +226,19 @@ def environment_in(request: Request) -> dict[str, str]:
 
 
 def bubblewrap(
-    request: Request, argv: Sequence[str], *, program: str, status_fd: int | None = None
+    request: Request,
+    argv: Sequence[str],
+    *,
+    program: str,
+    status_fd: int | None = None,
+    filter_fd: int | None = None,
 ) -> list[str]:
     """Write the whole command line.
 
     The caller starts it with `environment_in(request)` as its whole environment: inside, the first process is
     bubblewrap itself, and everybody can read what that was given in /proc/1/environ, `--clearenv` or not.
     """
-    command = walls(request, program=program)
+    command = walls(request, program=program, filter_fd=filter_fd)
     for mount in mounts(request):
         command += mount
     if status_fd is not None:
@@ -241,8 +246,11 @@ def bubblewrap(
     return [*command, "--chdir", request.chdir, "--", *argv]
 
 
-def walls(request: Request, *, program: str) -> list[str]:
-    """Write how a command line of bubblewrap begins: everything read-only, and little shared."""
+def walls(request: Request, *, program: str, filter_fd: int | None = None) -> list[str]:
+    """Write how a command line of bubblewrap begins: everything read-only, and little shared.
+
+    A session of its own keeps a process off the terminal; with a filter (`policy.terminal`) it keeps that.
+    """
     return [
         program,
         "--unshare-all",
@@ -252,7 +260,7 @@ def walls(request: Request, *, program: str) -> list[str]:
         "--cap-drop",
         "ALL",
         "--die-with-parent",
-        "--new-session",
+        *(["--new-session"] if filter_fd is None else ["--seccomp", str(filter_fd)]),
         "--ro-bind",
         "/",
         "/",

@@ -1,9 +1,20 @@
-"""Tell a plain command from one that needs a shell. Pure, and conservative: in doubt it is the shell's.
+"""Judge a command line of an agent that plans, and tell a plain command from one that needs a shell. Pure.
 
-The one rule: an argv given here is exactly what the shell would have made of the text.
+The one rule: in doubt the answer is the careful one: refused, or left to the shell. An argv given here is
+exactly what the shell would have made of the text.
 """
 
 from __future__ import annotations
+
+from asbuilt.policy.lexer import Unreadable, commands
+from asbuilt.policy.place import Place, Refused, writes
+from asbuilt.policy.programs import find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from asbuilt.policy.lexer import Command
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%")
 _BLANK = frozenset(" \t")
@@ -51,3 +62,73 @@ def _words(text: str) -> list[str] | None:
             return None
         at += 1
     return [*words, *([] if word is None else [word])]
+
+
+def verdict(
+    text: str,
+    *,
+    cwd: str,
+    home: str,
+    root: str = "",
+    resolve: Callable[[str], str] | None = None,
+    exists: Callable[[str], bool] | None = None,
+) -> str | None:
+    """Say why a command line may not run while planning is held, or None when it may.
+
+    `root` is the conversation's repository; `resolve` gives the real path of a path, `exists` tells whether
+    something is there. Without them links are not seen, and a repository in the repository only by its name.
+    """
+    place = Place(cwd=cwd, home=home, root=root, resolve=resolve, exists=exists)
+    try:
+        _judge(commands(text, home=place.home or "~"), place)
+    except Unreadable as refused:
+        return f"planning is read-only and this command cannot be read for certain: {refused}."
+    except Refused as refused:
+        return f"{refused.why} Allowed: {refused.allowed}" if refused.allowed else refused.why
+    return None
+
+
+def _judge(line: Sequence[Command], place: Place) -> None:
+    lost: list[str] = []
+    """Where the shell stands instead when a cd before has failed."""
+    either = False
+    for at, command in enumerate(line):
+        if command.joined in (";", "||"):
+            place.folders = list(dict.fromkeys([*place.folders, *lost]))
+            lost = []
+            either = command.joined == "||"
+        for source in command.inputs:
+            place.content(source)
+        name = command.words[0]
+        if name.text == "cd":
+            before = place.folders
+            piped = command.joined == "|" or (at + 1 < len(line) and line[at + 1].joined == "|")
+            _go(command, place, alone=not either and not piped)
+            lost += before
+        else:
+            _program(command, place, alone=len(line) == 1)
+
+
+def _go(command: Command, place: Place, *, alone: bool) -> None:
+    words = command.words[1:]
+    if len(words) == 2 and words[0].text in ("--", "-P", "-L"):
+        words = words[1:]
+    if len(words) != 1 or words[0].pattern or words[0].text.startswith("-") or not command.words[0].bare:
+        raise Refused("Where this cd leads is not certain.", "cd src && ls")
+    place.inside(words[0].text, alone=alone)
+
+
+def _program(command: Command, place: Place, *, alone: bool) -> None:
+    word = command.words[0]
+    if not word.bare or word.pattern:
+        raise writes(f"{word.text} is not the plain name of a program")
+    if "=" in word.text:
+        raise writes("an assignment before or instead of a program changes what runs")
+    if word.text == "asbuilt" and not alone:
+        raise Refused("asbuilt's own commands stand alone.", "the same command without the others")
+    look = find(word.text)
+    if look is None:
+        strangers = __import__("asbuilt.policy.programs.strangers", fromlist=["said_of"])
+        why, allowed = strangers.said_of(word.text)
+        raise writes(why, allowed)
+    look(word.text, command.words[1:], place)

@@ -116,3 +116,9 @@ def _started(pid: str) -> str:
     finally:
         os.close(file)
     return fields[_START_TIME].decode() if len(fields) > _START_TIME else "0"
+
+
+def lives(key: str) -> bool:
+    """Tell whether the agent of a conversation still runs: the same process, not one that got its number."""
+    pid, _, started = key.partition("-")
+    return not pid.isdigit() or _started(pid) == started != "0"

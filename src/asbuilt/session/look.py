@@ -15,6 +15,7 @@ from asbuilt.policy.quoting import quoted
 from asbuilt.session.conversation import put
 
 NAME = "look"
+_OURS = 0o100700
 _STUB = """\
 #!/bin/sh
 # asbuilt: runs one command of this conversation in the read-only ring, which is tried first.
@@ -22,10 +23,11 @@ exec {python} -I -m asbuilt.hook.look "$0" "$@"
 """
 
 
-def wrapped(folder: str, text: str) -> str:
+def wrapped(folder: str, text: str, *, since: float) -> str:
     """Give the command that runs a text in the ring of a conversation."""
     script = f"{folder}/{NAME}"
-    if not os.access(script, os.X_OK):
+    if not _was_changed_after(script, since):
+        # Before planning was held an agent could have changed it.
         place(folder, _STUB.format(python=quoted(sys.executable)))
     return f"{quoted(script)} {quoted(text)}"
 
@@ -38,7 +40,15 @@ def is_wrapped(folder: str, command: str) -> bool:
     return command.startswith(start) and quoted(text) == word
 
 
+def _was_changed_after(script: str, since: float) -> bool:
+    try:
+        about = os.lstat(script)
+    except FileNotFoundError:
+        return False
+    return about.st_ctime >= since and about.st_mode == _OURS
+
+
 def place(folder: str, script: str) -> None:
     """Put a script in place, whole."""
     put(folder, NAME, script)
-    os.chmod(f"{folder}/{NAME}", 0o700)
+    os.chmod(f"{folder}/{NAME}", _OURS & 0o777)

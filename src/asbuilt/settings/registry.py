@@ -183,6 +183,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
+                key="planning.tools",
+                kind=Kind.GLOBS,
+                default=(),
+                meaning="tools of MCP servers that may be called while planning is held, because they only"
+                " read: mcp__shop__stock, or mcp__shop__*",
+                stakes="A tool that changes something would be called while you plan.",
+                read_by="gate",
+            ),
+            Setting(
                 key="store.url",
                 kind=Kind.TEXT,
                 default="",

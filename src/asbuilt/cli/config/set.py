@@ -19,6 +19,7 @@ from asbuilt.errors import NotFound, SettingInvalid, SettingsNotWritten
 from asbuilt.library.repository import Repository, find_repository
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.source import digest
+from asbuilt.session.tools import keep_listed
 from asbuilt.settings import (
     Chosen,
     Place,
@@ -79,6 +80,9 @@ def command(door: Door, key: str, value: str, target: str) -> None:
     changed = _with_value(place, text, setting, wanted)
     if changed != text:
         _write(place, content, changed, repository if target == _REPOSITORY else None)
+    if setting.key == "planning.tools":
+        tools = _chosen(door, repository, setting).value
+        keep_listed(door.environ, tools if isinstance(tools, tuple) else (), made_of=str(place.file))
     state = "is now" if changed != text else "was already"
     door.screen.answer(f"{setting.key} {state} {words(wanted)} in {printable(place.name)}")
     _warn(door.screen, setting, place, _chosen(door, repository, setting))

@@ -1,0 +1,129 @@
+"""`asbuilt session [--plan] -- claude …`: become the user's own agent, on the user's terminal.
+
+The one rule: with --plan nothing is started that was not just seen to be held.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from asbuilt.agents.canaries import Unheld
+from asbuilt.agents.planning_seat import PlanningSeat, become, can_share_a_terminal
+from asbuilt.agents.ring import probe
+from asbuilt.cli.plan.desk import desk_for
+from asbuilt.errors import GateStopped, NotFound, RingUnavailable, UsageWrong
+from asbuilt.policy.holding import Hold
+from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
+from asbuilt.session.entry import ASKED, hook_argv
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.cli.options import Door
+    from asbuilt.policy.ring import Level
+
+_EXAMPLE: Final = "asbuilt session --plan -- claude"
+
+
+def start(door: Door, agent: Sequence[str], *, plan: bool) -> NoReturn:
+    """Become the agent."""
+    if not agent:
+        raise UsageWrong(
+            "no agent is named",
+            why="A conversation is started with the agent that stands behind two dashes.",
+            next_step=_EXAMPLE,
+        )
+    program = shutil.which(agent[0], path=door.environ.get("PATH"))
+    if program is None:
+        raise NotFound(
+            f"{agent[0]} is not installed, or not on your PATH",
+            why="It is started as you would start it yourself.",
+            next_step="Install it, or write its path.",
+        )
+    # The agent takes the place of this process, so it is named as its own hooks would name it.
+    key = key_of({"CLAUDE_PID": str(os.getpid())})
+    known = {"ASBUILT_CONVERSATION": key, "ASBUILT_HOME": state_home(door.environ)}
+    if not plan:
+        os.execve(program, [program, *agent[1:]], {**door.environ, **known})  # noqa: S606  as the user asked
+    if Path(agent[0]).name != "claude":
+        raise UsageWrong(
+            f"--plan starts claude, not {agent[0]}",
+            why="Of no other agent is it known how to hold it at a terminal.",
+            next_step=f"{_EXAMPLE}, or leave --plan out",
+        )
+    _plan(door, program, agent[1:], key, known)
+
+
+def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> NoReturn:
+    desk = desk_for(door)
+    level = _level(required=desk.settings.flag("ring.required"))
+    repository = desk.library.repository
+    root = repository.root if repository is not None else door.start
+    plans = desk.library.folder or desk.library.user_folder
+    plans.mkdir(parents=True, exist_ok=True)
+    folder = Path(folder_of(door.environ, key))
+    seat = PlanningSeat(
+        root=root,
+        plans=plans,
+        folder=folder,
+        home=Path(door.environ.get("HOME") or "~").expanduser(),
+        environ=door.environ,
+    )
+    hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
+    keep_hold(str(folder), hold)
+    seat.furnish()
+    request = seat.request(known)
+    try:
+        if level != "none":
+            seat.try_out(level, request)
+    except Unheld as unheld:
+        raise GateStopped(
+            str(unheld),
+            why="What was not refused just now is not believed to hold.",
+            next_step="`asbuilt doctor` tries the ring and says what is in its way.",
+        ) from unheld
+    argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), look=f"{folder}/look"))
+    become(level, request, argv, terminal=sys.stdin.isatty())
+
+
+def _level(*, required: bool) -> Level:
+    level = probe().for_work
+    if level == "none" and required:
+        causes = "; ".join(reason.what for reason in probe().reasons)
+        raise RingUnavailable(
+            f"no ring holds an agent on this machine: {causes}",
+            why="It could write to anything that you can write to.",
+            next_step="`asbuilt doctor` says what helps, or: asbuilt config set ring.required false",
+        )
+    if sys.stdin.isatty() and not can_share_a_terminal(level):
+        raise RingUnavailable(
+            "on this processor nothing keeps an agent from typing into your terminal",
+            why="What it types would be run by your shell, outside the ring.",
+            next_step="Start it without a terminal: claude -p, its input from a pipe.",
+        )
+    return level
+
+
+def _planning(arguments: Sequence[str], *, plans: str, look: str) -> list[str]:
+    """Have Claude Code plan from its first turn, into the folder of plans, the gate before every call."""
+    settings = {
+        "hooks": {
+            event: [{"matcher": "", "hooks": [{"type": "command", "command": _shell(event), "timeout": 30}]}]
+            for event in ASKED
+        },
+        # In plan mode nothing else spares the question, or the classifier, about what runs in the ring.
+        "permissions": {"allow": [f"Bash({look} *)"]},
+        "plansDirectory": plans,
+    }
+    return ["--permission-mode", "plan", "--settings", json.dumps(settings), *arguments]
+
+
+def _shell(event: str) -> str:
+    return shlex.join(hook_argv(event))

@@ -1,0 +1,142 @@
+"""What a conversation is told when a context begins, and when a plan is approved: SessionStart, PostToolUse.
+
+The one rule: a plan comes back only to the conversation that kept it; another one gets a single line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.hook.calls import EXIT, Answer
+from asbuilt.hook.turns import restore
+from asbuilt.session import loop as loops
+from asbuilt.session import words
+from asbuilt.session.locking import Locked
+from asbuilt.session.records import records
+from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
+
+if TYPE_CHECKING:
+    from asbuilt.hook.calls import Call, Held
+
+
+def started(call: Call, held: Held) -> Answer | None:
+    """Answer SessionStart."""
+    match call.text("source"):
+        case "clear":
+            return _cleared(call, held)
+        case "compact":
+            return _compacted(call)
+        case "resume":
+            _adopt(call)
+            return None
+        case _:
+            return _others(call)
+
+
+def tool_used(call: Call, held: Held) -> Answer | None:
+    """Answer PostToolUse: of ExitPlanMode, which a person has just approved."""
+    if call.text("tool_name") != EXIT or not call.is_main:
+        return None
+    told = call.inner("tool_response").get("filePath")
+    path = told if isinstance(told, str) and told else held.proposed
+    return _approved(call, path)
+
+
+def ended(call: Call, held: Held) -> None:
+    """Answer SessionEnd: only the time is noted, since a /clear ends a session and no conversation."""
+    del held
+    before = state_in(call.folder)
+    if before is not None:
+        call.keep(before._replace(at=call.now))
+
+
+def _approved(call: Call, path: str) -> Answer | None:
+    plan = call.plan(path)
+    if plan is None:
+        return None
+    state = call.state()._replace(plan=plan.path, approved=True)
+    call.keep(state)
+    if not plan.is_over:
+        call.keep_reload(state)
+    return Answer(words.approved(plan))
+
+
+def _cleared(call: Call, held: Held) -> Answer | None:
+    if not call.is_known:
+        return _nothing_saved(call)
+    before = state_in(call.folder) or State()
+    state = call.seen(before).with_fresh_context()
+    if held.proposed and held.after is None:
+        # The person approved it by clearing the context, and Claude Code gives the plan to the agent itself.
+        answer = _approved(call, held.proposed)
+        call.keep(call.state().with_fresh_context())
+        return answer
+    if held.after is not None:
+        call.keep(state)
+        return None
+    answer = restore(call, state, ordered=True)
+    again = _next_round(call)
+    if again is not None:
+        context = words.looping(again)
+        return Answer(
+            f"{context}\n\n{answer.context}" if answer else context, answer.message if answer else ""
+        )
+    if answer is not None:
+        return answer
+    plan = call.plan(state.plan) if call.now - before.at <= USABLE_S else None
+    if plan is not None and not plan.is_over:
+        return Answer(words.noted(plan, now=call.now, at=before.at))
+    return _nothing_saved(call)
+
+
+def _next_round(call: Call) -> loops.Loop | None:
+    loop = loop_in(call.folder)
+    if loop is None:
+        return None
+    plan = call.plan(loop.plan)
+    is_over = plan is not None and plan.is_over
+    new = None if is_over else loops.again(loop, call.now, plan.phase if plan else "")
+    with Locked(call.folder):
+        keep_loop(call.folder, new)
+    return new
+
+
+def _nothing_saved(call: Call) -> Answer | None:
+    """Offer the notes where no plan is; where there are none either, only another's plan is named."""
+    notes = call.notes()
+    return Answer(words.notes_kept(notes)) if notes else _others(call)
+
+
+def _compacted(call: Call) -> Answer | None:
+    before = state_in(call.folder)
+    if before is None:
+        return None
+    call.keep(call.seen(before).with_fresh_context())
+    plan = call.plan(before.plan)
+    return None if plan is None or plan.is_over else Answer(words.compacted(plan))
+
+
+def _adopt(call: Call) -> None:
+    """Take over what is remembered of a session that another process began and this one goes on with."""
+    for one in records(call.environ, but=call.key):
+        if one.state.session == call.session and not one.is_alive:
+            call.keep(call.seen(one.state))
+            loop = loop_in(one.folder)
+            if loop is not None:
+                with Locked(call.folder):
+                    keep_loop(call.folder, loop)
+            return
+
+
+def _others(call: Call) -> Answer | None:
+    """Say in one line that a plan of this folder is another conversation's, or was one's that has ended."""
+    for one in records(call.environ, but=call.key):
+        age = call.now - one.state.at
+        if one.state.cwd != call.cwd or not one.state.plan or not (one.is_alive or 0 <= age <= USABLE_S):
+            continue
+        plan = call.plan(one.state.plan)
+        if plan is None or plan.is_over:
+            continue
+        told = words.elsewhere(plan.name) if one.is_alive else words.left_behind(plan.name, seconds=age)
+        return Answer(told, told)
+    return None

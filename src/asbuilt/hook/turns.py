@@ -1,0 +1,232 @@
+"""What a conversation is told when a turn begins and when it would end: UserPromptSubmit and Stop.
+
+The one rule: the person's own words come first, and no reason keeps a turn from ending twice.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import AsbuiltError
+from asbuilt.hook.calls import Answer
+from asbuilt.policy.holding import PLAN
+from asbuilt.session import loop as loops
+from asbuilt.session import reload as reloads
+from asbuilt.session import words
+from asbuilt.session.arbiter import StopFacts, decide
+from asbuilt.session.locking import Locked
+from asbuilt.session.meter import limits_of, use_of
+from asbuilt.session.records import records
+from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
+from asbuilt.session.transcript import Said, last_said
+from asbuilt.session.triggers import Trigger, is_own_request, trigger_in
+
+if TYPE_CHECKING:
+    from asbuilt.hook.calls import Call, Held
+    from asbuilt.session.facts import PlanFacts
+    from asbuilt.session.meter import Limits, Use
+
+_PATIENCE_S: Final = 0.5
+_LOOK_S: Final = 0.02
+
+
+def prompted(call: Call, held: Held) -> Answer | None:
+    """Answer UserPromptSubmit."""
+    prompt = call.text("prompt")
+    # The end of a background task comes as a prompt too, in tags; nobody typed it.
+    is_typed = not prompt.lstrip().startswith("<")
+    wanted = trigger_in(prompt) if is_typed else None
+    if wanted is not None:
+        return _triggered(call, wanted)
+    if not call.is_known:
+        return None
+    state = call.state()
+    is_planning = held.after is not None or call.mode == PLAN
+    if is_planning:
+        return _planning(call, held, state)
+    came_back = _restored_late(call, state, ordered=not (is_typed and is_own_request(prompt)))
+    if came_back is not None:
+        return came_back
+    return _metered(call, state)
+
+
+def _planning(call: Call, held: Held, state: State) -> Answer | None:
+    """Save the place while a plan is being written: the event that ends planning may never come."""
+    own = [one for one in (held.after.plans if held.after else ()) if one.endswith(".md")]
+    plan = held.proposed or (own[-1] if own else state.plan)
+    state = state._replace(plan=plan, approved=state.approved and plan == state.plan)
+    call.keep(state)
+    if plan:
+        call.keep_reload(state)
+    return None
+
+
+def _restored_late(call: Call, state: State, *, ordered: bool) -> Answer | None:
+    """Give the plan back at the first prompt behind a /clear that nobody told us of."""
+    kept = reloads.kept(call.folder, now=call.now)
+    if kept is None or kept.session == call.session:
+        return None
+    return restore(call, state.with_fresh_context(), ordered=ordered)
+
+
+def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
+    """Take the reload and say what it brings back; None: nothing."""
+    with Locked(call.folder):
+        reload = reloads.take(call.folder, now=call.now)
+    plan = call.plan(reload.plan) if reload else None
+    is_open = plan is not None and not plan.is_over
+    call.keep(state._replace(plan=state.plan if reload is None else plan.path if plan and is_open else ""))
+    if reload is None:
+        return None
+    if reload.kind != reloads.PENDING:
+        return Answer(words.remembered(reload, plan, call.notes(), now=call.now))
+    if plan is None or plan.is_over:
+        return None
+    return Answer(
+        words.resumed(plan, reload, call.notes(), now=call.now, ordered=ordered),
+        words.restored(plan, reload, now=call.now),
+    )
+
+
+def _metered(call: Call, state: State) -> Answer | None:
+    """Warn once when the context of a conversation with an open plan is half full."""
+    limits, use = _use(last_said(call.transcript), state, call)
+    plan = call.plan(state.plan) if use.percent >= limits.warning else None
+    loop = _looped(call, use, limits, plan, said="")
+    if plan is None or plan.is_over:
+        _stay(call, state)
+        return None
+    call.keep_reload(state)
+    call.keep(state._replace(warned=True))
+    if loop is not None and loop.is_left:
+        return Answer(words.round_over(loop), words.round_over(loop))
+    if state.warned:
+        return None
+    told = words.warned(use.percent, plan)
+    return Answer(f"{told} {words.save_advice(plan)}", told)
+
+
+def _stay(call: Call, state: State) -> None:
+    """Remember the place; a reload that waits for its /clear does not grow stale while there is work."""
+    kept = reloads.kept(call.folder, now=call.now)
+    if kept is not None and kept.session == call.session:
+        call.keep_reload(state, kept.kind)
+    call.keep(state)
+
+
+def stopping(call: Call, held: Held) -> Answer | None:
+    """Answer Stop."""
+    if call.flag("stop_hook_active"):
+        if call.is_known:
+            call.keep(call.state())
+        return None
+    before = state_in(call.folder)
+    limits, use = _use(_settled(call), before or State(), call)
+    has_loop = loop_in(call.folder) is not None
+    if use.percent < limits.warning and not has_loop:
+        if before is not None:
+            _stay(call, call.seen(before))
+        return None
+    state = call.seen(before or State())
+    plan = call.plan(state.plan)
+    loop = _looped(call, use, limits, plan, said=call.text("last_assistant_message"))
+    if plan is not None and not plan.is_over:
+        call.keep_reload(state)
+    is_planning = held.after is not None
+    facts = StopFacts(
+        percent=use.percent,
+        critical=limits.critical,
+        in_loop=has_loop,
+        words=words.full_while_planning(use.percent, plan) if is_planning else words.full(use.percent, plan),
+    )
+    answer = _blocked(call, state, plan, facts)
+    if answer is None and loop is not None and loop.is_left:
+        return Answer(message=words.round_over(loop))
+    return answer
+
+
+def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts) -> Answer | None:
+    """Ask the arbiter, and write down that it stopped the turn before anybody hears of it."""
+    with Locked(call.folder):
+        before = state_in(call.folder) or State()
+        wish = decide(facts._replace(stopped_for=before.stopped_for))
+        reasons = (*before.stopped_for, wish.reason) if wish else before.stopped_for
+        keep_state(call.folder, state._replace(stopped_for=reasons, warned=before.warned or wish is not None))
+    if wish is None:
+        return None
+    if plan is None:
+        call.keep_reload(state, "no-plan")
+    elif plan.is_over:
+        call.keep_reload(state, "plan-completed")
+    return Answer(block=wish.words)
+
+
+def _looped(call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, said: str) -> loops.Loop | None:
+    """Let a turn change the loop that goes on here; give what became of it."""
+    loop = loop_in(call.folder)
+    if loop is None:
+        return None
+    plan = plan or call.plan(loop.plan)
+    turn = loops.Round(
+        percent=use.percent,
+        critical=limits.critical,
+        said=said,
+        phase=plan.phase if plan else "",
+        is_plan_over=plan.is_over if plan else None,
+    )
+    new = loops.after(loop, call.now, turn)
+    with Locked(call.folder):
+        keep_loop(call.folder, new)
+    return new
+
+
+def _use(said: Said, state: State, call: Call) -> tuple[Limits, Use]:
+    limits = limits_of(call.environ)
+    return limits, use_of(said, limits=limits, told_window=state.window)
+
+
+def _settled(call: Call) -> Said:
+    """Read the transcript once the turn that ends is in it, which is a moment after the hook is called."""
+    until = time.monotonic() + _PATIENCE_S
+    wanted = call.text("last_assistant_message").strip()
+    said = last_said(call.transcript)
+    while wanted and not _is_same(said.text, wanted) and time.monotonic() < until:
+        time.sleep(_LOOK_S)
+        said = last_said(call.transcript)
+    return said
+
+
+def _is_same(text: str, wanted: str) -> bool:
+    """Tell whether an entry ends with these words; an answer of several blocks has an entry for each."""
+    return bool(text.strip()) and wanted.endswith(text.strip())
+
+
+def _triggered(call: Call, wanted: Trigger) -> Answer:
+    """Load the plan that a person asks for; nothing is ordered, their words are the order."""
+    state = call.state()
+    try:
+        plan = _meant(call, state, wanted)
+    except AsbuiltError as error:
+        return Answer(f"asbuilt: {error.what}. {error.why} {error.next_step}")
+    if plan is None:
+        return Answer("asbuilt: no plan here to load. asbuilt plan list shows what there is.")
+    if wanted.wanted == "status":
+        return Answer(words.progress(plan))
+    reloads.drop(call.folder)
+    call.keep(state._replace(plan=plan.path, approved=True))
+    return Answer(words.loaded(plan))
+
+
+def _meant(call: Call, state: State, wanted: Trigger) -> PlanFacts | None:
+    """Find the plan: the one named; for `reload` the conversation's own first; else the newest one here."""
+    if wanted.name:
+        return call.plans().named(wanted.name)
+    own = call.plan(state.plan)
+    if wanted.wanted == "load":
+        return call.plans().newest() or own
+    if own is not None:
+        return own
+    ended = [one for one in records(call.environ, but=call.key) if not one.is_alive]
+    left = [call.plan(one.state.plan) for one in ended if one.state.cwd == call.cwd]
+    return next((plan for plan in left if plan is not None and not plan.is_over), call.plans().newest())

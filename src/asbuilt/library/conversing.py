@@ -1,0 +1,142 @@
+"""Plans as a conversation is told of them: read from disk each time, and the journal's word counts more.
+
+The one rule: a plan that cannot be read is no plan.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.library.finding import find, open_plan
+from asbuilt.library.repository import find_repository
+from asbuilt.library.shelves import describe, open_library, plans
+from asbuilt.lifecycle.standing import done_now, fold_plan
+from asbuilt.plan.model import Status
+from asbuilt.plan.statuses import read_status
+from asbuilt.session.facts import PlanFacts
+from asbuilt.settings import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from asbuilt.library.finding import Opened
+    from asbuilt.library.repository import Repository
+    from asbuilt.library.shelves import Library, PlanFile
+    from asbuilt.plan.model import Phase
+    from asbuilt.settings import Settings
+
+    Events = Iterable[tuple[str, Mapping[str, Any]]]
+    Journal = Callable[[Settings, Repository, str], Events]
+    """What the journal has of a plan of a repository, by its path in it."""
+
+_ROOM: Final = 8_000
+"""So much of a plan fits into what Claude Code passes on whole, with what is said around it."""
+_GIVEN_UP: Final = ("cancel", "abandon", "drop", "supersede", "reject", "archive")
+
+
+class Plans:
+    """The plans around a folder."""
+
+    def __init__(self, cwd: str, environ: Mapping[str, str], journal: Journal) -> None:
+        self._journal = journal
+        self._repository = find_repository(Path(cwd))
+        root = self._repository.root if self._repository else None
+        self._settings: Settings = load(repository=root, environ=environ)
+        home = Path(environ.get("HOME") or "~").expanduser()
+        folder = self._settings.text("plans.folder")
+        self._library: Library = open_library(Path(cwd), home=home, folder=folder)
+
+    def look(self, path: str) -> PlanFacts | None:
+        """Read a plan; None when it is not there or cannot be read."""
+        try:
+            return self._facts(describe(self._library, Path(path)))
+        except (NotFound, PlanUnreadable):
+            return None
+
+    def named(self, name: str) -> PlanFacts:
+        """Read the plan that a person means; raises what says why it cannot be told."""
+        return self._facts(find(self._library, name))
+
+    def every(self) -> list[PlanFacts]:
+        """Read every plan on the shelves that can be read."""
+        found = [self.look(str(plan.file)) for plan in plans(self._library)]
+        return [plan for plan in found if plan is not None]
+
+    def newest(self) -> PlanFacts | None:
+        """Read the plan of this repository that was changed last and is not over.
+
+        Plans outside of it may be another project's; they are never picked, only named.
+        """
+        own = sorted((plan for plan in plans(self._library) if plan.repository), key=_changed, reverse=True)
+        found = (self.look(str(plan.file)) for plan in own)
+        return next((plan for plan in found if plan is not None and not plan.is_over), None)
+
+    def _facts(self, at: PlanFile) -> PlanFacts:
+        opened = open_plan(self._library, at)
+        plan = opened.plan
+        done = self._done(opened)
+        left = [phase for phase in plan.phases if phase.id not in done]
+        current = _current(left, plan.next)
+        items = tuple(text for phase in left for text in _open(phase))
+        over = _is_over(plan.status) or bool(plan.phases and not left)
+        text, is_whole = _text(opened, current)
+        return PlanFacts(
+            path=str(at.file),
+            shown=at.shown,
+            name=at.slug or at.shown,
+            title=plan.title,
+            open=() if over else items,
+            phase="" if over or current is None else current.id,
+            item="" if over or current is None else next(iter(_open(current)), ""),
+            is_over=over,
+            text=text,
+            is_whole=is_whole,
+            changed_at=_changed(at),
+        )
+
+    def _done(self, opened: Opened) -> frozenset[str]:
+        """Tell which phases are done: of a plan that asbuilt ran, the journal says it."""
+        marked = frozenset(phase.id for phase in opened.plan.phases if phase.status is Status.DONE)
+        if self._repository is None or not opened.at.repository:
+            return marked
+        events = self._journal(self._settings, self._repository, opened.at.shown)
+        return done_now(fold_plan(events), marked)
+
+
+def _current(left: list[Phase], following: str | None) -> Phase | None:
+    """Choose the phase in work: the one that says so, else the next one, else the first that is left."""
+    for fits in (lambda one: one.status is Status.IN_PROGRESS, lambda one: one.id == following):
+        for phase in left:
+            if fits(phase):
+                return phase
+    return left[0] if left else None
+
+
+def _open(phase: Phase) -> tuple[str, ...]:
+    """List what is open of a phase that is not done; where every item is ticked, that is the phase."""
+    return tuple(item.text for item in phase.work_items if item.is_open) or (phase.title,)
+
+
+def _is_over(status: str | None) -> bool:
+    """Tell whether a plan says of itself that it is finished or given up."""
+    word = (status or "").strip(" []()*_").casefold()
+    return bool(word) and (read_status(word) is Status.DONE or word.startswith(_GIVEN_UP))
+
+
+def _text(opened: Opened, current: Phase | None) -> tuple[str, bool]:
+    """Give a plan's text, or of a long plan the phase in work, or of that its beginning."""
+    whole = opened.plan.source.text
+    if len(whole) <= _ROOM:
+        return whole, True
+    part = opened.plan.verbatim(current).decode(errors="replace") if current is not None else whole
+    return part if len(part) <= _ROOM else part[:_ROOM].rpartition("\n")[0] + "\n…", False
+
+
+def _changed(at: PlanFile) -> float:
+    try:
+        return at.file.stat().st_mtime
+    except OSError:  # gone since it was listed
+        return 0.0

@@ -1,0 +1,114 @@
+"""Archives and object files: their contents are listed or printed, and nothing is unpacked.
+
+The one rule: the letters of tar and unzip are taken only in forms that every version reads alike.
+"""
+
+from __future__ import annotations
+
+from asbuilt.policy.place import writes
+from asbuilt.policy.programs.spec import Program
+from asbuilt.policy.programs.spec import look as look_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.policy.lexer import Word
+    from asbuilt.policy.place import Place
+    from asbuilt.policy.programs.spec import Given
+
+_UNZIP = frozenset(
+    ("-l", "-v", "-t", "-p", "-c", "-lv", "-vl", "-lq", "-ql", "-qt", "-tq", "-Z", "-Z1", "-pq")
+)
+_ZIPINFO = frozenset(("-1", "-2", "-s", "-m", "-l", "-v", "-h", "-t", "-z"))
+_LIST = frozenset("tvzjJa")
+
+
+def _no_lists(given: Given, place: Place) -> None:
+    del place
+    if any(word.text.startswith("@") for word in given.operands):
+        raise writes(f"{given.name} takes more options from a file named with @")
+
+
+_PROGRAMS = {
+    "nm": Program(
+        "-a -A -C -D -f=T -g -l -n -p -P -r -S -u -U --demangle --dynamic --extern-only"
+        " --numeric-sort --print-size --size-sort --undefined-only --defined-only",
+        judge=_no_lists,
+    ),
+    "objdump": Program(
+        "-a -C -d -D -f -h -p -r -R -s -S -t -T -x -w -j=T -M=T --disassemble[=T] --demangle"
+        " --all-headers --syms --dynamic-syms --section-headers --section=T",
+        judge=_no_lists,
+    ),
+    "readelf": Program(
+        "-a -h -l -S -g -t -e -s -n -r -u -d -V -A -D -I -W -x=T -p=T --all --file-header"
+        " --program-headers --segments --section-headers --sections --headers --syms"
+        " --symbols --dyn-syms --notes --relocs --dynamic --wide",
+        judge=_no_lists,
+    ),
+    "size": Program("-A -B -d -o -x -t --format=T --totals", judge=_no_lists),
+}
+
+
+def look(name: str, words: Sequence[Word], place: Place) -> None:
+    """Judge one of these programs; raises Refused."""
+    if len(words) == 1 and words[0].text in ("--version", "--help"):
+        return
+    if name == "tar":
+        _tar(words, place)
+    elif name in ("unzip", "zipinfo"):
+        _unzip(name, words, place)
+    elif name in ("gzip", "gunzip"):
+        _gzip(name, words, place)
+    else:
+        look_at(name, _PROGRAMS[name], words, place)
+
+
+def _tar(words: Sequence[Word], place: Place) -> None:
+    allowed = "tar -tf ARCHIVE"
+    texts = [word.text for word in words]
+    if texts[:1] == ["--list"] and texts[1:2] and texts[1].startswith("--file="):
+        archive, members = texts[1][len("--file=") :], words[2:]
+    else:
+        letters = texts[0].removeprefix("-") if texts else ""
+        if not (
+            "t" in letters and letters.endswith("f") and _LIST.issuperset(letters[:-1]) and len(texts) > 1
+        ):
+            raise writes("tar is understood only where it lists an archive", allowed)
+        archive, members = texts[1], words[2:]
+    if ":" in archive or archive.startswith("-") or words[1].pattern:
+        raise writes(f"{archive} is not the plain name of an archive", allowed)
+    for member in members:
+        if member.text.startswith("-") and member.text not in ("--wildcards", "--verbose", "-v"):
+            raise writes(f"tar {member.text} is not on the list of options that only read", allowed)
+        if member.leads:
+            raise writes(f"{member.text} may stand for a file whose name is an option of tar", allowed)
+    place.content(words[1])
+
+
+def _unzip(name: str, words: Sequence[Word], place: Place) -> None:
+    known = _UNZIP if name == "unzip" else _ZIPINFO
+    options = [word for word in words if word.text.startswith("-")]
+    operands = words[len(options) :]
+    if [*words[: len(options)]] != options or not {word.text for word in options} <= known:
+        raise writes(f"{name} is understood only where it lists or prints", "unzip -l ARCHIVE")
+    if (name == "unzip" and not options) or not operands or any(word.leads for word in operands):
+        raise writes(f"{name} would unpack, or is not understood", "unzip -l ARCHIVE")
+    for word in operands:
+        place.content(word)
+
+
+def _gzip(name: str, words: Sequence[Word], place: Place) -> None:
+    allowed = "zcat FILE" if name == "gunzip" else "gzip -l FILE, zcat FILE"
+    options = {word.text for word in words if word.text.startswith("-")}
+    known = ({"-c"}, {"-kc"}, {"--stdout"}) if name == "gunzip" else (
+        {"-l"}, {"-lv"}, {"--list"}, {"-dc"}, {"-cd"}, {"-d", "-c"}, {"-t"}, {"-tv"},
+    )  # fmt: skip
+    if options not in known:
+        raise writes(f"{name} replaces files", allowed)
+    for word in words:
+        if word.leads:
+            raise writes(f"{word.text} may stand for a file whose name is an option of {name}", allowed)
+        if not word.text.startswith("-"):
+            place.content(word)

@@ -1,0 +1,156 @@
+"""What the shell does itself, and programs that start another: the other is judged as if it stood alone.
+
+The one rule: bash and zsh evaluate a subscript or a number wherever they may, so that neither stands there.
+"""
+
+from __future__ import annotations
+
+from asbuilt.policy.place import writes
+from asbuilt.policy.programs import find
+from asbuilt.policy.programs.spec import Program
+from asbuilt.policy.programs.spec import look as look_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.policy.lexer import Word
+    from asbuilt.policy.place import Place
+
+_DIGITS = frozenset("0123456789")
+_FIGURES = frozenset("0123456789abcdefABCDEFxX.+-")
+_UNARY = frozenset(
+    (
+        "-b",
+        "-c",
+        "-d",
+        "-e",
+        "-f",
+        "-g",
+        "-h",
+        "-k",
+        "-L",
+        "-n",
+        "-p",
+        "-r",
+        "-s",
+        "-S",
+        "-u",
+        "-w",
+        "-x",
+        "-z",
+    )
+)
+_TEXTUAL = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
+_NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_NUMBER_FORMATS = frozenset("diouxXeEfFgGaA")
+_NAMES = Program("-a -t -p -P -s", "texts", globs="none")
+
+
+def look(name: str, words: Sequence[Word], place: Place) -> None:
+    """Judge one of these; raises Refused."""
+    if name in ("true", "false", ":"):
+        look_at(name, Program("", "texts", globs="none"), words, place)
+    elif name == "pwd":
+        look_at(name, Program("-L -P --help", "none"), words, place)
+    elif name == "echo":
+        return
+    elif name == "printf":
+        _printf(words)
+    elif name in ("type", "which", "whereis"):
+        look_at(name, _NAMES, words, place)
+    elif name in ("test", "[", "[["):
+        _test(name, words)
+    elif name == "sleep":
+        look_at(name, Program("", "texts", globs="none", least=1), words, place)
+    elif name == "command":
+        _command(words, place)
+    else:
+        _wrapped(name, [*words], place)
+
+
+def _printf(words: Sequence[Word]) -> None:
+    """Read a format: %n sets a variable, and zsh works numbers out, subscripts and what they run included."""
+    rest = words[1:] if words and words[0].text == "--" else words
+    if not rest or rest[0].text.startswith("-") or rest[0].pattern:
+        raise writes("printf without a plain format may set a variable", "printf '%s\\n' TEXT")
+    text, at = rest[0].text, 0
+    while (at := text.find("%", at)) >= 0:
+        at += 1
+        while text[at : at + 1] and text[at] in "-+ #0'123456789.*hlLjzt":
+            if text[at] == "*":
+                raise writes("printf with * takes its width from a number", "printf '%s\\n' TEXT")
+            at += 1
+        letter = text[at : at + 1]
+        at += 1
+        if letter in _NUMBER_FORMATS:
+            if any(word.pattern or not _FIGURES.issuperset(word.text) for word in rest[1:]):
+                raise writes(f"printf %{letter} takes plain numbers only", "printf '%s\\n' TEXT")
+        elif letter not in ("s", "b", "c", "q", "%"):
+            raise writes(f"printf %{letter} is not one that only prints", "printf '%s\\n' TEXT")
+
+
+def _test(name: str, words: Sequence[Word]) -> None:
+    """Read a test as: [!] operand, [!] -f file, [!] one = other, joined by -a and -o."""
+    texts = [word.text for word in words]
+    if any(word.pattern for word in words):
+        raise writes(f"{name} with a wildcard is not understood", f"{name} -e FILE")
+    if name != "test":
+        if texts[-1:] != ["]" if name == "[" else "]]"]:
+            raise writes(f"{name} is not closed")
+        texts = texts[:-1]
+    while texts:
+        if texts[0] == "!":
+            texts = texts[1:]
+        if len(texts) >= 3 and texts[1] in _TEXTUAL | _NUMERIC:
+            if texts[1] in _NUMERIC and not all(_is_whole(one) for one in (texts[0], texts[2])):
+                raise writes(f"{texts[1]} works out what is not a plain number")
+            texts = texts[3:]
+        elif len(texts) >= 2 and texts[0] in _UNARY:
+            texts = texts[2:]
+        elif len(texts) == 1 and not texts[0].startswith("-"):
+            texts = texts[1:]
+        else:
+            raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
+        if texts and (texts[0] not in ("-a", "-o") or len(texts) == 1 or name == "[["):
+            raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
+        texts = texts[1:]
+
+
+def _is_whole(text: str) -> bool:
+    figures = text.removeprefix("-")
+    return bool(figures) and _DIGITS.issuperset(figures)
+
+
+def _command(words: Sequence[Word], place: Place) -> None:
+    if words and words[0].text in ("-v", "-V"):
+        look_at("command", _NAMES, words[1:], place)
+    else:
+        _wrapped("command", [*words], place)
+
+
+def _wrapped(name: str, rest: list[Word], place: Place) -> None:
+    """Judge the command that another one starts."""
+    if name == "timeout":
+        _timed(rest)
+    elif name == "nice" and rest[:1] and rest[0].text == "-n" and len(rest) > 1 and _is_whole(rest[1].text):
+        del rest[:2]
+    elif name == "time" and rest[:1] and rest[0].text == "-p":
+        del rest[0]
+    inner = rest[0] if rest else None
+    look_inside = find(inner.text) if inner is not None and inner.bare and not inner.pattern else None
+    if inner is None or look_inside is None or inner.text in ("cd", "asbuilt", "[["):
+        raise writes(
+            f"{name} starts {inner.text if inner else 'nothing'}, which is not on the list of what only reads"
+        )
+    look_inside(inner.text, rest[1:], place)
+
+
+def _timed(rest: list[Word]) -> None:
+    while rest and rest[0].text in ("--foreground", "--preserve-status", "-v", "--verbose"):
+        del rest[0]
+    if rest and rest[0].text in ("-k", "-s") and len(rest) > 1 and rest[1].bare:
+        del rest[:2]
+    time = rest.pop(0).text if rest else ""
+    if not _is_whole(time.rstrip("smhd").replace(".", "0")):
+        raise writes("timeout needs its time first", "timeout 10 grep -rn PATTERN src")

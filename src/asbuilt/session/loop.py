@@ -1,0 +1,99 @@
+"""One prompt in one fresh context after another, until its plan is done or its rounds are used up. Pure.
+
+The one rule: a round begins only behind a person's /clear and only counts up, so a loop cannot run away.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+MOST: Final = 100
+"""More rounds than this nobody can ask for."""
+LASTS_S: Final = 3_600
+COMPLETE: Final = "PLAN COMPLETE"
+BLOCKER: Final = "BLOCKER:"
+
+
+class Loop(NamedTuple):
+    """A loop of a conversation, in one of its rounds."""
+
+    prompt: str
+    """As it was typed, with its line ends."""
+    most: int
+    iteration: int
+    promise: str
+    """What the agent says when it takes itself to be done; the plan is asked whether that is so."""
+    plan: str
+    phase: str
+    """The phase in work when the round began: a round ends with it."""
+    at: float
+    is_left: bool = False
+    """The round is over; the next one waits for a fresh context."""
+    why: str = ""
+    """Why the round is over, or what became of a claim."""
+
+
+class Round(NamedTuple):
+    """What is known when a turn of a loop begins or ends."""
+
+    percent: int = 0
+    critical: int = 60
+    said: str = ""
+    """The agent's last words."""
+    phase: str = ""
+    is_plan_over: bool | None = None
+    """None: there is no plan that could be asked."""
+
+
+def begin(
+    prompt: str, *, most: int, promise: str = COMPLETE, plan: str = "", phase: str = "", now: float
+) -> Loop:
+    """Begin a loop; a limit is always set."""
+    return Loop(prompt, max(1, min(most, MOST)), 1, promise, plan, phase, now)
+
+
+def after(loop: Loop, now: float, turn: Round) -> Loop | None:
+    """Give the loop as it is after a turn; None: it is over."""
+    loop = loop._replace(at=now)
+    if turn.is_plan_over or _blocker(turn.said):
+        return None
+    if _says(loop.promise, turn.said):
+        if turn.is_plan_over is None:
+            return None
+        loop = loop._replace(why=f"the agent said {loop.promise}, and the plan has items open")
+    if loop.is_left:
+        return loop
+    if turn.percent >= turn.critical:
+        return loop._replace(is_left=True, why=f"context {turn.percent}% used")
+    if loop.phase and turn.phase and turn.phase != loop.phase:
+        return loop._replace(is_left=True, why=f"phase {loop.phase} is over")
+    return loop
+
+
+def again(loop: Loop, now: float, phase: str) -> Loop | None:
+    """Begin the next round in a fresh context; None: there is none left, or nobody remembers."""
+    if loop.iteration >= loop.most or not 0 <= now - loop.at <= LASTS_S:
+        return None
+    return loop._replace(iteration=loop.iteration + 1, phase=phase, at=now, is_left=False)
+
+
+def from_file(value: object) -> Loop | None:
+    """Read what a file keeps; None when it is no loop, or one without a limit."""
+    fields = value if isinstance(value, dict) else {}
+    if fields.keys() != set(Loop._fields):
+        return None
+    texts = [fields[name] for name in ("prompt", "promise", "plan", "phase", "why")]
+    counts = [fields[name] for name in ("most", "iteration")]
+    is_sound = all(isinstance(one, str) for one in texts) and all(type(one) is int for one in counts)
+    if not is_sound or not isinstance(fields["at"], int | float) or type(fields["is_left"]) is not bool:
+        return None
+    loop = Loop(**fields)
+    return loop if 1 <= loop.iteration <= loop.most <= MOST else None
+
+
+def _says(promise: str, said: str) -> bool:
+    return bool(promise) and promise.casefold() in said.casefold()
+
+
+def _blocker(said: str) -> bool:
+    return any(line.lstrip(" *#>").startswith(BLOCKER) for line in said.splitlines())

@@ -1,0 +1,67 @@
+"""All conversations of this user: who is there, what each works on, and what may go.
+
+The one rule: what belongs to a conversation that lives is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.session.conversation import lives, state_home
+from asbuilt.session.state import KEPT_S, State, state_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Record(NamedTuple):
+    """A conversation that is remembered."""
+
+    key: str
+    folder: str
+    state: State
+    is_alive: bool
+
+
+def records(environ: Mapping[str, str], *, but: str = "") -> list[Record]:
+    """List the conversations that are remembered, the one that was heard of last first."""
+    found = []
+    for folder in _folders(environ):
+        key = os.path.basename(folder)
+        state = None if key == but else state_in(folder)
+        if state is not None:
+            found.append(Record(key, folder, state, lives(key)))
+    return sorted(found, key=lambda record: record.state.at, reverse=True)
+
+
+def clean(environ: Mapping[str, str], *, now: float, but: str = "") -> None:
+    """Remove what was left by conversations that ended a day ago."""
+    for folder in _folders(environ):
+        key = os.path.basename(folder)
+        try:
+            if key != but and not lives(key) and _is_old(folder, now):
+                _remove(folder)
+        except OSError:
+            continue  # another call is at it, or the disk says no; the next call tries again
+
+
+def _folders(environ: Mapping[str, str]) -> Iterator[str]:
+    try:
+        with os.scandir(f"{state_home(environ)}/conversations") as entries:
+            yield from [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except (FileNotFoundError, NotADirectoryError):
+        return
+
+
+def _is_old(folder: str, now: float) -> bool:
+    with os.scandir(folder) as entries:
+        changed = [entry.stat(follow_symlinks=False).st_mtime for entry in entries]
+    return now - max(changed, default=os.stat(folder).st_mtime) > KEPT_S
+
+
+def _remove(folder: str) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            os.unlink(entry.path)
+    os.rmdir(folder)

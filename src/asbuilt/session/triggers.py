@@ -1,0 +1,54 @@
+"""Words of a person that mean a plan, and words that mean only: go on. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Wanted = Literal["load", "reload", "status"]
+
+_GO_ON: Final = frozenset(
+    {
+        "", "continue", "go", "go ahead", "go on", "keep going", "next", "ok", "okay", "please continue",
+        "proceed", "resume", "start", "yes",
+    }
+)  # fmt: skip
+_RELOADS: Final = ("reload", "reload plan", "reload the plan")
+_EDGES: Final = " \t\r\n.!?,;:"
+
+
+class Trigger(NamedTuple):
+    """What is wanted of a plan."""
+
+    wanted: Wanted
+    name: str = ""
+    """The plan, if one was named."""
+
+
+def trigger_in(prompt: str) -> Trigger | None:
+    """Find what a prompt wants of a plan; None: it speaks of something else."""
+    first, _, _ = prompt.strip().partition("\n")
+    words = first.split()
+    if not words:
+        return None
+    lead = words[0].casefold()
+    if lead == "!load-plan":
+        return Trigger("load", " ".join(words[1:]))
+    if lead == "!plan-status":
+        return Trigger("status")
+    whole = " ".join(prompt.split()).casefold().strip(_EDGES)
+    if whole in _RELOADS:
+        return Trigger("reload")
+    return Trigger("load") if _has(whole, "execute plan") else None
+
+
+def is_own_request(prompt: str) -> bool:
+    """Tell whether a person asks for something of their own, which comes before all that asbuilt says."""
+    return " ".join(prompt.split()).casefold().strip(_EDGES) not in _GO_ON
+
+
+def _has(text: str, phrase: str) -> bool:
+    """Tell whether a phrase stands in a text as whole words."""
+    return f" {phrase} " in f" {''.join(char if char.isalnum() else ' ' for char in text)} "

@@ -1,0 +1,247 @@
+"""What asbuilt says inside a conversation. Pure. The one rule: short facts, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.session.facts import PlanFacts
+    from asbuilt.session.loop import Loop
+    from asbuilt.session.notes import Note
+    from asbuilt.session.reload import Reload
+
+_ITEM_WIDTH: Final = 70
+_NOTES_NAMED: Final = 3
+_ITEMS_TOLD: Final = 20
+_COMES_FIRST: Final = (
+    "The user's message comes first: where it asks for something else, do that and leave the plan."
+)
+
+
+def warned(percent: int, plan: PlanFacts) -> str:
+    """Say that a context is half full."""
+    return (
+        f"asbuilt: CONTEXT WARNING: {percent}% used. {plan.name}: {standing(plan)}. Place saved;"
+        " /clear brings the plan back here and nowhere else."
+    )
+
+
+def save_advice(plan: PlanFacts) -> str:
+    """Say what an agent does about a context that is half full."""
+    return (
+        f"At the next good place: tick what is proven in {plan.shown}, commit, save a note"
+        f" (`asbuilt session note add NAME`), then end with: {reload_line(plan)}"
+    )
+
+
+def full(percent: int, plan: PlanFacts | None) -> str:
+    """Say why a turn does not end yet, and what to do before it does."""
+    lead = f"asbuilt: context {percent}% used, stopping once to save."
+    note = "save a note (`asbuilt session note add NAME`)"
+    if plan is None:
+        todo = f"Commit what is done, {note}, then, after all tool calls, end with: Reload with: note NAME, "
+        todo += "what to go on with."
+    elif plan.is_over:
+        todo = f"{plan.name} is finished. Commit what is left, {note}, then, after all tool calls, end with: "
+        todo += f"Reload with: {plan.shown} (finished), note NAME."
+    else:
+        todo = f"Tick what is proven in {plan.shown}, commit, {note}, then, after all tool calls, end with: "
+        todo += reload_line(plan)
+    return f"{lead} {todo} Then the user types /clear. This reason will not block again."
+
+
+def full_while_planning(percent: int, plan: PlanFacts | None) -> str:
+    """Say the same where nothing may be written but the plan."""
+    where = plan.shown if plan else "the plan file"
+    return (
+        f"asbuilt: context {percent}% used, stopping once to save. Bring {where} up to date with what you"
+        f" found out, then end with: Reload with: {where}. Then the user types /clear."
+        " This reason will not block again."
+    )
+
+
+def progress(plan: PlanFacts) -> str:
+    """Say how far a plan is, item by item."""
+    rows = [f"asbuilt: {plan.name} ({plan.shown}): {standing(plan)}."]
+    return "\n".join([*rows, *(f"- {quoted(item)}" for item in plan.open[:_ITEMS_TOLD])])
+
+
+def reload_line(plan: PlanFacts) -> str:
+    """Give the line that says how to go on, to whoever reads it."""
+    about = f", item {quoted(plan.item)}" if plan.item else ""
+    return f"Reload with: {plan.shown}, note NAME{about}."
+
+
+def standing(plan: PlanFacts) -> str:
+    """Say how far a plan is."""
+    if plan.is_over:
+        return "finished"
+    left = counted(plan.open) if plan.open else "no items counted"
+    return f"{left}, {plan.phase} in work" if plan.phase else left
+
+
+def counted(items: Sequence[str]) -> str:
+    """Say how many items are open."""
+    return f"{len(items)} item{'' if len(items) == 1 else 's'} open"
+
+
+def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:
+    """Say to a person that a plan is back."""
+    left, where = counted(plan.open) if plan.open else "", place(plan)
+    rest = ", ".join([left] * bool(left) + [f"next {where}"] * bool(where))
+    said = f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
+    return f"{said} {rest}. A message of yours comes first." if rest else said
+
+
+def resumed(plan: PlanFacts, reload: Reload, notes: Sequence[Note], *, now: float, ordered: bool) -> str:
+    """Give an agent its plan back behind a /clear; `ordered`: and tell it to go on."""
+    where = place(plan)
+    rows = [f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."]
+    if not reload.approved:
+        rows.append(
+            f"{plan.name} was not approved yet. Ask the user whether to go on with it. {_COMES_FIRST}"
+        )
+    elif ordered:
+        rows.append(f"ACTION REQUIRED: go on with {where or plan.shown}; {standing(plan)}. {_COMES_FIRST}")
+    else:
+        rows.append(f"{_COMES_FIRST} Then the plan: {standing(plan)}{f', next {where}' if where else ''}.")
+    rows.append(
+        f"State: found. Reload: {reload.kind}. Plan: {plan.name} ({plan.shown}), {standing(plan)},"
+        f" changed {ago(now - plan.changed_at)}. Signal: resume."
+    )
+    if ordered and reload.approved:
+        steps = ['Make a task of each open item of the plan (its text as subject, description "From plan")']
+        steps[0] += " and set the first in progress."
+        steps += [f"Read the notes about it: {_named(notes)}."] if notes else []
+        steps += [f"Go on with {where or plan.shown}."]
+        rows += [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+    return "\n".join([*rows, text_of(plan)])
+
+
+def remembered(reload: Reload, plan: PlanFacts | None, notes: Sequence[Note], *, now: float) -> str:
+    """Say what there was before a /clear that left no open plan."""
+    about = f"{plan.name} is finished. " if plan is not None else ""
+    todo = (
+        f"Read the newest note ({_named(notes)}), tell the user what was going on, and ask whether to go on"
+        " with it or to begin something new."
+        if notes
+        else 'No note was kept. Ask: "What would you like to work on?"'
+    )
+    return (
+        f"asbuilt: context cleared (saved {ago(now - reload.at)} by this conversation). {about}State: found."
+        f" Reload: {reload.kind}. Signal: resume.\n{todo} {_COMES_FIRST}"
+    )
+
+
+def noted(plan: PlanFacts, *, now: float, at: float) -> str:
+    """Mention a plan of this conversation that nobody asked to go on with."""
+    return (
+        f"asbuilt: {plan.name} is there ({standing(plan)}, last worked on {ago(now - at)}); not loaded."
+        f' Signal: fresh-start. Mention it in one sentence and ask: "What would you like to work on?"'
+        f' "reload" brings it back. {_COMES_FIRST}'
+    )
+
+
+def notes_kept(notes: Sequence[Note]) -> str:
+    """Offer what was noted here."""
+    return f"asbuilt: notes of this repository: {_named(notes)}. Read one when it is about what is asked."
+
+
+def elsewhere(name: str) -> str:
+    """Say that a plan is somebody else's just now."""
+    return f"asbuilt: {name} is active in another conversation; not loaded."
+
+
+def left_behind(name: str, *, seconds: float) -> str:
+    """Say that a conversation ended and left a plan."""
+    return (
+        f"asbuilt: {name} was worked on {ago(seconds)} in a conversation that has ended; not loaded."
+        ' "reload" goes on with it.'
+    )
+
+
+def compacted(plan: PlanFacts) -> str:
+    """Remind of the plan behind a compaction."""
+    where = place(plan)
+    return (
+        f"asbuilt: this conversation works on {plan.name}: {standing(plan)}. Read {plan.shown} again before"
+        f" you go on{f' with {where}' if where else ''}."
+    )
+
+
+def loaded(plan: PlanFacts) -> str:
+    """Give an agent the plan that its user named."""
+    where = place(plan)
+    lead = (
+        f"asbuilt: loaded {plan.name} ({plan.shown}): {standing(plan)}{f', next {where}' if where else ''}."
+    )
+    return f"{lead}\n{text_of(plan)}"
+
+
+def approved(plan: PlanFacts) -> str:
+    """Say what is known of a plan that was just approved."""
+    tick = f": {standing(plan)}. Tick an item in {plan.shown} when it is proven" if plan.open else ""
+    return f"asbuilt: {plan.name} is approved{tick}. /clear brings the plan back here."
+
+
+def looping(loop: Loop) -> str:
+    """Begin the next round of a loop in a fresh context."""
+    told = f" Before: {loop.why}." if loop.why else ""
+    return (
+        f"asbuilt: ACTION REQUIRED: round {loop.iteration} of {loop.most}.{told} Say {loop.promise} only when"
+        f" it is true, or BLOCKER: and what is in the way. {_COMES_FIRST} The prompt:\n{loop.prompt}"
+    )
+
+
+def round_over(loop: Loop) -> str:
+    """Say to a person that a round is over."""
+    rest = "/clear begins the next one" if loop.iteration < loop.most else "it was the last one"
+    return f"asbuilt: round {loop.iteration} of {loop.most} is over: {loop.why}. {rest[0].upper()}{rest[1:]}."
+
+
+def line(plan: str, percent: int, window: int, *, is_planning: bool) -> str:
+    """Fill a status line: `rate-limit   context 34% of 200k   planning, read-only`."""
+    name = plan.rpartition("/")[2].removesuffix(".md")
+    parts = [name, f"context {percent}% of {tokens(window)}", "planning, read-only" * is_planning]
+    return "   ".join(part for part in parts if part)
+
+
+def tokens(count: int) -> str:
+    """Say how many tokens: `200k`, `1M`."""
+    return f"{count // 1_000_000}M" if count % 1_000_000 == 0 else f"{count // 1_000}k"
+
+
+def place(plan: PlanFacts) -> str:
+    """Name the place in work: `2a "expiry"`."""
+    return " ".join([plan.phase] * bool(plan.phase) + [quoted(plan.item)] * bool(plan.item))
+
+
+def quoted(text: str) -> str:
+    """Quote somebody's words, on one line and not too many of them."""
+    line = " ".join(text.split())
+    return f'"{line if len(line) <= _ITEM_WIDTH else line[: _ITEM_WIDTH - 1] + "…"}"'
+
+
+def text_of(plan: PlanFacts) -> str:
+    """Give a plan's text between marks that it does not contain."""
+    fence = "~" * 8
+    while fence in plan.text:
+        fence += "~"
+    what = "The plan" if plan.is_whole else f"Its phase in work; the whole plan is {plan.shown}"
+    return f"{what}, read just now:\n{fence}\n{plan.text.rstrip()}\n{fence}"
+
+
+def ago(seconds: float) -> str:
+    """Say how long since: `2m ago`."""
+    whole = max(0, int(seconds))
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if whole >= length:
+            return f"{whole // length}{unit} ago"
+    return f"{whole}s ago"
+
+
+def _named(notes: Sequence[Note]) -> str:
+    names = ", ".join(note.name for note in notes[:_NOTES_NAMED])
+    return f"`asbuilt session note show NAME`: {names}"

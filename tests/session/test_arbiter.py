@@ -1,0 +1,78 @@
+"""One arbiter says whether a turn may end; no reason stops a context twice, and nobody is trapped."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asbuilt.session.arbiter import CONTEXT, GUARD, StopFacts, Wish, decide
+
+STAGE = Wish("stage-explore", "the stage is not met")
+POSTFLIGHT = Wish("postflight-1", "link it")
+FULL = StopFacts(percent=61, words="save")
+
+
+def test_the_order_is_the_policy() -> None:
+    everything = FULL._replace(stage=STAGE, postflight=POSTFLIGHT)
+    assert decide(everything._replace(is_continuing=True)) is None
+    assert decide(everything) == STAGE
+    assert decide(everything._replace(stage=None)) == POSTFLIGHT
+    assert decide(FULL) == Wish(CONTEXT, "save")
+    assert decide(FULL._replace(percent=59)) is None
+
+
+def test_a_reason_that_stopped_a_context_gives_way_to_the_next() -> None:
+    everything = FULL._replace(stage=STAGE, postflight=POSTFLIGHT)
+    assert decide(everything._replace(stopped_for=(STAGE.reason,))) == POSTFLIGHT
+    assert decide(everything._replace(stopped_for=(STAGE.reason, POSTFLIGHT.reason))) == Wish(CONTEXT, "save")
+
+
+def test_what_is_left_after_a_task_stops_a_turn_three_times_at_most() -> None:
+    so_far: tuple[str, ...] = ()
+    for number in range(10):
+        wish = decide(StopFacts(postflight=Wish(f"postflight-{number}", ""), stopped_for=so_far))
+        if wish is None:
+            break
+        so_far = (*so_far, wish.reason)
+    assert len(so_far) == GUARD
+
+
+def test_a_loop_has_its_own_end_and_is_not_stopped_by_a_full_context() -> None:
+    assert decide(FULL._replace(in_loop=True)) is None
+
+
+REASONS = (None, "a", "b", "postflight-1", "postflight-2", "postflight-3", "postflight-4")
+
+
+def drawn(number: int) -> StopFacts:
+    """Make a turn of a number: composing one of parts takes longer than judging it."""
+    number, stage = divmod(number, len(REASONS))
+    number, postflight = divmod(number, len(REASONS))
+    number, percent = divmod(number, 101)
+    wishes = [Wish(name, name) if name else None for name in (REASONS[stage], REASONS[postflight])]
+    return StopFacts(bool(number & 1), *wishes, in_loop=bool(number & 2), percent=percent)
+
+
+turns = st.integers(0, 4 * 101 * len(REASONS) ** 2 - 1).map(drawn)
+
+
+@given(st.lists(turns, max_size=8))
+def test_no_sequence_of_turns_is_stopped_twice_for_one_reason(sequence: list[StopFacts]) -> None:
+    stopped: tuple[str, ...] = ()
+    for facts in sequence:
+        wish = decide(facts._replace(stopped_for=stopped))
+        if wish is not None:
+            assert wish.reason not in stopped
+            assert not facts.is_continuing
+            stopped = (*stopped, wish.reason)
+
+
+@given(turns)
+def test_a_turn_that_tries_again_and_again_always_ends(facts: StopFacts) -> None:
+    stopped: tuple[str, ...] = ()
+    for _ in range(4):
+        wish = decide(facts._replace(stopped_for=stopped))
+        if wish is None:
+            return
+        stopped = (*stopped, wish.reason)
+    raise AssertionError(stopped)
