@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.policy.mode import (
@@ -340,6 +340,7 @@ ANYTHING: list[Event] = [
     *(ModeSet(mode=mode) for mode in MODES),
     *(Changed(auto_shut=why) for why in ("", "offline")),
 ]
+FEWER = settings(max_examples=settings().max_examples // 10)
 EVENTS = st.lists(st.sampled_from(ANYTHING), max_size=30)
 BEGINNINGS = st.builds(
     State,
@@ -356,6 +357,7 @@ def _after(state: State, events: Iterable[Event]) -> State:
     return state
 
 
+@FEWER
 @given(BEGINNINGS, st.lists(st.sampled_from(WITHIN), max_size=30))
 def test_into_plan_mode_and_out_again_is_the_identity(begun: State, events: list[Event]) -> None:
     planned = _after(step(begun, Entered(who="person"))[0], events)
@@ -365,6 +367,7 @@ def test_into_plan_mode_and_out_again_is_the_identity(begun: State, events: list
     assert (left.mode, left.rules, rules_in_force(left)) == (begun.mode, begun.rules, rules_in_force(same))
 
 
+@FEWER
 @given(BEGINNINGS, EVENTS)
 def test_every_notice_is_told_at_most_once(begun: State, events: list[Event]) -> None:
     made = told = 0
@@ -380,6 +383,7 @@ def test_every_notice_is_told_at_most_once(begun: State, events: list[Event]) ->
     assert told <= made
 
 
+@FEWER
 @given(BEGINNINGS, EVENTS)
 def test_no_state_cannot_be_left_by_a_person(begun: State, events: list[Event]) -> None:
     left = _after(begun, [*events, ExitAsked(who="person")])
@@ -389,6 +393,7 @@ def test_no_state_cannot_be_left_by_a_person(begun: State, events: list[Event]) 
     assert (chosen.mode, chosen.before) == ("default", None)
 
 
+@FEWER
 @given(BEGINNINGS, EVENTS)
 def test_every_state_in_plan_mode_is_left_by_an_approval_once_a_person_has_spoken(
     begun: State, events: list[Event]
@@ -399,6 +404,7 @@ def test_every_state_in_plan_mode_is_left_by_an_approval_once_a_person_has_spoke
     assert left.mode != "plan"
 
 
+@FEWER
 @given(BEGINNINGS, EVENTS)
 def test_only_a_person_an_approval_or_a_free_teammate_leaves(begun: State, events: list[Event]) -> None:
     for event in events:
