@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "demo": Lazy("asbuilt.cli.demo.command:command", "see a small plan run: 30 s, no model"),
     "selftest": Lazy("asbuilt.cli.selftest:group", "are lies caught, and honest work let through?"),
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
+    "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
     "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
     "mode": Lazy("asbuilt.cli.mode:group", "is planning held here? a person's way in and out"),
