@@ -41,6 +41,9 @@ ELSEWHERE = {
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
     "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
+    "cli/mode/change.py an agent cannot end planning": "cli/test_mode.py",
+    "cli/mode/change.py planning is not held in {}": "cli/test_mode.py",
+    "cli/mode/which.py {} conversations are open in this folder: {}": "cli/test_mode.py",
     "cli/paper.py there is a {} already in {}": "cli/test_report.py",
     "cli/paper.py the page cannot be written into {}: {}": "cli/test_report.py",
     "cli/replay.py another replay is under way": "journeys/test_replay.py",
@@ -114,6 +117,8 @@ CASES = [
     Case(
         "cli/gate/check.py gate check takes a command, or --jsonl and lines on standard input", "gate check"
     ),
+    Case("cli/mode/which.py no conversation is known as {}", "mode show --conversation 1-2"),
+    Case("cli/mode/which.py no conversation is known in this folder", "mode show"),
     Case("cli/init/command.py {} needs the name of an agent", "init --remove"),
     Case(
         "cli/init/claude.py {} cannot be read as JSON: {}",

@@ -308,6 +308,33 @@ def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation)
     )
 
 
+@pytest.mark.parametrize(
+    ("rule", "command", "meets"),
+    [
+        ("Bash", "ls", True),
+        ("Bash(git log)", "git log", True),
+        ("Bash(git log)", "git log -3", False),
+        ("Bash(git log:*)", "git log -3", True),
+        ("Bash(git log *)", "git log", True),
+        ("Bash(git * --stat)", "ls && git log -3 --stat", True),
+        ("Bash(git * --stat)", "git log -3", False),
+        ("Bash(head*)", "git log | head -3", True),
+        ("Bash(rm *)", "git log --grep 'confirm it'", False),
+        ("Read(./src)", "cat src/app.py", False),
+    ],
+)
+@pytest.mark.parametrize("where", ["home/.claude/settings.json", "shop/.claude/settings.local.json"])
+def test_a_rule_of_the_users_own_still_denies(
+    talk: Conversation, rule: str, command: str, where: str, *, meets: bool
+) -> None:
+    file = talk.room / where
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"permissions": {"deny": ["WebFetch", rule]}}))
+    said = talk.call("Bash", {"command": command})
+    assert (said == denied(f"a rule of the person's own denies this command: {rule}.")) == meets
+    assert ('"allow"' in said.out) != meets
+
+
 def test_asbuilts_own_words_are_claude_codes_to_run(talk: Conversation) -> None:
     assert talk.call("Bash", {"command": "asbuilt status --json"}) == SILENT
     assert talk.call("Bash", {"command": "asbuilt mode exit"}).out.count('"deny"') == 1

@@ -106,8 +106,11 @@ def _ran(call: Call) -> Decided:
         return "", None
     if not call.folder:
         return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
+    from asbuilt.hook.rules import denying  # noqa: PLC0415  the same
     from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
 
+    if rule := denying(text, call.environ, root):
+        return f"a rule of the person's own denies this command: {rule}.", None
     return "", {**call.given, "command": wrapped(call.folder, text, since=call.hold.since)}
 
 

@@ -20,6 +20,7 @@ from asbuilt.agents.ring import probe
 from asbuilt.cli.plan.desk import desk_for
 from asbuilt.errors import GateStopped, NotFound, RingUnavailable, UsageWrong
 from asbuilt.policy.holding import Hold
+from asbuilt.session.bytecode import compile_hooks
 from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
 from asbuilt.session.entry import ASKED, hook_argv
 
@@ -78,6 +79,7 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     )
     hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
     keep_hold(str(folder), hold)
+    compile_hooks()
     seat.furnish()
     request = seat.request(known)
     try:
