@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
+GIVEN = r"{{re:create your plan at (\S+\.md)}}"
+"""The plan file that Claude Code names."""
 PASSED = "✔ Validation passed"
 SETTINGS = b'{\r\n\t"model" : "opus",\r\n\t"permissions": {"defaultMode": "default"}\r\n}'
 
@@ -137,6 +139,52 @@ def test_the_gate_of_the_installed_plugin_holds_planning(place: Place, model: Mo
     assert not file.exists()
     last = [one for one in model.requests(SCRIPT) if one.is_main][-1]
     assert "planning is read-only" in last.words
+
+
+def test_a_person_begins_planning_and_looks_at_the_plan_with_one_command(place: Place, model: Model) -> None:
+    _asbuilt(place.lodging, "init", "--claude", cwd=place.shop)
+    plan, other = place.shop / "plans" / "login.md", place.shop / "made.txt"
+    model.play(
+        SCRIPT,
+        answer(Call("Write", {"file_path": str(other), "content": "x"})),
+        answer(Say("refused")),
+        answer(Say("nothing yet")),
+        answer(Call("Write", {"file_path": str(plan), "content": "# Login\n\nA goal.\n"})),
+        answer(Say("written")),
+        answer(Say("shown")),
+    )
+    with Talk(place, "--permission-mode", "acceptEdits", answer=lambda *_: {"behavior": "allow"}) as talk:
+        for said in ("/asbuilt:plan log people in", "/asbuilt:plan", "write it", "/asbuilt:plan"):
+            talk.say(said)
+    assert (other.exists(), plan.read_text()) == (False, "# Login\n\nA goal.\n")
+    begun, refused, empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert f"Enabled plan mode. Nothing changes but a plan in {place.shop}/plans." in _flat(begun)
+    assert "ARGUMENTS: log people in" in begun
+    assert "planning is read-only" in refused
+    assert "No plan written yet." in empty
+    assert f"The plan is {plan}:\n\n# Login\n\nA goal.\n" in shown
+
+
+def test_while_claude_code_plans_the_command_shows_its_plan(place: Place, model: Model) -> None:
+    _asbuilt(place.lodging, "init", "--claude", cwd=place.shop)
+    model.play(
+        SCRIPT,
+        answer(Say("nothing yet")),
+        answer(Call("Write", {"file_path": GIVEN, "content": "# Given\n"})),
+        answer(Say("written")),
+        answer(Say("shown")),
+    )
+    with Talk(place, "--permission-mode", "plan", answer=lambda *_: {"behavior": "allow"}) as talk:
+        for said in ("/asbuilt:plan", "write it", "/asbuilt:plan"):
+            talk.say(said)
+    empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert "by plan mode." in _flat(empty)
+    assert "No plan written yet." in empty
+    assert ":\n\n# Given\n" in shown
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 @pytest.mark.parametrize("agent", ["planner", "verifier"])
