@@ -150,8 +150,9 @@ def test_any_text_gets_an_answer(text: str) -> None:
 
 # fmt: off
 PIECES = (
-    "ls", "cat", "git", "log", "-o", "*", "?", "'", '"', "\\", "$", "(", ";", "&&", "|", ">", "<", "~", ".env",
-    "/", "-", "--", "\n", "[[", "]]", "{", "awk", "sed", "find", "xxd", "cd", "printf", "%", "ps", "tar", "jq",
+    "ls", "cat", "git", "log", "-o", "*", "?", "'", '"', "\\", "$", "(", ";", "&&", "|", ">", "<", "~",
+    ".env", "/", "-", "--", "\n", "[[", "]]", "{", "awk", "sed", "find", "xxd", "cd", "printf", "%", "ps",
+    "tar", "jq", "{a,b}", "}", "$?",
 )
 # fmt: on
 

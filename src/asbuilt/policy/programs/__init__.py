@@ -32,11 +32,14 @@ _MODULES = {
     "sed": "sed gsed",
     "awk": "awk gawk mawk nawk",
     "query": "jq yq",
-    "archive": "tar unzip zipinfo gzip gunzip zless nm objdump readelf size",
-    "builtin": ": [ [[ cd command echo false printf pwd sleep test time true type which whereis timeout nice",
+    "archive": "tar unzip zipinfo gzip gunzip xz bzip2 zstd nm objdump readelf size",
+    "builtin": (
+        ": [ [[ cd command echo false mount nice printf pwd sleep test time timeout true type ulimit umask"
+        " whereis which"
+    ),
     "system": (
         "arch date free getconf groups hostname id locale logname lscpu nproc pgrep ps tty uname uptime"
-        " users w who whoami cal sw_vers lsb_release"
+        " users w who whoami cal sw_vers lsb_release dpkg vmstat lsmod bc"
     ),
     "version": (
         "bash bun cargo clang cmake deno docker dotnet g++ gcc go java javac just kotlin ld lua make ninja"

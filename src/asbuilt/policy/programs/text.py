@@ -35,12 +35,9 @@ def _old_numbers(given: Given) -> None:
 
 
 def _diff(given: Given, place: Place) -> None:
-    if given.has("-r", "--recursive"):
-        for word in given.operands:
-            place.tree(word.text)
-    for pattern in given.values("--from-file", "--to-file"):
-        if given.has("-r", "--recursive"):
-            place.tree(pattern)
+    # Also without -r it compares what is in two folders, and with -N what is in one.
+    for text in [*(word.text for word in given.operands), *given.values("--from-file", "--to-file")]:
+        place.tree(text)
 
 
 def _strings(given: Given, place: Place) -> None:
