@@ -1,4 +1,4 @@
-"""`asbuilt session [--plan] -- claude …`: become the user's own agent, on the user's terminal.
+"""`asbuilt session [--plan] -- claude …`: start the user's own agent on the user's terminal.
 
 The one rule: with --plan nothing is started that was not just seen to be held.
 """
@@ -12,11 +12,12 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.canaries import Unheld
-from asbuilt.agents.planning_seat import PlanningSeat, become, can_share_a_terminal
+from asbuilt.agents.planning_seat import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.ring import probe
+from asbuilt.agents.sealing import differing
 from asbuilt.cli.plan.desk import desk_for
 from asbuilt.errors import GateStopped, NotFound, RingUnavailable, UsageWrong
 from asbuilt.policy.holding import Hold
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 _EXAMPLE: Final = "asbuilt session --plan -- claude"
 
 
-def start(door: Door, agent: Sequence[str], *, plan: bool) -> NoReturn:
-    """Become the agent."""
+def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
+    """Start the agent, and give its exit code; without --plan it takes our place."""
     if not agent:
         raise UsageWrong(
             "no agent is named",
@@ -48,7 +49,7 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> NoReturn:
             why="It is started as you would start it yourself.",
             next_step="Install it, or write its path.",
         )
-    # The agent takes the place of this process, so it is named as its own hooks would name it.
+    # Without --plan the agent takes the place of this process: it is named as its own hooks would name it.
     key = key_of({"CLAUDE_PID": str(os.getpid())})
     known = {"ASBUILT_CONVERSATION": key, "ASBUILT_HOME": state_home(door.environ)}
     if not plan:
@@ -59,10 +60,10 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> NoReturn:
             why="Of no other agent is it known how to hold it at a terminal.",
             next_step=f"{_EXAMPLE}, or leave --plan out",
         )
-    _plan(door, program, agent[1:], key, known)
+    return _plan(door, program, agent[1:], key, known)
 
 
-def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> NoReturn:
+def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> int:
     desk = desk_for(door)
     level = _level(required=desk.settings.flag("ring.required"))
     repository = desk.library.repository
@@ -92,7 +93,15 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
             next_step="`asbuilt doctor` tries the ring and says what is in its way.",
         ) from unheld
     argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), look=f"{folder}/look"))
-    become(level, request, argv, terminal=sys.stdin.isatty())
+    before = seat.seals()
+    code = run(level, request, argv, terminal=sys.stdin.isatty())
+    if changed := differing(before, seat.seals()):
+        raise GateStopped(
+            f"{', '.join(changed)} in {seat.state.login} changed while it planned",
+            why="Claude Code would act on it at its next start, outside the ring.",
+            next_step="Look at it. If it was not you, put it back as it was.",
+        )
+    return code
 
 
 def _level(*, required: bool) -> Level:
