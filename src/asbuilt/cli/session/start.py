@@ -24,6 +24,7 @@ from asbuilt.policy.holding import Hold
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
 from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.look import offer, rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,6 +81,8 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     )
     hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
     keep_hold(str(folder), hold)
+    state = state_home(door.environ)
+    offer(state)
     compile_hooks()
     seat.furnish()
     request = seat.request(known)
@@ -92,7 +95,7 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
             why="What was not refused just now is not believed to hold.",
             next_step="`asbuilt doctor` tries the ring and says what is in its way.",
         ) from unheld
-    argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), look=f"{folder}/look"))
+    argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), looks=rule(state)))
     before = seat.seals()
     code = run(level, request, argv, terminal=sys.stdin.isatty())
     if changed := differing(before, seat.seals()):
@@ -122,7 +125,7 @@ def _level(*, required: bool) -> Level:
     return level
 
 
-def _planning(arguments: Sequence[str], *, plans: str, look: str) -> list[str]:
+def _planning(arguments: Sequence[str], *, plans: str, looks: str) -> list[str]:
     """Have Claude Code plan from its first turn, into the folder of plans, the gate before every call."""
     settings = {
         "hooks": {
@@ -130,7 +133,7 @@ def _planning(arguments: Sequence[str], *, plans: str, look: str) -> list[str]:
             for event in ASKED
         },
         # In plan mode nothing else spares the question, or the classifier, about what runs in the ring.
-        "permissions": {"allow": [f"Bash({look} *)"]},
+        "permissions": {"allow": [looks]},
         "plansDirectory": plans,
     }
     return ["--permission-mode", "plan", "--settings", json.dumps(settings), *arguments]
