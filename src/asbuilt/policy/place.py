@@ -69,6 +69,13 @@ class Place:
                     " search in the repository."
                 )
 
+    def folder_before(self, pattern: str) -> str:
+        """Name the folder in which a pattern begins."""
+        plain = pattern
+        for sign in "*?[":
+            plain = plain.partition(sign)[0]
+        return plain.rpartition("/")[0] or ("/" if plain.startswith("/") else ".")
+
     def listing(self, word: Word) -> None:
         """Let a program see a file's name, kind and size."""
         for path in self._meanings(word.text):
@@ -76,7 +83,7 @@ class Place:
                 raise Refused(f"{word.text} is a folder of secrets, or of the running system.")
 
     def filtered(self, text: str) -> None:
-        """Let a program pick files by a name pattern and read them."""
+        """Let a program pick files by a name pattern of its own and read them."""
         if aims_at_secret(text):
             raise Refused(f"{text} picks out files with secrets, and no command of an agent reads those.")
 
@@ -109,6 +116,8 @@ class Place:
         for folder in self.folders:
             below, at = self._real(folder), real
             if not _is_below(below, real):
+                if self._looks_bare(below):
+                    return below
                 continue
             for part in [part for part in below[len(real) :].split("/") if part]:
                 at = f"{at.rstrip('/')}/{part}"
@@ -120,7 +129,7 @@ class Place:
 
     def _looks_bare(self, folder: str) -> bool:
         exists = self._exists
-        return exists is not None and exists(f"{folder}/HEAD") and not exists(f"{folder}/.git")
+        return exists is not None and exists(f"{folder}/HEAD")
 
     def _meanings(self, text: str) -> Iterator[str]:
         """Give every absolute path that a word may mean, as written and as it resolves."""

@@ -37,11 +37,12 @@ _NAMES = frozenset((
     "kubeconfig",
     "service-account.json", "service_account.json", "master.key", ".bash_history",
     ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history", ".sh_history",
-    ".history", "auth.json", "oauth_creds.json", "passwords.txt",
+    ".history", "oauth_creds.json", "passwords.txt",
     "password.txt", "secrets.txt", "secret.txt", "token.txt", "terraform.tfvars", "vault.yml", "vault.yaml",
     ".terraformrc", ".flaskenv", ".pgservice.conf", ".pg_service.conf", ".esmtprc", ".msmtprc",
     ".fetchmailrc",
 ))
+_HIDDEN = (".env", ".envrc", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials")
 _ENDINGS = frozenset((
     "pem", "key", "p12", "pfx", "p8", "keystore", "jks", "kdbx", "kdb", "ppk", "env", "tfstate", "keytab",
     "gpg",
@@ -99,15 +100,30 @@ def holds_secrets(path: str, *, home: str) -> bool:
     """Tell whether a search through a whole folder would come upon what is nobody's to read."""
     clean = path.rstrip("/") or "/"
     above_home = home == clean or home.startswith(f"{clean.rstrip('/')}/")
-    return clean in _WHOLE or above_home or is_secret_folder(clean, home=home) or _other_home(clean)
+    if clean in _WHOLE or above_home or clean.endswith("/secrets"):
+        return True
+    below = f"{clean}/"
+    if any(f"{home}/{one}".startswith(below) for one in (*SECRET_FOLDERS, *SECRET_FILES, *_MORE_FILES)):
+        return True
+    if any(one.startswith(below) for one in _SYSTEM):
+        return True
+    return is_secret_folder(clean, home=home) or _other_home(clean)
 
 
 def aims_at_secret(name: str) -> bool:
     """Tell whether a filter of file names, such as grep's --include, picks out secrets."""
+    before, brace, rest = name.partition("{")
+    inner, closed, after = rest.partition("}")
+    if brace and closed:
+        return any(aims_at_secret(f"{before}{one}{after}") for one in inner.split(","))
     parts = [part for part in name.lower().lstrip("!").split("/") if part]
-    return bool(parts) and (
-        any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True)
-    )
+    if not parts or not parts[-1].strip("*?."):
+        return False
+    if any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True):
+        return True
+    # Unlike a shell's, a wildcard of a program's own may also stand for the dot at the start.
+    last = parts[-1]
+    return last[0] in "*?[" and any(_meet(f".{last.lstrip('*?')}", one) for one in _HIDDEN)
 
 
 def _system(lower: str, *, pattern: bool) -> tuple[str, ...]:
@@ -154,7 +170,9 @@ def _all_meet(given: list[str], wanted: list[str], *, pattern: bool) -> bool:
 
 
 def _is_folder(part: str, *, pattern: bool) -> bool:
-    return part in _FOLDERS or (pattern and _is_wild(part) and any(_meet(part, one) for one in _FOLDERS))
+    if pattern and part.strip("*") and _is_wild(part):
+        return any(_meet(part, one) for one in _FOLDERS)
+    return part in _FOLDERS
 
 
 def _is_name(parts: list[str], *, pattern: bool) -> bool:
@@ -172,7 +190,7 @@ def _is_name(parts: list[str], *, pattern: bool) -> bool:
         return False
     if name in _NAMES or name.startswith((".env.", ".env-", ".env_")) or (dot and ending in _ENDINGS):
         return True
-    return name.startswith(("id_rsa", "id_ed25519", "id_ecdsa", "id_dsa")) or name.endswith(
+    return name.startswith(("ssh_host_", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa")) or name.endswith(
         ("_history~", ".env~")
     )
 

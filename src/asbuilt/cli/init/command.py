@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import py_compile
-from contextlib import suppress
 from difflib import unified_diff
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-import asbuilt
 from asbuilt.cli.commands import Command
 from asbuilt.cli.init.claude import Rewrite, forgetting, naming, rewrite
 from asbuilt.cli.init.placing import NONE_PLACED, Placed, changes, place, take_away, would_take
@@ -21,12 +17,12 @@ from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, UsageWrong
+from asbuilt.session.bytecode import compile_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SCHEMA: Final = "asbuilt.init/1"
-_IN_THE_HOOK: Final = ("hook", "policy", "session")
 
 
 def _flags(command: Callable[..., int]) -> Callable[..., int]:
@@ -98,7 +94,7 @@ def _set_up(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
         record = place(files, planned, seat.top, record, seat.keep)
         if seat.settings and named:
             rewrite(seat.settings, named, record, seat.keep)
-            _compile()
+            compile_hooks()
     if not door.json:
         _tell(door, seat, planned, named, dry_run=dry_run)
     return _json(seat, planned, named)
@@ -118,15 +114,6 @@ def _remove(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
     if not door.json:
         _tell(door, seat, planned, named, dry_run=dry_run)
     return _json(seat, planned, named)
-
-
-def _compile() -> None:
-    """Compile what the hook loads, so that the first call is not a slow one, wherever we may write."""
-    package = Path(asbuilt.__file__).parent
-    modules = [file for part in _IN_THE_HOOK for file in (package / part).rglob("*.py")]
-    for file in (package / "__init__.py", *modules):
-        with suppress(OSError):
-            py_compile.compile(str(file), doraise=False, quiet=2)
 
 
 def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_run: bool) -> None:
