@@ -10,6 +10,7 @@ from asbuilt.settings.layers import Chosen, Layer, Origin, Settings, load, surve
 from asbuilt.settings.places import (
     Place,
     bytes_of,
+    data_folder,
     decoded,
     line_of,
     organisation_file,
@@ -34,6 +35,7 @@ __all__ = [
     "Settings",
     "Value",
     "bytes_of",
+    "data_folder",
     "decoded",
     "from_text",
     "line_of",

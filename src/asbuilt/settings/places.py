@@ -46,6 +46,11 @@ def state_folder(environ: Mapping[str, str]) -> Path:
     return Path(own)
 
 
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Say where that is kept which asbuilt makes for other programs to read."""
+    return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "asbuilt"
+
+
 def user_place(environ: Mapping[str, str]) -> Place:
     """Say where the user's own settings stand."""
     file = _xdg(environ, "XDG_CONFIG_HOME", ".config") / "asbuilt" / "config.toml"

@@ -69,6 +69,21 @@ class SandboxFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateFacts:
+    """The hook that Claude Code is told to run, and what became of a known-bad call that it was given."""
+
+    installed: bool
+    enabled: bool = False
+    """The user's settings name the plugin, and have it on."""
+    version: str = ""
+    """Of the plugin as it was written."""
+    refused: bool = False
+    took_ms: float = 0.0
+    said: str = ""
+    """What the hook said instead of a refusal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
     """What a run of the tests on a clean checkout showed."""
 
@@ -140,6 +155,7 @@ class Facts:
     settings: tuple[Trouble, ...]
     agents: AgentsFacts
     sandbox: SandboxFacts
+    gate: GateFacts | None
     tests: SuiteFacts
     store: StoreFacts
     worker: WorkerFacts

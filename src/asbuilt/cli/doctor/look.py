@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asbuilt.cli.doctor.facts import Facts, Tried
+from asbuilt.cli.doctor.gate import look_at_gate
 from asbuilt.cli.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
 from asbuilt.cli.doctor.programs import look_for_agents
 from asbuilt.cli.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
@@ -33,11 +34,15 @@ def look(door: Door, *, tests: bool) -> Facts:
             if sandbox.holds or not sandbox.required
             else replace(suite, tried=Tried(outcome="NOT_RUN", why="no sandbox holds them"))
         )
+    agents = look_for_agents(door.environ)
+    gate = look_at_gate(door.environ)
+    uses_claude = any(agent.name == "claude" for agent in agents.found)
     return Facts(
         git=git,
         settings=tuple(trouble_of(problem) for problem in problems),
-        agents=look_for_agents(door.environ),
+        agents=agents,
         sandbox=sandbox,
+        gate=gate if gate.installed or uses_claude else None,
         tests=suite,
         store=look_at_store(home, settings),
         worker=look_at_worker(home),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from asbuilt._version import VERSION
 from asbuilt.cli.doctor.fixes import remedy_for
 from asbuilt.cli.words import counted, listed, size
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         AgentsFacts,
         ClockFacts,
         Facts,
+        GateFacts,
         GitFacts,
         PowerFacts,
         SandboxFacts,
@@ -29,6 +31,7 @@ _TIGHT: Final = 2_000_000_000
 _FULL: Final = 200_000_000
 _CLOCK_OFF_S: Final = 60
 _REFUSED: Final = "a write and a connection were refused just now"
+_INIT: Final = "`asbuilt init --claude`"
 _FIX: Final = "`asbuilt doctor --fix sandbox` shows the change, then asks"
 _WITHOUT: Final = "`asbuilt config set ring.required false`; reports then say so"
 RINGS: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
@@ -41,7 +44,6 @@ class State(Enum):
     IDLE = "idle"
     NOTE = "note"
     PROBLEM = "problem"
-    """It stops runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,8 @@ class Row:
     next_step: str = ""
     otherwise: str = ""
     facts: object = None
+    stops_runs: bool = True
+    """Whether a problem here does."""
 
 
 def judge(facts: Facts) -> tuple[Row, ...]:
@@ -66,10 +70,12 @@ def judge(facts: Facts) -> tuple[Row, ...]:
 
 def conclusion(rows: tuple[Row, ...], facts: Facts) -> str:
     """Say in one line what all of it means."""
-    problems = sum(row.state is State.PROBLEM for row in rows)
+    problems = [row for row in rows if row.state is State.PROBLEM]
+    if any(row.stops_runs for row in problems):
+        gone = "it is gone" if len(problems) == 1 else "they are gone"
+        return f"{counted(len(problems), 'problem')}. No run starts here until {gone}."
     if problems:
-        gone = "it is gone" if problems == 1 else "they are gone"
-        return f"{counted(problems, 'problem')}. No run starts here until {gone}."
+        return f"{counted(len(problems), 'problem')}. Runs start; planning in Claude Code is not held."
     drivable = [agent.name for agent in facts.agents.found if agent.name in facts.agents.driven]
     return "Ready to be left alone." if drivable else "Ready, with the scripted agent."
 
@@ -80,6 +86,8 @@ def _rows(facts: Facts) -> Iterator[Row]:
         yield _trouble("settings", trouble, trouble)
     yield _agents(facts.agents)
     yield _sandbox(facts.sandbox)
+    if facts.gate is not None:
+        yield _gate(facts.gate)
     yield _tests(facts.tests)
     yield _store(facts.store)
     yield _worker(facts.worker)
@@ -184,6 +192,47 @@ def _sandbox(sandbox: SandboxFacts) -> Row:
         otherwise=_WITHOUT,
         facts=sandbox,
     )
+
+
+def _gate(gate: GateFacts) -> Row:
+    if not gate.installed:
+        return Row(
+            name="gate",
+            state=State.NOTE,
+            said="not installed; in Claude Code planning is held by its own plan mode",
+            next_step=_INIT,
+            facts=gate,
+        )
+    if not gate.refused:
+        return Row(
+            name="gate",
+            state=State.PROBLEM,
+            said=f"installed hook let a known-bad call through: {gate.said}",
+            why="Claude Code runs a tool whenever the hook before it fails.",
+            next_step=_INIT,
+            facts=gate,
+            stops_runs=False,
+        )
+    if gate.version != VERSION:
+        return Row(
+            name="gate",
+            state=State.PROBLEM,
+            said=f"installed plugin is that of {gate.version or 'no version'}; this is asbuilt {VERSION}",
+            why="Hook and commands of two versions may differ in what they keep.",
+            next_step=_INIT,
+            facts=gate,
+            stops_runs=False,
+        )
+    tried = f"installed hook refused a known-bad call in {round(gate.took_ms)} ms"
+    if not gate.enabled:
+        return Row(
+            name="gate",
+            state=State.NOTE,
+            said=f"{tried}, and is not enabled in Claude Code",
+            next_step=_INIT,
+            facts=gate,
+        )
+    return Row(name="gate", state=State.GOOD, said=tried, facts=gate)
 
 
 def _tests(tests: SuiteFacts) -> Row:

@@ -1,0 +1,77 @@
+"""Which agents can be given something, what, and where they look for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.init import rendering
+from asbuilt.settings import data_folder, user_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """An agent that can be given something."""
+
+    name: str
+    title: str
+    gets: str
+    """What it is given, in a few words."""
+    render: Callable[[Mapping[str, str], rendering.Call], dict[str, str]]
+    top: Callable[[Mapping[str, str]], Path]
+    """The folder in which ours are put; it is not ours itself."""
+    below: str
+    """The folder of ours in it; empty: names of their own."""
+
+
+def claude_settings(environ: Mapping[str, str]) -> Path:
+    """Say where Claude Code has the user's settings."""
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or home_of(environ) / ".claude") / "settings.json"
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    """Say whose files these are."""
+    return Path(environ.get("HOME") or "~").expanduser()
+
+
+TOOLS: Final = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            name="claude",
+            title="Claude Code",
+            gets="the gate, plans that survive /clear, four commands",
+            render=rendering.claude,
+            top=data_folder,
+            below="claude",
+        ),
+        Tool(
+            name="codex",
+            title="Codex",
+            gets="four skills, as $asbuilt-status",
+            render=rendering.codex,
+            top=lambda environ: Path(environ.get("CODEX_HOME") or home_of(environ) / ".codex") / "skills",
+            below="",
+        ),
+        Tool(
+            name="gemini",
+            title="Gemini",
+            gets="an extension: four commands, as /asbuilt:status",
+            render=rendering.gemini,
+            top=lambda environ: home_of(environ) / ".gemini" / "extensions",
+            below="asbuilt",
+        ),
+        Tool(
+            name="opencode",
+            title="opencode",
+            gets="four commands, as /asbuilt-status",
+            render=rendering.opencode,
+            top=lambda environ: user_place(environ).file.parent.parent / "opencode" / "commands",
+            below="",
+        ),
+    )
+}

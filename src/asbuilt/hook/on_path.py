@@ -1,0 +1,18 @@
+"""`asbuilt-hook EVENT`: the hook for a plugin that nobody rendered. It becomes the call of a rendered one."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from asbuilt.session.entry import hook_argv
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Become the hook."""
+    argv = hook_argv(sys.argv[1] if sys.argv[1:] else "")
+    os.execv(argv[0], argv)  # noqa: S606 - our own interpreter and script
