@@ -25,6 +25,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from measures.dispatch import claude_is_here, dispatched  # noqa: E402 - the tests' folder is on the path now
+from measures.hook import hook_cost  # noqa: E402
 from measures.server import server  # noqa: E402
 from measures.ten import compared  # noqa: E402
 from measures.workers import connections, more_workers, parked_runs  # noqa: E402
@@ -159,6 +160,20 @@ def starting() -> list[Figure]:
     ]
 
 
+def gating() -> list[Figure]:
+    """Measure the gate before a call of Bash against an interpreter, and a node hook, that do nothing."""
+    cost = hook_cost()
+    return [
+        Figure("CPU of the gate, planning not held / python -I -S -c pass", cost.unheld_s / cost.bare_s, 2.2),
+        Figure("CPU of the gate, planning held / python -I -S -c pass", cost.held_s / cost.bare_s, 2.2),
+        Figure(
+            "CPU of the gate, planning held / a node hook that only reads stdin (just agents)",
+            cost.held_s / cost.node_s if cost.node_s else None,
+            1.0,
+        ),
+    ]
+
+
 def ten_phases(postgres: Server | None) -> Iterator[Figure]:
     """Measure a run of ten phases against the same process starts in as many steps of the bare engine."""
     name = "Postgres" if postgres else "SQLite"
@@ -209,6 +224,7 @@ def measured(*, quick: bool) -> Iterator[Figure]:
     """Measure one after the other; the longest come last."""
     yield from reading()
     yield from starting()
+    yield from gating()
     if quick:
         return
     yield from dispatching()

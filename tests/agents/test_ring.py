@@ -131,6 +131,12 @@ def test_the_environment_of_whoever_started_it_is_nowhere(
 
 
 @needs_bwrap
+def test_hooks_of_the_users_own_are_told_that_this_is_an_attempt(held: Machine) -> None:
+    """They stay silent then (`tests/hook`): here the host answers every question."""
+    assert agent_says(held, '{ run = "echo attempt $ASBUILT_ATTEMPT" }') == ["exit 0: attempt 1\n"]
+
+
+@needs_bwrap
 def test_an_agent_sees_no_process_but_its_own_and_no_socket_of_a_session(held: Machine) -> None:
     told = agent_says(held, "{ run = \"ls /proc | grep -c '^[0-9]'; ls -A /run | grep -v systemd; true\" }")
     processes, *run = told[0].removeprefix("exit 0: ").split()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from asbuilt._version import VERSION
 from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
 from asbuilt.cli.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,
     Facts,
+    GateFacts,
     GitFacts,
     PowerFacts,
     SandboxFacts,
@@ -30,6 +32,7 @@ READY = Facts(
         driven=("scripted", "claude", "codex"),
     ),
     sandbox=SandboxFacts(level="bwrap", version="0.11.0", refusals=(), required=True),
+    gate=GateFacts(installed=True, enabled=True, version=VERSION, refused=True, took_ms=24.3),
     tests=SuiteFacts(command="uv run pytest -q", origin="asbuilt.toml:2"),
     store=StoreFacts(database="SQLite", free_bytes=61_400_000_000, schema=1, known_schema=1),
     worker=WorkerFacts(running=False),
@@ -56,6 +59,7 @@ TROUBLED = Facts(
         refusals=(why_bubblewrap(NO_NAMESPACE, Knobs(apparmor=True), there=True), why_landlock("")),
         required=True,
     ),
+    gate=GateFacts(installed=True, enabled=True, version=VERSION, said="sh: 1: /gone/python: not found"),
     tests=SuiteFacts(
         command="pytest -q",
         origin="asbuilt.toml:2",

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inline_snapshot import snapshot
+from inline_snapshot import Is, snapshot
 
+from asbuilt._version import VERSION
 from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
 from asbuilt.cli.doctor import page
 from asbuilt.cli.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,
+    GateFacts,
     GitFacts,
     PowerFacts,
     SandboxFacts,
@@ -54,6 +56,7 @@ def test_a_ready_machine_is_told_in_a_line_each() -> None:
 ✓ git       2.47.1   shop-api, main, clean
 ✓ agents    claude 2.1.325 and codex 0.166.0
 ✓ sandbox   bubblewrap 0.11.0   a write and a connection were refused just now
+✓ gate      installed hook refused a known-bad call in 24 ms
 ✓ tests     uv run pytest -q   from asbuilt.toml:2 (--tests also runs it)
 ✓ store     SQLite, schema 1, 61 GB free
 ○ worker    starts with the first run
@@ -67,6 +70,7 @@ def test_a_ready_machine_in_colour() -> None:
 \x1b[32m✓\x1b[0m \x1b[1mgit\x1b[0m       2.47.1   shop-api, main, clean
 \x1b[32m✓\x1b[0m \x1b[1magents\x1b[0m    claude 2.1.325 and codex 0.166.0
 \x1b[32m✓\x1b[0m \x1b[1msandbox\x1b[0m   bubblewrap 0.11.0   a write and a connection were refused just now
+\x1b[32m✓\x1b[0m \x1b[1mgate\x1b[0m      installed hook refused a known-bad call in 24 ms
 \x1b[32m✓\x1b[0m \x1b[1mtests\x1b[0m     uv run pytest -q   from asbuilt.toml:2 (--tests also runs it)
 \x1b[32m✓\x1b[0m \x1b[1mstore\x1b[0m     SQLite, schema 1, 61 GB free
 ○ \x1b[1mworker\x1b[0m    starts with the first run
@@ -80,6 +84,7 @@ def test_a_ready_machine_in_ascii() -> None:
 + git       2.47.1   shop-api, main, clean
 + agents    claude 2.1.325 and codex 0.166.0
 + sandbox   bubblewrap 0.11.0   a write and a connection were refused just now
++ gate      installed hook refused a known-bad call in 24 ms
 + tests     uv run pytest -q   from asbuilt.toml:2 (--tests also runs it)
 + store     SQLite, schema 1, 61 GB free
 . worker    starts with the first run
@@ -97,6 +102,8 @@ def test_a_ready_machine_in_forty_columns() -> None:
 + sandbox   bubblewrap 0.11.0   a write
             and a connection were
             refused just now
++ gate      installed hook refused a
+            known-bad call in 24 ms
 + tests     uv run pytest -q   from
             asbuilt.toml:2 (--tests also
             runs it)
@@ -124,6 +131,10 @@ def test_every_problem_says_why_and_what_next() -> None:
                   Permission denied. An agent could write to all that you can.
             Next: asbuilt doctor --fix sandbox shows the change, then asks
             Or:   asbuilt config set ring.required false; reports then say so
+✗ gate      installed hook let a known-bad call through: sh: 1: /gone/python:
+            not found
+            Why:  Claude Code runs a tool whenever the hook before it fails.
+            Next: asbuilt init --claude
 ✗ tests     pytest -q   NOT_RUN on a clean checkout: 0 tests ran
             Why:  A run is measured against what the tests show before it; these
                   show nothing.
@@ -139,7 +150,7 @@ def test_every_problem_says_why_and_what_next() -> None:
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
             Next: Set the clock, or switch on time synchronisation.
-4 problems. No run starts here until they are gone.
+5 problems. No run starts here until they are gone.
 """)
 
 
@@ -158,6 +169,10 @@ def test_problems_in_colour() -> None:
                   Permission denied. An agent could write to all that you can.
             Next: \x1b[1masbuilt doctor --fix sandbox\x1b[0m shows the change, then asks
             Or:   \x1b[1masbuilt config set ring.required false\x1b[0m; reports then say so
+\x1b[31m✗\x1b[0m \x1b[1mgate\x1b[0m      installed hook let a known-bad call through: sh: 1: /gone/python:
+            not found
+            Why:  Claude Code runs a tool whenever the hook before it fails.
+            Next: \x1b[1masbuilt init --claude\x1b[0m
 \x1b[31m✗\x1b[0m \x1b[1mtests\x1b[0m     pytest -q   NOT_RUN on a clean checkout: 0 tests ran
             Why:  A run is measured against what the tests show before it; these
                   show nothing.
@@ -173,7 +188,7 @@ def test_problems_in_colour() -> None:
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
             Next: Set the clock, or switch on time synchronisation.
-4 problems. No run starts here until they are gone.
+5 problems. No run starts here until they are gone.
 """)
 
 
@@ -207,6 +222,12 @@ def test_problems_in_forty_columns() -> None:
   Or:
         asbuilt config set ring.required false;
         reports then say so
+✗ gate      installed hook let a
+            known-bad call through: sh:
+            1: /gone/python: not found
+  Why:  Claude Code runs a tool whenever
+        the hook before it fails.
+  Next: asbuilt init --claude
 ✗ tests     pytest -q   NOT_RUN on a
             clean checkout: 0 tests ran
   Why:  A run is measured against what
@@ -230,7 +251,7 @@ def test_problems_in_forty_columns() -> None:
         measured without it.
   Next: Set the clock, or switch on time
         synchronisation.
-4 problems. No run starts here until
+5 problems. No run starts here until
 they are gone.
 """)
 
@@ -284,6 +305,22 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                     "next": "",
                     "or": "",
                     "facts": {"level": "bwrap", "version": "0.11.0", "refusals": [], "required": True},
+                },
+                {
+                    "name": "gate",
+                    "state": "good",
+                    "said": "installed hook refused a known-bad call in 24 ms",
+                    "why": "",
+                    "next": "",
+                    "or": "",
+                    "facts": {
+                        "installed": True,
+                        "enabled": True,
+                        "version": Is(VERSION),
+                        "refused": True,
+                        "took_ms": 24.3,
+                        "said": "",
+                    },
                 },
                 {
                     "name": "tests",
@@ -616,6 +653,54 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
     assert _row(replace(READY, clock=clock), "clock") == shown
 
 
+@pytest.mark.parametrize(
+    ("gate", "shown"),
+    [
+        (
+            GateFacts(installed=False),
+            snapshot("""\
+! gate      not installed; in Claude Code planning is held by its own plan mode
+            Next: asbuilt init --claude
+"""),
+        ),
+        (
+            GateFacts(installed=True, enabled=True, version="0.0.1", refused=True, took_ms=24.3),
+            snapshot("""\
+✗ gate      installed plugin is that of 0.0.1; this is asbuilt [VERSION]
+            Why:  Hook and commands of two versions may differ in what they
+                  keep.
+            Next: asbuilt init --claude
+"""),
+        ),
+        (
+            GateFacts(installed=True, enabled=False, version=VERSION, refused=True, took_ms=24.3),
+            snapshot("""\
+! gate      installed hook refused a known-bad call in 24 ms, and is not enabled
+            in Claude Code
+            Next: asbuilt init --claude
+"""),
+        ),
+        (
+            GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0"),
+            snapshot("""\
+✗ gate      installed hook let a known-bad call through: exit 0
+            Why:  Claude Code runs a tool whenever the hook before it fails.
+            Next: asbuilt init --claude
+"""),
+        ),
+    ],
+    ids=["not installed", "another version", "not enabled", "lets it through"],
+)
+def test_a_gate_that_does_not_hold_says_what_helps(gate: GateFacts, shown: str) -> None:
+    assert _row(replace(READY, gate=gate), "gate").replace(VERSION, "[VERSION]") == shown
+
+
+def test_a_dead_gate_is_a_problem_that_stops_no_run() -> None:
+    facts = replace(READY, gate=GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0"))
+    told = conclusion(judge(facts), facts)
+    assert told == "1 problem. Runs start; planning in Claude Code is not held."
+
+
 def test_a_machine_that_is_kept_awake_says_by_what() -> None:
     power = PowerFacts(sleeps=True, told_by="logind", held_by="systemd-inhibit")
     assert _row(replace(READY, power=power), "power") == snapshot("""\
@@ -625,7 +710,7 @@ def test_a_machine_that_is_kept_awake_says_by_what() -> None:
 
 
 def test_what_cannot_be_told_has_no_row() -> None:
-    names = [row.name for row in judge(replace(READY, power=None, clock=None))]
+    names = [row.name for row in judge(replace(READY, gate=None, power=None, clock=None))]
     assert names == ["git", "agents", "sandbox", "tests", "store", "worker"]
 
 

@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py {} asks for a waiver, and a waiver has a reason": "cli/test_waivers.py",
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
@@ -41,6 +42,9 @@ ELSEWHERE = {
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
     "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
+    "cli/mode/change.py an agent cannot end planning": "cli/test_mode.py",
+    "cli/mode/change.py planning is not held in {}": "cli/test_mode.py",
+    "cli/mode/which.py {} conversations are open in this folder: {}": "cli/test_mode.py",
     "cli/paper.py there is a {} already in {}": "cli/test_report.py",
     "cli/paper.py the page cannot be written into {}: {}": "cli/test_report.py",
     "cli/replay.py another replay is under way": "journeys/test_replay.py",
@@ -53,6 +57,10 @@ ELSEWHERE = {
 }
 """Refusals whose case is in another file: it needs a run, or no terminal."""
 WITHOUT = {
+    "cli/session/start.py no ring holds an agent on this machine: {}": "it would need a machine without one",
+    "cli/session/start.py on this processor nothing keeps an agent from typing into your terminal": (
+        "it would need another processor"
+    ),
     "cli/config/set.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
     "cli/demo/scene.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
@@ -60,6 +68,7 @@ WITHOUT = {
     'cli/replay.py "{}" has run in {} repositories that this one has commits of': (
         "needs runs of one plan in two clones"
     ),
+    "cli/init/source.py there is no plugin at {}": "an installation would have to lose files",
     "cli/selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
     "cli/selftest/stage.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
@@ -91,23 +100,48 @@ def _foreign(file: Path) -> None:
     file.write_text("somebody's own", encoding="utf-8")
 
 
-def _chosen(text: str) -> Callable[[Path], object]:
-    def choose(shop: Path) -> None:
-        file = shop.parent / "home/.config/asbuilt/config.toml"
+def _at_home(name: str, text: str) -> Callable[[Path], object]:
+    def keep(shop: Path) -> None:
+        file = shop.parent / "home" / name
         file.parent.mkdir(parents=True)
         file.write_text(text, encoding="utf-8")
 
-    return choose
+    return keep
+
+
+def _chosen(text: str) -> Callable[[Path], object]:
+    return _at_home(".config/asbuilt/config.toml", text)
 
 
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
+    Case("cli/session/start.py no agent is named", "session --plan"),
+    Case("cli/session/start.py {} is not installed, or not on your PATH", "session -- no-such-agent"),
+    Case("cli/session/start.py --plan starts claude, not {}", "session --plan -- sh"),
     Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
     Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("cli/looking.py {} has not been run here", "status rate-limit"),
     Case("cli/report.py nothing has been run here", "report"),
     Case(
         "cli/gate/check.py gate check takes a command, or --jsonl and lines on standard input", "gate check"
+    ),
+    Case("cli/mode/which.py no conversation is known as {}", "mode show --conversation 1-2"),
+    Case("cli/mode/which.py no conversation is known in this folder", "mode show"),
+    Case("cli/init/command.py {} needs the name of an agent", "init --remove"),
+    Case(
+        "cli/init/claude.py {} cannot be read as JSON: {}",
+        "init --claude",
+        _at_home(".claude/settings.json", "{ // mine\n}"),
+    ),
+    Case(
+        "cli/init/claude.py {} knows another marketplace that is named asbuilt",
+        "init --claude",
+        _at_home(".claude/settings.json", '{"extraKnownMarketplaces": {"asbuilt": {"source": {}}}}'),
+    ),
+    Case(
+        "cli/init/placing.py {} is there, and it is not as asbuilt wrote it",
+        "init --opencode",
+        _at_home(".config/opencode/commands/asbuilt-run.md", "somebody's own"),
     ),
     Case('cli/selftest/lies.py no case has "{}" in its name', "selftest lies --only truth"),
     Case("cli/approve.py there is no question {} here", "approve yes 7"),

@@ -291,8 +291,9 @@ def test_in_a_folder_of_plans_a_new_plan_becomes_the_conversations_own(talk: Con
 
 def test_a_command_that_reads_runs_in_the_ring(talk: Conversation) -> None:
     given = {"command": "git log --oneline | head -3", "description": "history", "timeout": 5000}
-    look = f"{talk.folder}/look 'git log --oneline | head -3'"
+    look = f"{talk.state}/look 'git log --oneline | head -3'"
     assert talk.call("Bash", given) == rewritten({**given, "command": look})
+    assert os.access(talk.state / "look", os.X_OK)
     assert os.access(talk.folder / "look", os.X_OK)
 
 
@@ -306,6 +307,33 @@ def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation)
     assert answer["permissionDecisionReason"].endswith(
         " To propose the change, write it into plans/rate-limit.md."
     )
+
+
+@pytest.mark.parametrize(
+    ("rule", "command", "meets"),
+    [
+        ("Bash", "ls", True),
+        ("Bash(git log)", "git log", True),
+        ("Bash(git log)", "git log -3", False),
+        ("Bash(git log:*)", "git log -3", True),
+        ("Bash(git log *)", "git log", True),
+        ("Bash(git * --stat)", "ls && git log -3 --stat", True),
+        ("Bash(git * --stat)", "git log -3", False),
+        ("Bash(head*)", "git log | head -3", True),
+        ("Bash(rm *)", "git log --grep 'confirm it'", False),
+        ("Read(./src)", "cat src/app.py", False),
+    ],
+)
+@pytest.mark.parametrize("where", ["home/.claude/settings.json", "shop/.claude/settings.local.json"])
+def test_a_rule_of_the_users_own_still_denies(
+    talk: Conversation, rule: str, command: str, where: str, *, meets: bool
+) -> None:
+    file = talk.room / where
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"permissions": {"deny": ["WebFetch", rule]}}))
+    said = talk.call("Bash", {"command": command})
+    assert (said == denied(f"a rule of the person's own denies this command: {rule}.")) == meets
+    assert ('"allow"' in said.out) != meets
 
 
 def test_asbuilts_own_words_are_claude_codes_to_run(talk: Conversation) -> None:
@@ -329,11 +357,12 @@ def test_without_a_conversation_no_command_runs(talk: Conversation) -> None:
 
 def test_a_look_that_was_there_before_the_hold_is_not_trusted(talk: Conversation) -> None:
     talk.held(Hold(since=time.time() + 1))
-    look = talk.folder / "look"
-    look.write_text("#!/bin/sh\ntouch /tmp/owned\n")
-    look.chmod(0o700)
+    looks = [talk.folder / "look", talk.state / "look"]
+    for look in looks:
+        look.write_text("#!/bin/sh\ntouch /tmp/owned\n")
+        look.chmod(0o700)
     talk.call("Bash", {"command": "ls"})
-    assert look.read_text().startswith("#!/bin/sh\n# asbuilt: ")
+    assert [look.read_text()[:21] for look in looks] == ["#!/bin/sh\n# asbuilt: "] * 2
 
 
 def _asked(talk: Conversation, command: str) -> Said:
@@ -343,7 +372,7 @@ def _asked(talk: Conversation, command: str) -> Said:
 
 def test_nobody_is_asked_about_a_command_in_the_ring_and_about_all_others(talk: Conversation) -> None:
     allowed = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'
-    look = f"{talk.folder}/look"
+    look = f"{talk.state}/look"
     assert _asked(talk, f"{look} 'git log'") == SILENT
     talk.held(Hold())
     assert _asked(talk, f"{look} 'git log'") == Said(0, allowed, "")

@@ -38,6 +38,7 @@ COMMANDS: Final = {
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
     "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
+    "mode": Lazy("asbuilt.cli.mode:group", "is planning held here? a person's way in and out"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),
     "claim": Lazy("asbuilt.cli.claim:group", "who owns which plan"),

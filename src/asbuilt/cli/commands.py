@@ -102,12 +102,19 @@ class LazyGroup(click.Group):
         return click.Command.shell_complete(self, ctx, incomplete)
 
     def get_help(self, ctx: click.Context) -> str:
-        """Say purpose, examples and commands."""
+        """Say purpose, examples, commands and the options that the group itself takes."""
         commands = [(name, lazy.summary) for name, lazy in self.lazy.items()]
+        options = [param for param in self.params if isinstance(param, click.Option)]
+        own = [
+            record
+            for option in options
+            if not isinstance(option, SharedOption) and (record := option.get_help_record(ctx))
+        ]
         return _page(
             _prose(self.help),
             _table("Examples", self.examples),
             _table("Commands", commands),
+            _table("Options", own),
             [f"Options of a command: {ctx.command_path} COMMAND -h"],
         )
 

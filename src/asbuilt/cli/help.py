@@ -34,6 +34,7 @@ Set up  doctor      is this machine ready to be left alone?
         init        --claude --codex --gemini --opencode; --remove
         agents      list test: who is here to work, and are they held?
         gate        check command: what may run while planning is held
+        mode        show enter exit set: is planning held here?
         clean       remove what nobody needs any more; shows it first
         worker      the process that does the work; install uninstall
         claim       list acquire release break

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.hook import starts, turns
 from asbuilt.hook.calls import Answer, Call
 from asbuilt.policy.notation import read, write
+from asbuilt.session import words
 from asbuilt.session.conversation import state_home
 from asbuilt.session.records import clean
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from asbuilt.hook.calls import Held
 
 LARGEST: Final = 64 << 20
+STATUS_LINE: Final = "StatusLine"
+"""No event of a hook: the name under which Claude Code's status line calls the same entry."""
 _LOG: Final = "conversations.log"
 _LOG_CAP: Final = 1 << 20
 _ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {
@@ -38,7 +41,8 @@ def main(event: str) -> int:
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
     try:
-        said = answer(event, _stdin(), os.environ, time.time()).encode()
+        respond = status_line if event == STATUS_LINE else answer
+        said = respond(event, _stdin(), os.environ, time.time()).encode()
         while said:
             said = said[os.write(1, said) :]
     except Exception as error:  # noqa: BLE001  the door that fails silent
@@ -59,6 +63,22 @@ def answer(event: str, data: bytes, environ: Mapping[str, str], now: float) -> s
     said = respond(call, held) if respond is not None else None
     clean(environ, now=now, but=call.key)
     return _written(event, said) if said else ""
+
+
+def status_line(event: str, data: bytes, environ: Mapping[str, str], now: float) -> str:
+    """Keep what only the status line is told, the size of the window, and give a line to show."""
+    payload = read(data.decode())
+    call = Call(event, payload if isinstance(payload, dict) else {}, environ, now)
+    context = call.inner("context_window")
+    size, percent = context.get("context_window_size"), context.get("used_percentage")
+    if not call.key or not isinstance(size, int) or size <= 0:
+        return ""
+    state = call.state()
+    if state.window != size:
+        call.keep(state._replace(window=size))
+    used = percent if isinstance(percent, int) else 0
+    is_planning = os.path.lexists(f"{call.folder}/hold")
+    return words.line(state.plan, used, size, is_planning=is_planning) + "\n"
 
 
 def _written(event: str, said: Answer) -> str:

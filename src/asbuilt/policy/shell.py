@@ -97,6 +97,7 @@ def _judge(line: Sequence[Command], place: Place) -> None:
             place.folders = list(dict.fromkeys([*place.folders, *lost]))
             lost = []
             either = command.joined == "||"
+        place.fed = line[at - 1].words if command.joined == "|" and not command.inputs else []
         for source in command.inputs:
             place.content(source)
         name = command.words[0]
@@ -124,7 +125,7 @@ def _program(command: Command, place: Place, *, alone: bool) -> None:
         raise writes(f"{word.text} is not the plain name of a program")
     if "=" in word.text:
         raise writes("an assignment before or instead of a program changes what runs")
-    if word.text == "asbuilt" and not alone:
+    if word.text.endswith("asbuilt") and not alone:
         raise Refused("asbuilt's own commands stand alone.", "the same command without the others")
     look = find(word.text)
     if look is None:

@@ -201,6 +201,18 @@ def round_over(loop: Loop) -> str:
     return f"asbuilt: round {loop.iteration} of {loop.most} is over: {loop.why}. {rest[0].upper()}{rest[1:]}."
 
 
+def line(plan: str, percent: int, window: int, *, is_planning: bool) -> str:
+    """Fill a status line: `rate-limit   context 34% of 200k   planning, read-only`."""
+    name = plan.rpartition("/")[2].removesuffix(".md")
+    parts = [name, f"context {percent}% of {tokens(window)}", "planning, read-only" * is_planning]
+    return "   ".join(part for part in parts if part)
+
+
+def tokens(count: int) -> str:
+    """Say how many tokens: `200k`, `1M`."""
+    return f"{count // 1_000_000}M" if count % 1_000_000 == 0 else f"{count // 1_000}k"
+
+
 def place(plan: PlanFacts) -> str:
     """Name the place in work: `2a "expiry"`."""
     return " ".join([plan.phase] * bool(plan.phase) + [quoted(plan.item)] * bool(plan.item))

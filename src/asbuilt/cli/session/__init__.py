@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from asbuilt.cli.commands import LazyGroup
+from asbuilt.cli.commands import Lazy, LazyGroup
 from asbuilt.cli.options import door_of
 
 _AGENT: Final = "asbuilt.session.agent"
@@ -49,8 +49,16 @@ group: Final = SessionGroup(
     examples=[
         ("asbuilt session --plan -- claude", "plan with Claude Code, held by the gate and by the kernel"),
         ("asbuilt session -- claude --continue", "your agent as it is; asbuilt knows the conversation"),
+        ("asbuilt session load rate-limit", "in a conversation: its plan is this one"),
+        ("asbuilt session status", "in a conversation: how full it is, and what it works on"),
     ],
-    commands={},
+    commands={
+        "status": Lazy("asbuilt.cli.session.status:command", "context, plan and mode of this conversation"),
+        "list": Lazy("asbuilt.cli.session.list:command", "every plan here, and who works on it"),
+        "load": Lazy("asbuilt.cli.session.load:command", "give a plan to this conversation"),
+        "note": Lazy("asbuilt.cli.session.note:group", "what a later context is to know"),
+        "loop": Lazy("asbuilt.cli.session.loop:command", "one prompt, in one fresh context after another"),
+    },
     params=[
         click.Option(["--plan"], is_flag=True, help="hold it: only plans are written"),
     ],
