@@ -80,6 +80,11 @@ class Terminal:
         """Look."""
         return self._tmux("capture-pane", "-p")
 
+    def mode(self) -> str:
+        """Read the permission mode from the last lines; empty: none is shown."""
+        found = re.findall(r"(\w[\w ]*) on \(shift", self.screen())
+        return found[-1] if found else ""
+
     def close(self) -> None:
         """Close the terminal over it."""
         self._tmux("kill-server")
