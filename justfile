@@ -68,7 +68,7 @@ live *args: agents
     pytest --numprocesses 2 -m live tests/live {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") journeys live-slice check
+ci: (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice check
 
 # what the quick agents can do, and of the slow ones what matters most
 [private]
@@ -80,11 +80,23 @@ live-slice: agents
 fuzz-slice target seconds:
     scripts/fuzz {{ target }} {{ seconds }} || { [ $? -eq 3 ] && echo "NOT RUN: fuzz {{ target }}, see above"; }
 
+# SIZE mutants that the gate allows, from the number FIRST on, run under strace outside the ring: nothing is written
+gate-sample size="2000" first="0":
+    python -m tests.attack.gate sample {{ size }} {{ first }}
+
+# all unsafe rows, or SIZE of them from FIRST on, run in the planning ring with the hook removed: nothing changes
+gate-ring size="0" first="0":
+    python -m tests.attack.gate ring {{ size }} {{ first }}
+
+# SIZE inputs to the hook from the number FIRST on, one in a hundred to a process of its own: none opens the gate
+gate-hook size="100000" first="0":
+    python -m tests.attack.gate hook {{ size }} {{ first }}
+
 # properties on 10,000 examples each, by chance: run it while you sleep
 hunt *args:
     HYPOTHESIS_PROFILE=hunt pytest --numprocesses 2 {{ args }}
 
-# fuzz TARGET (plan) for SECONDS: executions and crashes at the end
+# fuzz TARGET (plan, gate) for SECONDS: executions and crashes at the end
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 

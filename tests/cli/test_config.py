@@ -39,6 +39,7 @@ checks.probe       true
 landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
+planning.tools     []
 store.url          ""
 store.blobs        ""
 agents.slots       2
@@ -83,6 +84,7 @@ checks.probe       true           default
 landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
+planning.tools     []             default
 store.url          ""             default
 store.blobs        ""             default
 agents.slots       2              default
@@ -176,6 +178,7 @@ checks.probe       true         default
 landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default
+planning.tools     []           default
 store.url          ""           default
 store.blobs        ""           default
 agents.slots       2            default

@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py {} asks for a waiver, and a waiver has a reason": "cli/test_waivers.py",
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
@@ -56,6 +57,10 @@ ELSEWHERE = {
 }
 """Refusals whose case is in another file: it needs a run, or no terminal."""
 WITHOUT = {
+    "cli/session/start.py no ring holds an agent on this machine: {}": "it would need a machine without one",
+    "cli/session/start.py on this processor nothing keeps an agent from typing into your terminal": (
+        "it would need another processor"
+    ),
     "cli/config/set.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
     "cli/demo/scene.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
@@ -110,6 +115,9 @@ def _chosen(text: str) -> Callable[[Path], object]:
 
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
+    Case("cli/session/start.py no agent is named", "session --plan"),
+    Case("cli/session/start.py {} is not installed, or not on your PATH", "session -- no-such-agent"),
+    Case("cli/session/start.py --plan starts claude, not {}", "session --plan -- sh"),
     Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
     Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("cli/looking.py {} has not been run here", "status rate-limit"),

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
+GIVEN = r"{{re:create your plan at (\S+\.md)}}"
+"""The plan file that Claude Code names."""
+WORST = ('"matchers"', "disable-model-invokation:")
+"""Slips that would leave the gate unasked, or let a model approve."""
 PASSED = "✔ Validation passed"
 SETTINGS = b'{\r\n\t"model" : "opus",\r\n\t"permissions": {"defaultMode": "default"}\r\n}'
 
@@ -92,7 +96,13 @@ def test_claude_code_takes_the_plugin_for_valid(place: Place) -> None:
         assert said.endswith(PASSED), said
 
 
-@pytest.mark.parametrize("slip", PLANTED, ids=lambda slip: slip.after)
+@pytest.mark.parametrize(
+    "slip",
+    [
+        pytest.param(slip, id=slip.after, marks=() if slip.after in WORST else pytest.mark.long)
+        for slip in PLANTED
+    ],
+)
 def test_our_schema_sees_a_misspelt_word_that_claude_code_lets_pass(slip: Slip, place: Place) -> None:
     files = slip.made_in(source.read())
     folder = _written(place.room / "slip", files)
@@ -113,6 +123,7 @@ def test_a_conversation_has_hooks_and_commands_until_they_are_taken_away(place: 
     (asked,) = (one for one in model.requests(SCRIPT) if one.is_main)
     told = _asbuilt(place.lodging, "status", cwd=place.shop)
     assert f"asbuilt says:\n\n{told}" in asked.words
+    assert "\nPlanning is not held.\n" in asked.words
     with Talk(place) as talk:  # it lists what a conversation has found installed when it began
         talk.say("hello")
     assert [(one["id"], one["enabled"]) for one in _listed(place)] == [("asbuilt@asbuilt", True)]
@@ -136,6 +147,52 @@ def test_the_gate_of_the_installed_plugin_holds_planning(place: Place, model: Mo
     assert not file.exists()
     last = [one for one in model.requests(SCRIPT) if one.is_main][-1]
     assert "planning is read-only" in last.words
+
+
+def test_a_person_begins_planning_and_looks_at_the_plan_with_one_command(place: Place, model: Model) -> None:
+    _asbuilt(place.lodging, "init", "--claude", cwd=place.shop)
+    plan, other = place.shop / "plans" / "login.md", place.shop / "made.txt"
+    model.play(
+        SCRIPT,
+        answer(Call("Write", {"file_path": str(other), "content": "x"})),
+        answer(Say("refused")),
+        answer(Say("nothing yet")),
+        answer(Call("Write", {"file_path": str(plan), "content": "# Login\n\nA goal.\n"})),
+        answer(Say("written")),
+        answer(Say("shown")),
+    )
+    with Talk(place, "--permission-mode", "acceptEdits", answer=lambda *_: {"behavior": "allow"}) as talk:
+        for said in ("/asbuilt:plan log people in", "/asbuilt:plan", "write it", "/asbuilt:plan"):
+            talk.say(said)
+    assert (other.exists(), plan.read_text()) == (False, "# Login\n\nA goal.\n")
+    begun, refused, empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert f"Enabled plan mode. Nothing changes but a plan in {place.shop}/plans." in _flat(begun)
+    assert "ARGUMENTS: log people in" in begun
+    assert "planning is read-only" in refused
+    assert "No plan written yet." in empty
+    assert f"The plan is {plan}:\n\n# Login\n\nA goal.\n" in shown
+
+
+def test_while_claude_code_plans_the_command_shows_its_plan(place: Place, model: Model) -> None:
+    _asbuilt(place.lodging, "init", "--claude", cwd=place.shop)
+    model.play(
+        SCRIPT,
+        answer(Say("nothing yet")),
+        answer(Call("Write", {"file_path": GIVEN, "content": "# Given\n"})),
+        answer(Say("written")),
+        answer(Say("shown")),
+    )
+    with Talk(place, "--permission-mode", "plan", answer=lambda *_: {"behavior": "allow"}) as talk:
+        for said in ("/asbuilt:plan", "write it", "/asbuilt:plan"):
+            talk.say(said)
+    empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert "by plan mode." in _flat(empty)
+    assert "No plan written yet." in empty
+    assert ":\n\n# Given\n" in shown
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 @pytest.mark.parametrize("agent", ["planner", "verifier"])
@@ -167,23 +224,33 @@ def _prompt(body: dict[str, Any]) -> str:
 
 
 @pytest.mark.long
-def test_gemini_lists_the_extension(room: Path, model: Model) -> None:
-    lodging = lodged("gemini", room / "home", model.url(SCRIPT))
-    _asbuilt(lodging, "init", "--gemini", cwd=room)
-    code, said = _said(lodging, "extensions", "list", cwd=room)
-    assert (code, "✓ asbuilt (" in said) == (0, True), said
-    _asbuilt(lodging, "init", "--gemini", "--remove", cwd=room)
-    assert "asbuilt" not in _said(lodging, "extensions", "list", cwd=room)[1]
+@pytest.mark.parametrize(
+    ("agent", "typed"),
+    [
+        ("gemini", ("-p", "/asbuilt:status rate-limit", "--approval-mode", "yolo")),
+        ("opencode", ("run", "--command", "asbuilt-status", "rate-limit")),
+    ],
+)
+def test_a_command_runs_ours_at_once_and_takes_what_was_typed(
+    agent: str, typed: tuple[str, ...], room: Path, model: Model
+) -> None:
+    lodging = lodged(agent, room / "home", model.url(SCRIPT))
+    _asbuilt(lodging, "init", f"--{agent}", cwd=room)
+    model.play(SCRIPT, answer(Say("shown")))
+    code, said = _said(lodging, *typed, cwd=room)
+    assert code == 0, said
+    (asked,) = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert f"asbuilt says:\n\n{_asbuilt(lodging, 'status', cwd=room)}" in asked
+    assert "rate-limit\n" in asked
 
 
 @pytest.mark.long
-def test_opencode_knows_the_commands(room: Path, model: Model) -> None:
-    lodging = lodged("opencode", room / "home", model.url(SCRIPT))
-    _asbuilt(lodging, "init", "--opencode", cwd=room)
-    code, said = _said(lodging, "debug", "config", cwd=room)
-    assert code == 0
-    known = json.loads(said[said.index("{") : said.rindex("}") + 1])["command"]
-    assert sorted(known) == ["asbuilt-approve", "asbuilt-plan", "asbuilt-run", "asbuilt-status"]
+def test_gemini_lists_the_extension_until_it_is_taken_away(room: Path, model: Model) -> None:
+    lodging = lodged("gemini", room / "home", model.url(SCRIPT))
+    _asbuilt(lodging, "init", "--gemini", cwd=room)
+    assert "✓ asbuilt (" in _said(lodging, "extensions", "list", cwd=room)[1]
+    _asbuilt(lodging, "init", "--gemini", "--remove", cwd=room)
+    assert "asbuilt" not in _said(lodging, "extensions", "list", cwd=room)[1]
 
 
 def test_codex_reads_a_skill_to_its_model_when_a_person_names_it_and_not_before(

@@ -96,6 +96,10 @@ def _skill(head: Mapping[str, Any], body: str) -> Iterator[str]:
     yield from _keys("", head, _SKILL)
     if head.get("disable-model-invocation") is not True:
         yield "the model could start it"
+    rules = re.findall(r"Bash\(([^()]*?)(:\*)?\)", head.get("allowed-tools", ""))
+    for command in re.findall(r"!`([^`]*)`", body):
+        if not any(command == rule or (more and command.startswith(f"{rule} ")) for rule, more in rules):
+            yield f"{command} is run at once, and not allowed"
     # Words of a person, or of a model, would be words of a shell.
     if re.search(r"!`[^`]*\$", body):
         yield "a command that is run at once takes arguments"

@@ -24,6 +24,8 @@ UNREADABLE = "planning is held here, and this call cannot be read."
 _REGULAR = 0o10
 _TRANSCRIPT = 32 << 20
 """Bytes at the end of a transcript: the plan file is named again every few turns."""
+_PATIENCE_S = 1.0
+_LOOK_S = 0.02
 
 
 class Call:
@@ -163,7 +165,7 @@ def _is_own(call: Call, path: str) -> bool:
         return True
     folder = os.path.dirname(path)
     is_new = folder in own and not folder.endswith(".md") and not os.path.lexists(path)
-    if not is_new and path != os.path.realpath(_given_plan(call) or "/"):
+    if not is_new and path != os.path.realpath(_awaited_plan(call) or "/"):
         return False
     if call.folder:
         from asbuilt.session.locking import Locked  # noqa: PLC0415  the same
@@ -172,6 +174,14 @@ def _is_own(call: Call, path: str) -> bool:
             hold = hold_in(call.folder) or call.hold
             keep_hold(call.folder, hold.changed(plans=(*hold.plans, path)))
     return True
+
+
+def _awaited_plan(call: Call) -> str:
+    """Name the same, a moment later if need be: it is written down beside the first call, not before it."""
+    until = time.monotonic() + _PATIENCE_S
+    while not (plan := _given_plan(call)) and time.monotonic() < until:
+        time.sleep(_LOOK_S)
+    return plan
 
 
 def _given_plan(call: Call) -> str:

@@ -37,15 +37,18 @@ _NAMES = frozenset((
     "kubeconfig",
     "service-account.json", "service_account.json", "master.key", ".bash_history",
     ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history", ".sh_history",
-    ".history", "auth.json", "oauth_creds.json", "passwords.txt",
+    ".history", "oauth_creds.json", "passwords.txt", "secret", "secrets", ".secret", ".secrets",
+    "credentials.csv", ".dockerconfigjson",
     "password.txt", "secrets.txt", "secret.txt", "token.txt", "terraform.tfvars", "vault.yml", "vault.yaml",
     ".terraformrc", ".flaskenv", ".pgservice.conf", ".pg_service.conf", ".esmtprc", ".msmtprc",
     ".fetchmailrc",
 ))
+_CONTAINED = ("service-account", "service_account", "serviceaccount", "-key.json", "_key.json", ".tfstate")
+_HIDDEN = (".env", ".envrc", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials")
 _ENDINGS = frozenset((
     "pem", "key", "p12", "pfx", "p8", "keystore", "jks", "kdbx", "kdb", "ppk", "env", "tfstate", "keytab",
     "gpg",
-    "ovpn", "pkcs12", "secret", "secrets", "agekey", "htpasswd",
+    "ovpn", "pkcs12", "secret", "secrets", "agekey", "htpasswd", "tfvars",
 ))
 _SHOWN = frozenset(("example", "sample", "template", "dist", "defaults", "default", "tmpl", "tpl", "pub",
 "md"))
@@ -71,6 +74,8 @@ _PROC = frozenset((
 ))
 _WHOLE = ("/", "/home", "/root", "/Users", "/etc", "/proc", "/dev", "/var", "/run", "/sys", "/mnt", "/media")
 # fmt: on
+LONGEST_PATTERN = 300
+"""Longer patterns are nobody's, and comparing them would take its time."""
 
 
 def is_secret(path: str, *, home: str, pattern: bool = False) -> bool:
@@ -99,15 +104,32 @@ def holds_secrets(path: str, *, home: str) -> bool:
     """Tell whether a search through a whole folder would come upon what is nobody's to read."""
     clean = path.rstrip("/") or "/"
     above_home = home == clean or home.startswith(f"{clean.rstrip('/')}/")
-    return clean in _WHOLE or above_home or is_secret_folder(clean, home=home) or _other_home(clean)
+    if clean in _WHOLE or above_home or clean.endswith("/secrets"):
+        return True
+    below = f"{clean}/"
+    if any(f"{home}/{one}".startswith(below) for one in (*SECRET_FOLDERS, *SECRET_FILES, *_MORE_FILES)):
+        return True
+    if any(one.startswith(below) for one in _SYSTEM):
+        return True
+    return is_secret_folder(clean, home=home) or _other_home(clean)
 
 
 def aims_at_secret(name: str) -> bool:
     """Tell whether a filter of file names, such as grep's --include, picks out secrets."""
+    if name.count("{") > 2 or len(name) > LONGEST_PATTERN:
+        return True
+    before, brace, rest = name.partition("{")
+    inner, closed, after = rest.partition("}")
+    if brace and closed:
+        return any(aims_at_secret(f"{before}{one}{after}") for one in inner.split(","))
     parts = [part for part in name.lower().lstrip("!").split("/") if part]
-    return bool(parts) and (
-        any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True)
-    )
+    if not parts or not parts[-1].strip("*?."):
+        return False
+    if any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True):
+        return True
+    # Unlike a shell's, a wildcard of a program's own may also stand for the dot at the start.
+    last = parts[-1]
+    return last[0] in "*?[" and any(_meet(f".{last.lstrip('*?')}", one) for one in _HIDDEN)
 
 
 def _system(lower: str, *, pattern: bool) -> tuple[str, ...]:
@@ -154,13 +176,15 @@ def _all_meet(given: list[str], wanted: list[str], *, pattern: bool) -> bool:
 
 
 def _is_folder(part: str, *, pattern: bool) -> bool:
-    return part in _FOLDERS or (pattern and _is_wild(part) and any(_meet(part, one) for one in _FOLDERS))
+    if pattern and part.strip("*") and _is_wild(part):
+        return any(_meet(part, one) for one in _FOLDERS)
+    return part in _FOLDERS
 
 
 def _is_name(parts: list[str], *, pattern: bool) -> bool:
     name = parts[-1]
     stem, dot, ending = name.rpartition(".")
-    if "secrets" in parts[:-1] and ending not in _SOURCE:
+    if ending not in _SOURCE and any(_meet(part, "secrets") for part in parts[:-1] if part.strip("*")):
         return True
     if pattern and _is_wild(name):
         if name.startswith(".") and _meet(name, ".env"):
@@ -170,9 +194,11 @@ def _is_name(parts: list[str], *, pattern: bool) -> bool:
         return (stem if dot else name).strip("*?") != "" and any(_meet(name, one) for one in _NAMES)
     if dot and ending in _SHOWN:
         return False
+    if ending not in _SOURCE and any(one in name for one in _CONTAINED):
+        return True
     if name in _NAMES or name.startswith((".env.", ".env-", ".env_")) or (dot and ending in _ENDINGS):
         return True
-    return name.startswith(("id_rsa", "id_ed25519", "id_ecdsa", "id_dsa")) or name.endswith(
+    return name.startswith(("ssh_host_", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa")) or name.endswith(
         ("_history~", ".env~")
     )
 

@@ -9,8 +9,9 @@ import compileall
 from pathlib import Path
 
 
-def compile_hooks() -> bool:
-    """Compile what a hook loads, where it is not; tell whether all of it is compiled now."""
+def compile_hooks() -> None:
+    """Compile what a hook loads, where it is not and where we may write."""
     package = Path(__file__).resolve().parent.parent
-    folders = [package, *(package / name for name in ("hook", "policy", "policy/programs", "session"))]
-    return all(compileall.compile_dir(folder, maxlevels=0, quiet=2) for folder in folders)
+    compileall.compile_file(package / "__init__.py", quiet=2)
+    for name in ("hook", "policy", "session"):
+        compileall.compile_dir(package / name, quiet=2)

@@ -39,7 +39,7 @@ class Row(NamedTuple):
 def read_rows(path: Path = OWN) -> list[Row]:
     """Read a file of rows."""
     rows = []
-    for line in path.read_text().splitlines():
+    for line in path.read_text().rstrip("\n").split("\n"):  # a row may hold any other end of a line
         one = json.loads(line)
         rows.append(Row(one["cmd"], one["safe"], one["why"], one["class"], one["confirmed"]))
     return rows

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     examples=[
         ("asbuilt gate check 'git log | head'", "allowed; exit code 0"),
         ("asbuilt gate check \"sed -i 's/a/b/' app.py\"", "refused, with the reason; exit code 4"),
-        ("asbuilt gate check --jsonl < commands.jsonl", 'lines of {"cmd": …}, an answer for each'),
+        ("asbuilt gate check --jsonl < commands.jsonl", 'lines of {"cmd": "ls"}, an answer for each'),
     ],
 )
 @click.argument("text", metavar="[COMMAND]", required=False)
-@click.option("--jsonl", is_flag=True, help='read lines of {"cmd": …} and answer each with one')
+@click.option("--jsonl", is_flag=True, help='read lines of {"cmd": "ls"} and answer each with one')
 @shared(json=True)
 def command(door: Door, text: str | None, *, jsonl: bool) -> int:
     """Ask the gate whether a command may run here while planning is held. Nothing is run.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import py_compile
-from contextlib import suppress
 from difflib import unified_diff
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-import asbuilt
 from asbuilt.cli.commands import Command
 from asbuilt.cli.init.claude import Rewrite, forgetting, naming, rewrite
 from asbuilt.cli.init.placing import NONE_PLACED, Placed, changes, place, take_away, would_take
@@ -21,12 +17,12 @@ from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, UsageWrong
+from asbuilt.session.bytecode import compile_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SCHEMA: Final = "asbuilt.init/1"
-_IN_THE_HOOK: Final = ("hook", "policy", "session")
 
 
 def _flags(command: Callable[..., int]) -> Callable[..., int]:
@@ -69,7 +65,7 @@ def command(door: Door, *, remove: bool, dry_run: bool, **chosen: bool) -> int:
     if door.json:
         door.screen.emit_json({"schema": _SCHEMA, "dry_run": dry_run, "agents": told})
     elif not remove and not dry_run and any(seat.settings for seat in seats):
-        door.screen.answer("Every conversation that starts from now on has it.")
+        door.screen.answer("Conversations that start from now on have it, open ones after /reload-plugins.")
         next_command(door, "asbuilt doctor", ", which tries the gate")
     return DONE
 
@@ -98,7 +94,7 @@ def _set_up(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
         record = place(files, planned, seat.top, record, seat.keep)
         if seat.settings and named:
             rewrite(seat.settings, named, record, seat.keep)
-            _compile()
+            compile_hooks()
     if not door.json:
         _tell(door, seat, planned, named, dry_run=dry_run)
     return _json(seat, planned, named)
@@ -120,15 +116,6 @@ def _remove(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
     return _json(seat, planned, named)
 
 
-def _compile() -> None:
-    """Compile what the hook loads, so that the first call is not a slow one, wherever we may write."""
-    package = Path(asbuilt.__file__).parent
-    modules = [file for part in _IN_THE_HOOK for file in (package / part).rglob("*.py")]
-    for file in (package / "__init__.py", *modules):
-        with suppress(OSError):
-            py_compile.compile(str(file), doraise=False, quiet=2)
-
-
 def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_run: bool) -> None:
     symbols = door.screen.out.symbols
     would = "would be " if dry_run else ""
@@ -138,7 +125,7 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
         *([f"{counted(len(placed.removed), 'file')} {would}removed"] if placed.removed else []),
         *([f"{len(placed.left)} left: somebody changed them"] if placed.left else []),
     ]
-    mark = symbols.note if placed.left else symbols.proven
+    mark = symbols.not_started if dry_run else symbols.note if placed.left else symbols.proven
     door.screen.answer(f"{mark} {seat.tool.name:<9} {folder}   {', '.join(parts) or 'nothing to change'}")
     if seat.settings is None or named is None:
         return
@@ -151,7 +138,8 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
         said = f"{would}written"
     else:
         said = f"2 entries {would}{'taken out' if named.kept is None else 'added'}, nothing else"
-    door.screen.answer(f"{symbols.proven} {'settings':<9} {name}   {said}")
+    mark = symbols.not_started if dry_run else symbols.proven
+    door.screen.answer(f"{mark} {'settings':<9} {name}   {said}")
     if dry_run:
         before, after = ((text or "").splitlines() for text in (named.before, named.after))
         for line in list(unified_diff(before, after, lineterm="", n=1))[2:]:

@@ -19,6 +19,7 @@ group: Final = LazyGroup(
     ],
     commands={
         "show": Lazy("asbuilt.cli.mode.show:command", "is planning held, since when, and by what?"),
+        "plan": Lazy("asbuilt.cli.mode.plan:command", "hold planning, or show the plan that is written"),
         "enter": Lazy("asbuilt.cli.mode.change:enter", "hold planning"),
         "exit": Lazy("asbuilt.cli.mode.change:exit_", "let it go on"),
         "set": Lazy("asbuilt.cli.mode.change:set_", "plan holds it, any other mode lets it go on"),

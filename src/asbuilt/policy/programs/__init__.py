@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # fmt: off
 _MODULES = {
     "text": (
+        "expr factor "
         "base32 base64 bat batcat bzcat cat cksum cmp column comm cut diff expand fmt fold hd head hexdump"
         " join md5sum nl od paste pr rev sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum shuf"
         " sort strings sum tac tail tr tsort unexpand uniq wc xxd xzcat zcat zstdcat gzcat numfmt seq iconv"
@@ -31,11 +32,14 @@ _MODULES = {
     "sed": "sed gsed",
     "awk": "awk gawk mawk nawk",
     "query": "jq yq",
-    "archive": "tar unzip zipinfo gzip gunzip zless nm objdump readelf size",
-    "builtin": ": [ [[ cd command echo false printf pwd sleep test time true type which whereis timeout nice",
+    "archive": "tar unzip zipinfo gzip gunzip xz bzip2 zstd nm objdump readelf size",
+    "builtin": (
+        ": [ [[ cd command echo false mount nice printf pwd sleep test time timeout true type ulimit umask"
+        " whereis which"
+    ),
     "system": (
         "arch date free getconf groups hostname id locale logname lscpu nproc pgrep ps tty uname uptime"
-        " users w who whoami cal sw_vers"
+        " users w who whoami cal sw_vers lsb_release dpkg vmstat lsmod bc"
     ),
     "version": (
         "bash bun cargo clang cmake deno docker dotnet g++ gcc go java javac just kotlin ld lua make ninja"

@@ -5,6 +5,7 @@ The one rule: the letters of tar and unzip are taken only in forms that every ve
 
 from __future__ import annotations
 
+from asbuilt.policy.lexer import Word
 from asbuilt.policy.place import writes
 from asbuilt.policy.programs.spec import Program
 from asbuilt.policy.programs.spec import look as look_at
@@ -13,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.policy.lexer import Word
     from asbuilt.policy.place import Place
     from asbuilt.policy.programs.spec import Given
 
@@ -22,6 +22,8 @@ _UNZIP = frozenset(
 )
 _ZIPINFO = frozenset(("-1", "-2", "-s", "-m", "-l", "-v", "-h", "-t", "-z"))
 _LIST = frozenset("tvzjJa")
+_GUNZIP = ({"-c"}, {"--stdout"})
+_GZIP = ({"-l"}, {"-lv"}, {"--list"}, {"-dc"}, {"-cd"}, {"-d", "-c"}, {"-t"}, {"-tv"})
 
 
 def _no_lists(given: Given, place: Place) -> None:
@@ -59,32 +61,35 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
         _tar(words, place)
     elif name in ("unzip", "zipinfo"):
         _unzip(name, words, place)
-    elif name in ("gzip", "gunzip"):
+    elif name in ("bzip2", "gunzip", "gzip", "xz", "zstd"):
         _gzip(name, words, place)
     else:
         look_at(name, _PROGRAMS[name], words, place)
 
 
 def _tar(words: Sequence[Word], place: Place) -> None:
-    allowed = "tar -tf ARCHIVE"
-    texts = [word.text for word in words]
-    if texts[:1] == ["--list"] and texts[1:2] and texts[1].startswith("--file="):
-        archive, members = texts[1][len("--file=") :], words[2:]
-    else:
-        letters = texts[0].removeprefix("-") if texts else ""
-        if not (
-            "t" in letters and letters.endswith("f") and _LIST.issuperset(letters[:-1]) and len(texts) > 1
-        ):
-            raise writes("tar is understood only where it lists an archive", allowed)
-        archive, members = texts[1], words[2:]
-    if ":" in archive or archive.startswith("-") or words[1].pattern:
-        raise writes(f"{archive} is not the plain name of an archive", allowed)
-    for member in members:
-        if member.text.startswith("-") and member.text not in ("--wildcards", "--verbose", "-v"):
-            raise writes(f"tar {member.text} is not on the list of options that only read", allowed)
-        if member.leads:
-            raise writes(f"{member.text} may stand for a file whose name is an option of tar", allowed)
-    place.content(words[1])
+    """Take letters without a dash as tar does: t to list, f last, and then the archive."""
+    letters = words[0].text if words else ""
+    if not letters.startswith("-"):
+        if "t" not in letters or not letters.endswith("f") or not _LIST.issuperset(letters[:-1]):
+            raise writes("tar is understood only where it lists an archive", "tar -tf ARCHIVE")
+        words = [Word("-tf"), *words[1:]]
+    look_at("tar", _TAR, words, place)
+
+
+def _lists(given: Given, place: Place) -> None:
+    del place
+    archives = given.values("-f", "--file")
+    # A colon would make it the name of another machine.
+    if not given.has("-t", "--list") or any(":" in one for one in archives):
+        raise writes("tar is understood only where it lists an archive", "tar -tf ARCHIVE")
+
+
+_TAR = Program(
+    "-t -v -z -j -J -a -f=F --list --file=F --verbose --gzip --bzip2 --xz --zstd --wildcards --full-time",
+    "texts",
+    judge=_lists,
+)
 
 
 def _unzip(name: str, words: Sequence[Word], place: Place) -> None:
@@ -100,15 +105,12 @@ def _unzip(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def _gzip(name: str, words: Sequence[Word], place: Place) -> None:
-    allowed = "zcat FILE" if name == "gunzip" else "gzip -l FILE, zcat FILE"
-    options = {word.text for word in words if word.text.startswith("-")}
-    known = ({"-c"}, {"-kc"}, {"--stdout"}) if name == "gunzip" else (
-        {"-l"}, {"-lv"}, {"--list"}, {"-dc"}, {"-cd"}, {"-d", "-c"}, {"-t"}, {"-tv"},
-    )  # fmt: skip
-    if options not in known:
-        raise writes(f"{name} replaces files", allowed)
+    """Take the options in a few whole forms, each of which leaves the file as it is."""
+    options = {word.text for word in words if word.text.startswith("-") and word.text != "-"}
+    if options not in (_GUNZIP if name == "gunzip" else _GZIP):
+        raise writes(f"{name} replaces the file", "zcat FILE")
     for word in words:
         if word.leads:
-            raise writes(f"{word.text} may stand for a file whose name is an option of {name}", allowed)
+            raise writes(f"{word.text} may stand for a file whose name is an option of {name}", "zcat FILE")
         if not word.text.startswith("-"):
             place.content(word)

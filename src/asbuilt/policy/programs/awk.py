@@ -141,7 +141,7 @@ class _Program:
                 return False
             self._before = "/"
             return True
-        if self._before in ("close", "++", "--", "$", "name("):
+        if self._before in ("close", "++", "--", "$"):
             return False
         return self._quoted("/")
 
@@ -158,7 +158,8 @@ class _Program:
             return True
         if follows == "(" and name not in _FUNCTIONS:
             return False
-        self._before = "value"
+        # Behind a function without parentheses awks differ about a slash.
+        self._before = "close" if name in _FUNCTIONS else "value"
         return True
 
     def _number(self) -> bool:

@@ -44,6 +44,7 @@ _UNARY = frozenset(
 _TEXTUAL = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
 _NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _NUMBER_FORMATS = frozenset("diouxXeEfFgGaA")
+_NEVER_INNER = frozenset(("asbuilt", "cd", "command", "nice", "time", "timeout", "[["))
 _NAMES = Program("-a -t -p -P -s", "texts", globs="none")
 
 
@@ -54,7 +55,11 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
     elif name == "pwd":
         look_at(name, Program("-L -P --help", "none"), words, place)
     elif name == "echo":
-        return
+        for word in words:
+            if word.pattern:
+                place.listing(word)
+    elif name in ("umask", "ulimit", "mount"):
+        _told(name, words)
     elif name == "printf":
         _printf(words)
     elif name in ("type", "which", "whereis"):
@@ -67,6 +72,12 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
         _command(words, place)
     else:
         _wrapped(name, [*words], place)
+
+
+def _told(name: str, words: Sequence[Word]) -> None:
+    """Let the shell tell a limit or a mount; with more words it sets one."""
+    if [word.text for word in words] not in ([], ["-a"], ["-n"], ["-S"]) or (name == "mount" and words):
+        raise writes(f"{name} with {words[0].text} sets something", name)
 
 
 def _printf(words: Sequence[Word]) -> None:
@@ -96,9 +107,11 @@ def _test(name: str, words: Sequence[Word]) -> None:
     if any(word.pattern for word in words):
         raise writes(f"{name} with a wildcard is not understood", f"{name} -e FILE")
     if name != "test":
-        if texts[-1:] != ["]" if name == "[" else "]]"]:
+        if texts[-1:] != ["]" if name == "[" else "]]"] or not words[-1].bare:
             raise writes(f"{name} is not closed")
         texts = texts[:-1]
+    if not texts:
+        raise writes(f"{name} tests nothing", "[ -f FILE ]")
     while texts:
         if texts[0] == "!":
             texts = texts[1:]
@@ -112,9 +125,17 @@ def _test(name: str, words: Sequence[Word]) -> None:
             texts = texts[1:]
         else:
             raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
-        if texts and (texts[0] not in ("-a", "-o") or len(texts) == 1 or name == "[["):
+        if texts and not _joins(name, texts):
             raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
         texts = texts[1:]
+
+
+def _joins(name: str, texts: Sequence[str]) -> bool:
+    """Tell whether another test follows; a shell without [[ would run what stands behind &&."""
+    if name != "[[":
+        return texts[0] in ("-a", "-o") and len(texts) > 1
+    behind = [text for text in texts[1:3] if text != "!"]
+    return texts[0] in ("&&", "||") and behind[:1] != [] and behind[0] in _UNARY
 
 
 def _is_whole(text: str) -> bool:
@@ -139,7 +160,7 @@ def _wrapped(name: str, rest: list[Word], place: Place) -> None:
         del rest[0]
     inner = rest[0] if rest else None
     look_inside = find(inner.text) if inner is not None and inner.bare and not inner.pattern else None
-    if inner is None or look_inside is None or inner.text in ("cd", "asbuilt", "[["):
+    if inner is None or look_inside is None or inner.text in _NEVER_INNER:
         raise writes(
             f"{name} starts {inner.text if inner else 'nothing'}, which is not on the list of what only reads"
         )

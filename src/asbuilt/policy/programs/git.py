@@ -141,6 +141,8 @@ def _shown(given: Given, place: Place) -> None:
     """Look at operands that name revisions, files, or files in revisions."""
     if any("%G" in value for value in given.values("--format", "--pretty")):
         raise writes("%G in a format of git starts gpg", "git log --format='%h %an %s'")
+    if any(value in ("r", "remerge") for value in given.values("--diff-merges")):
+        raise writes("a diff with a merge made anew writes objects", "git show -m")
     operands = given.operands
     if given.name == "git grep" and not given.has("-e", "-f") and operands and given.parted != 0:
         operands = operands[1:]
@@ -152,6 +154,7 @@ def _shown(given: Given, place: Place) -> None:
     for text in [*(word.text for word in operands), *_after_colon(given.values("-L"))]:
         for path in _paths(text):
             place.content(Word(path, pattern=path))
+            place.filtered(path)
 
 
 def _after_colon(ranges: list[str]) -> list[str]:
@@ -210,8 +213,9 @@ def _config(given: Given, place: Place) -> None:
 
 def _reflog(rest: Sequence[Word], place: Place) -> None:
     first = rest[0].text if rest else ""
-    if first in ("expire", "delete", "drop", "exists"):
-        raise writes(f"git reflog {first} is not on the list of what only reads", "git reflog show")
+    changes = [word.text for word in rest if word.text in ("expire", "delete", "drop", "write")]
+    if changes:
+        raise writes(f"git reflog {changes[0]} changes it", "git reflog show")
     words = rest[1:] if first in ("show", "list") else rest
     look_at("git reflog", Program(CONTENT["log"], "texts", judge=_shown), words, place)
 

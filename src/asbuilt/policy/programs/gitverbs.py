@@ -23,7 +23,7 @@ _DIFF = (
     " --function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules[=T]"
     " --src-prefix=T --dst-prefix=T --no-prefix --default-prefix --line-prefix=T --ita-invisible-in-index"
     " -c --cc -m --combined-all-paths -t -r --merge-base --diff-merges=T --no-diff-merges --dd"
-    " --remerge-diff"
+    ""
 )
 _WALK = (
     " -# -n=N --max-count=N --skip=N --since=T --after=T --until=T --before=T --since-as-filter=T"
@@ -122,7 +122,7 @@ NAMES = {
                    " --merge-base --independent --no-name --sha1-name --topics -g[=T] --reflog[=T]"
                    " --color[=T] --no-color",
     "describe": (
-        "--dirty[=T] --broken[=T] --all --tags --contains --abbrev=N --candidates=N --exact-match --debug"
+        "--all --tags --contains --abbrev=N --candidates=N --exact-match --debug"
         " --long --match=T --exclude=T --always --first-parent"
     ),
     "merge-base": "-a --all --octopus --independent --is-ancestor --fork-point",
@@ -167,6 +167,5 @@ INERT_SETTINGS = frozenset((
     "log.date", "log.decorate", "log.follow", "diff.renames", "diff.renamelimit", "diff.context",
     "diff.algorithm", "diff.colormoved", "diff.mnemonicprefix", "diff.noprefix", "grep.linenumber",
     "status.relativepaths", "status.short", "status.branch", "column.ui", "advice.detachedhead",
-    "core.optionallocks",
 ))
 # fmt: on

@@ -23,8 +23,6 @@ _GROUPS = {
     "mode": ("show",),
     "session": ("status", "list"),
     "gate": ("check",),
-    "attempts": ("list", "diff"),
-    "config": ("show",),
 }
 
 

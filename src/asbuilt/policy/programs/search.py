@@ -5,6 +5,7 @@ The one rule: what starts another program (a preprocessor, a pager, an unpacker)
 
 from __future__ import annotations
 
+from asbuilt.policy.lexer import Word
 from asbuilt.policy.place import writes
 from asbuilt.policy.programs.spec import Program, read_all
 from asbuilt.policy.programs.spec import look as look_at
@@ -13,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.policy.lexer import Word
     from asbuilt.policy.place import Place
     from asbuilt.policy.programs.spec import Given
 
@@ -56,9 +56,9 @@ def _files(given: Given, *patterns: str) -> Sequence[Word]:
 
 
 def _through(files: Sequence[Word], place: Place) -> None:
-    for text in [word.text for word in files] or ["."]:
-        if text != "-":
-            place.tree(text)
+    for word in files or [Word(".")]:
+        if word.text != "-":
+            place.tree(word.text if not word.pattern else place.folder_before(word.pattern))
 
 
 _PROGRAMS = {

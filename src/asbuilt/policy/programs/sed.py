@@ -178,12 +178,21 @@ class _Script:
             return (
                 bool(end) and self._until(end, regex=False) and self._until(end, regex=False) and self._ends()
             )
+        if letter and letter in "aic":
+            return self._text_follows()
         if letter not in _PLAIN or not letter:
             return False
         if letter in _NUMBERED:
             self._skip(" ")
             self._number()
         return self._ends()
+
+    def _text_follows(self) -> bool:
+        """Take the rest of the line as a text to print; with a backslash in it seds differ."""
+        end = self._text.find("\n", self._at)
+        text = self._text[self._at : end if end >= 0 else len(self._text)]
+        self._at += len(text)
+        return bool(text.strip()) and "\\" not in text
 
     def _delimiter(self) -> str:
         """Take any sign that no sed reads otherwise."""

@@ -35,6 +35,8 @@ _PS_VALUED = frozenset((
     "-o", "-eo", "-Ao", "-axo", "-p", "-C", "-u", "-U", "-g", "-G", "-t", "--sort", "--pid", "--ppid",
     "--format", "-q", "o", "axo", "p",
 ))
+# Where ps does not find such a user or terminal, it reads all words anew, and these as letters of their own.
+_PS_TRIED = frozenset(("-C", "-u", "-U", "-g", "-G", "-t"))
 # fmt: on
 _PROGRAMS = {
     "date": Program(
@@ -76,6 +78,11 @@ _PROGRAMS = {
         globs="none",
     ),
     "cal": Program("-1 -3 -j -m -s -w -y -n=N", "texts", globs="none"),
+    "dpkg": Program("-l -L -s -S --list --listfiles --status --search", "texts", globs="none"),
+    "vmstat": Program("-a -s -d -w -m", "texts", globs="none", most=2),
+    "lsmod": Program("", "none"),
+    "bc": Program("-l -q -s -w --mathlib --quiet --standard --warn", "none"),
+    "lsb_release": Program("-a -i -d -r -c -s --all --short", "none"),
     "sw_vers": Program("-productName -productVersion -buildVersion", "none"),
 }
 
@@ -102,7 +109,8 @@ def _ps(rest: list[Word]) -> None:
                 "ps -ef, ps aux",
             )
         value = value if equals else rest.pop(0).text
-        if value.startswith("-") or "env" in value.lower():
+        tried = option in _PS_TRIED and "e" in value
+        if tried or "env" in value.lower() or (value.startswith("-") and option != "--sort"):
             raise Refused(
                 f"{value} of ps may show an environment, and that holds secrets.", "ps -eo pid,args"
             )

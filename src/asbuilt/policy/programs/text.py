@@ -35,12 +35,9 @@ def _old_numbers(given: Given) -> None:
 
 
 def _diff(given: Given, place: Place) -> None:
-    if given.has("-r", "--recursive"):
-        for word in given.operands:
-            place.tree(word.text)
-    for pattern in given.values("--from-file", "--to-file"):
-        if given.has("-r", "--recursive"):
-            place.tree(pattern)
+    # Also without -r it compares what is in two folders, and with -N what is in one.
+    for text in [*(word.text for word in given.operands), *given.values("--from-file", "--to-file")]:
+        place.tree(text)
 
 
 def _strings(given: Given, place: Place) -> None:
@@ -118,8 +115,8 @@ _PROGRAMS = {
     "paste": Program("-d=T -s -z --delimiters=T --serial --zero-terminated", globs="any"),
     "tsort": Program("", most=1),
     "sort": Program(
-        "-b -d -f -g -h -i -M -n -R -r -V -k=T -m -s -u -z -t=T -c -C -S=T --check[=T] --parallel=N"
-        " --buffer-size=T --debug --ignore-leading-blanks --dictionary-order --ignore-case"
+        "-b -d -f -g -h -i -M -n -R -r -V -k=T -m -s -u -z -t=T -c -C --check[=T] --parallel=N"
+        " --debug --ignore-leading-blanks --dictionary-order --ignore-case"
         " --field-separator=T --general-numeric-sort --human-numeric-sort --ignore-nonprinting --month-sort"
         " --numeric-sort --random-sort --reverse --sort=T --version-sort --key=T --merge --stable --unique"
         " --zero-terminated"
@@ -171,6 +168,8 @@ _PROGRAMS = {
     "shasum": Program("-a=N -b -c -t -U -0 -q -s -w --algorithm=N --check --quiet --status"),
     "zcat": Program("-f -q --force --quiet"),
     "seq": Program("-f=T -s=T -w --format=T --separator=T --equal-width", "texts", globs="none", most=3),
+    "factor": Program("", "texts", globs="none"),
+    "expr": Program("", "texts", globs="none"),
     "numfmt": Program(
         "-d=T -z --delimiter=T --field=T --format=T --from=T --from-unit=N --grouping"
         " --header[=N] --padding=N --round=T --suffix=T --to=T --to-unit=N --invalid=T",
