@@ -36,7 +36,9 @@ State = Literal[
     "acceptEdits",
     "bypassPermissions",
 ]
-Outcome = Literal["asbuilt", "kernel", "Claude Code", "written after a yes", "written, nobody asked", "not tried"]
+Outcome = Literal[
+    "asbuilt", "kernel", "Claude Code", "written after a yes", "written, nobody asked", "not tried"
+]
 
 TOOLS: Final[tuple[Tool, ...]] = ("Write", "Edit", "NotebookEdit", "Bash", "MCP tool", "subagent")
 STATES: Final[tuple[State, ...]] = (
@@ -88,7 +90,9 @@ class Trial:
         # Neither a checkout nor its interpreter need to be visible in the ring: /tmp is another one there.
         pen = shutil.copy(PEN, self.place.room)
         servers = {"pen": {"command": str(Path(sys.executable).resolve()), "args": ["-I", pen]}}
-        begins = {"acceptEdits": "acceptEdits", "bypassPermissions": "bypassPermissions"}.get(self.state, "plan")
+        begins = {"acceptEdits": "acceptEdits", "bypassPermissions": "bypassPermissions"}.get(
+            self.state, "plan"
+        )
         config = json.dumps({"mcpServers": servers})
         return ("--mcp-config", config, "--strict-mcp-config", "--permission-mode", begins)
 
@@ -151,7 +155,9 @@ class Trial:
         )
         return (*map(answer, calls), DONE, DONE)
 
-    def outcomes(self, lines: list[dict[str, Any]], before: Mapping[Tool, bytes | None]) -> dict[Tool, Outcome]:
+    def outcomes(
+        self, lines: list[dict[str, Any]], before: Mapping[Tool, bytes | None]
+    ) -> dict[Tool, Outcome]:
         """Say what came of each try."""
         told = told_of(lines)
         return {tool: self._outcome(tool, before[tool], told.get(tool)) for tool in TOOLS}

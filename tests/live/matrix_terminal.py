@@ -79,7 +79,11 @@ def _reach(terminal: Terminal, place: Place, state: State) -> None:
             terminal.press("2")
             terminal.sees("DONE")
             _back_to_plan_mode(terminal)
-        case "acceptEdits" | "bypassPermissions":
+        case "acceptEdits":
+            terminal.sees("accept edits on")
+            _back_to_plan_mode(terminal)
+        case "bypassPermissions":
+            terminal.sees("bypass permissions on")
             _back_to_plan_mode(terminal)
 
 
