@@ -20,6 +20,7 @@ _QUOTES = frozenset("'\"")
 _ENDS = frozenset(" \t\n;|&<>")
 # A dollar sign before one of these is a dollar sign to every shell.
 _AFTER_INERT_DOLLAR = frozenset('" |)/.,;&]')
+_ESCAPED = frozenset("()!;*?[]{}$\"'\\&|<>#~`")
 _ESCAPED_IN_QUOTES = frozenset('$`"\\')
 _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
@@ -131,7 +132,7 @@ class _Reader:
         while True:
             if (character := self._peek()) and character in (" \t\n" if lines else " \t"):
                 self._at += 1
-            elif self._peek(2) == "\\\n":
+            elif self._peek(2) == "\\\n" and self._text[self._at + 2 :].strip():
                 self._at += 2
             elif character == "#":
                 end = self._text.find("\n", self._at)
@@ -164,7 +165,9 @@ class _Reader:
                 break
             words = self._words()
             word = words[0]
-            if word.text == "!" and word.bare and not command.words and not command.negated:
+            if word.text == "!" and word.bare and not (command.words or command.negated):
+                if joined == "|":
+                    raise Unreadable("readers differ about a ! behind |; put it before the first command")
                 command.negated = True
             else:
                 command.words += words
@@ -235,9 +238,6 @@ class _Reader:
         bare, wild = True, False
         start = self._at
         while (character := self._peek()) and character not in _ENDS:
-            if self._peek(2) == "\\\n":
-                self._at += 2
-                continue
             self._at += 1
             live = False
             if character in _BARE:
@@ -247,7 +247,7 @@ class _Reader:
             elif character == "#" and made:
                 piece = character
             else:
-                piece = self._special(character, made, first=self._at - 1 == start)
+                piece = self._special(character, made, start)
                 bare = False
             wild = wild or live
             made += piece
@@ -255,24 +255,27 @@ class _Reader:
             pattern += piece if live else "".join("?" if one in _WILD else one for one in piece)
         if self._at == start:
             raise Unreadable("a word is missing")
-        if bare and made.isdigit() and self._peek() and self._peek() in "<>":
-            raise Unreadable(f"{made}{self._peek()} redirects a file that is not understood")
-        if bare and (made in ("[", "[[") or (made[:1] == "=" and made not in ("=", "=="))):
-            if made[0] == "=":
-                raise Unreadable(f"{made} begins with =, which some shells replace; quote it with '…'")
+        if made[-1:].isdigit() and self._peek() and self._peek() in "<>":
+            raise Unreadable(f"{made}{self._peek()} may redirect; put a blank between them")
+        if self._text[start] == "=" and self._text[start : self._at] not in ("=", "=="):
+            raise Unreadable(f"{made} begins with =, which some shells replace; quote it with '…'")
+        if bare and made in ("[", "[["):
             wild = False
         return Word(made, bare=bare, pattern=pattern if wild else "", leads=wild and pattern[0] in _WILD)
 
-    def _special(self, character: str, made: str, *, first: bool) -> str:
+    def _special(self, character: str, made: str, start: int) -> str:
         """Take a quoted part, an escaped character, a tilde, or braces that git reads."""
+        first = self._at - 1 == start
+        quoted = not _QUOTES.isdisjoint(self._text[start : self._at])
         if character == "'":
             return self._single()
         if character == '"':
             return self._double()
         if character == "\\":
             escaped = self._peek()
-            if not escaped or not escaped.isascii():
-                raise Unreadable("a backslash stands before something that is not understood")
+            middle = self._text[self._at - 2 : self._at - 1].isalnum() and made.isascii() and not quoted
+            if escaped not in _ESCAPED and not (middle and escaped in (" ", ".")):
+                raise Unreadable(f"readers differ about \\{escaped or ' at the end'}; quote it with '…'")
             self._at += 1
             return escaped
         if character == "~":

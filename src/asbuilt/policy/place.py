@@ -5,7 +5,13 @@ The one rule: a path is judged as it is written and as it resolves, from every f
 
 from __future__ import annotations
 
-from asbuilt.policy.secrets import aims_at_secret, holds_secrets, is_secret, is_secret_folder
+from asbuilt.policy.secrets import (
+    LONGEST_PATTERN,
+    aims_at_secret,
+    holds_secrets,
+    is_secret,
+    is_secret_folder,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +19,7 @@ if TYPE_CHECKING:
 
     from asbuilt.policy.lexer import Word
 
-_MOST_FOLDERS = 16
+_MOST_FOLDERS = 6
 
 
 class Refused(Exception):
@@ -55,6 +61,8 @@ class Place:
         for path in self._meanings(word.text):
             if is_secret(path, home=self.home, pattern=False):
                 raise Refused(f"{word.text} holds secrets, and no command of an agent reads those.")
+        if len(word.pattern) > LONGEST_PATTERN:
+            raise Refused("A pattern of file names is too long to be compared; name the files you need.")
         if word.pattern:
             for path in self._from_folders(word.pattern):
                 if is_secret(path, home=self.home, pattern=True):
