@@ -1,4 +1,4 @@
-"""The same finding in other words and pointed at in other ways, by chance. Knows nothing of how they are matched."""
+"""The same finding in other words, pointed at in other ways, by chance. It knows of no matcher."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _named(chance: random.Random, subject: str) -> str:
 
 
 def pointed(chance: random.Random, lines: Sequence[str], line: int, phase: str) -> Pointing:
-    """Point at a 1-based line as critics do: mostly right, sometimes beside it, by quote or by phase alone."""
+    """Point at a 1-based line as critics do: mostly right, some beside it, by quote or by phase alone."""
     manner = chance.random()
     if manner < 0.55:
         return Pointing({"line": line}, names_it=False)
