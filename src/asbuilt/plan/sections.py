@@ -56,7 +56,7 @@ _VARIANTS: Final = {
     "implementation phases": "Steps",
 }
 _TAIL: Final = re.compile(r"\s*(?:[:：(–—]|\s-\s).*", re.DOTALL)
-_LEAD: Final = re.compile(r"[\d\W_]+")
+_LEAD: Final = re.compile(r"^[\d\W_]+")
 
 
 def sections_in(heading: str) -> frozenset[str]:
@@ -68,5 +68,5 @@ def sections_in(heading: str) -> frozenset[str]:
 
 def plainly_named(heading: str) -> str | None:
     """Name the section whose own name a heading is, decorated or not; `Scope of the problem` names none."""
-    name = _TAIL.sub("", _LEAD.sub("", heading.casefold(), count=1) if heading else "")
+    name = _TAIL.sub("", _LEAD.sub("", heading.casefold()))
     return _NAMES.get(" ".join(name.strip(" *_#").split()))
