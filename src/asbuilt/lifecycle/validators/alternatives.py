@@ -26,8 +26,9 @@ _LABEL: Final = re.compile(
     r"(?!\w)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_LETTER: Final = re.compile(r"\W{0,4}[A-H][).:]\W{0,3}\s+(?P<rest>.*)", re.DOTALL)
 _COLUMN: Final = re.compile(r"(?:option|approach|alternative|variant|solution)\w*:", re.IGNORECASE)
-_ANNOUNCING: Final = stems(("option", "approach", "alternative", "variant", "solution"))
+ANNOUNCING: Final = stems(("option", "approach", "alternative", "variant", "solution"))
 _LEAST: Final = 4
 """Fewer meaningful words than this are a name, not an option."""
 
@@ -45,8 +46,8 @@ class Option(NamedTuple):
 
 
 def options_in(passages: Sequence[Passage], demands: Demands) -> list[Option]:
-    """Find the options: labelled ones, else the rows of a table, else numbered items, else headings."""
-    ways: tuple[Callable[[Passage], str | None], ...] = (_labelled, _row, _numbered, _heading)
+    """Find the options: labelled or lettered ones, rows of a table, numbered items, headings."""
+    ways: tuple[Callable[[Passage], str | None], ...] = (_labelled, _lettered, _row, _numbered, _heading)
     found: list[Option] = []
     for way in ways:
         options = [option for option in _cut(passages, way, demands) if _says_enough(option, demands)]
@@ -97,6 +98,11 @@ def _labelled(passage: Passage) -> str | None:
     return found["rest"].strip(" :.–—-*_") if found else None
 
 
+def _lettered(passage: Passage) -> str | None:
+    found = _LETTER.match(passage.text)
+    return found["rest"] if found else None
+
+
 def _row(passage: Passage) -> str | None:
     return passage.text if passage.kind == "row" and _COLUMN.match(passage.text) else None
 
@@ -115,7 +121,7 @@ def _recommends(passage: Passage, demands: Demands) -> bool:
 
 
 def _words(option: Option, demands: Demands) -> frozenset[str]:
-    besides = stems(demands.trade_off_words) | _ANNOUNCING
+    besides = stems(demands.trade_off_words) | ANNOUNCING
     body = [word for passage in option.passages for word in meaningful(passage.text) if word not in besides]
     # A name is what twins differ in; only an option that says nothing more is taken by it.
     title = [word for word in meaningful(option.title) if word not in besides]
@@ -124,7 +130,7 @@ def _words(option: Option, demands: Demands) -> frozenset[str]:
 
 def _says_enough(option: Option, demands: Demands) -> bool:
     said = [passage.text for passage in option.passages if not is_placeholder(passage.text)]
-    besides = stems(demands.trade_off_words) | _ANNOUNCING
+    besides = stems(demands.trade_off_words) | ANNOUNCING
     words = {word for text in [option.title, *said] for word in meaningful(text) if word not in besides}
     return len(words) >= _LEAST
 

@@ -14,7 +14,7 @@ from asbuilt.errors import PlanUnreadable
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.validators.prose import blocks_seen, given_in, passages, seen
 from asbuilt.lifecycle.validators.references import phantoms, references_in
-from asbuilt.lifecycle.validators.wording import is_placeholder, meaningful, normal, stems
+from asbuilt.lifecycle.validators.wording import is_placeholder, normal, stemmed
 from asbuilt.plan.blocks import Fence, Heading, parse
 from asbuilt.plan.body import part_of
 from asbuilt.plan.model import Rule, Severity
@@ -36,17 +36,20 @@ _NONE: Final = frozenset(
 )  # fmt: skip
 _MAY_BE_NONE: Final = frozenset({"Non-Scope", "Risks", "Open Questions"})
 _TEMPLATE: Final = given_in(blank_plan("", phases=1, created=date(2000, 1, 1)))
-_VAGUE: Final = stems(
-    ("improve", "enhance", "optimize", "optimise", "handle", "ensure", "refactor", "implement", "update",
-     "support", "address", "fix", "adjust", "tweak", "polish", "review", "consider", "investigate", "manage",
-     "streamline", "modernize", "finalize", "make sure", "clean up", "look into", "deal with", "work on")
-)  # fmt: skip
-_FILLER: Final = stems(
-    ("properly", "appropriately", "needed", "necessary", "appropriate", "better", "good", "various",
-     "everything", "things", "stuff", "code", "changes", "functionality", "features", "logic", "correctly",
-     "accordingly", "robust", "required", "works", "system", "existing", "best practices", "overall",
-     "quality")
-)  # fmt: skip
+_VAGUE: Final = frozenset(
+    stemmed(
+        "improve enhance optimize optimise handle ensure refactor implement update support address fix "
+        "adjust tweak polish review consider investigate manage streamline modernize finalize make clean "
+        "look deal work"
+    )
+)
+_FILLER: Final = frozenset(
+    stemmed(
+        "properly appropriately needed necessary appropriate better good various everything things stuff "
+        "code changes functionality features logic correctly accordingly robust required works system "
+        "existing practices overall quality sure"
+    )
+)
 _CONCRETE: Final = re.compile(r"[`\"“\d/]|\w\(|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b")
 _IDLE: Final = re.compile(r"(?:true|:|echo|printf|exit\s+0|sleep|pwd|date)(?:\s|$)")
 _EXAMPLES: Final = {
@@ -105,11 +108,17 @@ def _sections(plan: Plan, required: Sequence[str]) -> Iterator[Flaw]:
 
 
 def _bodies(plan: Plan, required: Sequence[str]) -> dict[str, list[str] | None]:
-    """Take what stands under each section; None where there is no such heading. Phases are steps."""
+    """Take what stands under each section; None where there is no such heading.
+
+    Phases are steps, and commands that the reader found in them are their verification.
+    """
     blocks = _blocks(plan)
     bodies = {name: _body(blocks, name) for name in required}
     if "Steps" in bodies and any(phase.heading_after is not None for phase in plan.phases):
         bodies["Steps"] = [phase.title for phase in plan.phases]
+    checks = [check.command for phase in plan.phases for check in phase.checks]
+    if checks and "Verification" in bodies:
+        bodies["Verification"] = bodies["Verification"] or checks
     return bodies
 
 
@@ -188,10 +197,10 @@ def _promises_of(plan: Plan, phase: Phase) -> list[str]:
 
 
 def _is_vague(text: str) -> bool:
-    words = meaningful(text)
+    words = stemmed(text)
     if not words or words[0] not in _VAGUE or _CONCRETE.search(text):
         return False
-    return len([word for word in words if word not in _VAGUE | _FILLER]) <= 3
+    return len([word for word in words if word not in _VAGUE | _FILLER]) <= 2
 
 
 def _checks(plan: Plan) -> Iterator[Flaw]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.findings import EXAMPLE, Critique, read_critique
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.validators.alternatives import options_in, twins_among
+from asbuilt.lifecycle.validators.alternatives import ANNOUNCING, options_in, twins_among
 from asbuilt.lifecycle.validators.demands import DEMANDS, Demands
 from asbuilt.lifecycle.validators.document import flaws_of_plan
 from asbuilt.lifecycle.validators.promises import not_made, too_early, without_promises
@@ -15,6 +15,7 @@ from asbuilt.lifecycle.validators.prose import (
     blocks_seen,
     bold_names,
     given_in,
+    numbered_items,
     passages,
     seen,
     sentences,
@@ -107,11 +108,7 @@ def _planned(output: str) -> Iterator[Flaw]:
 
 def _items(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
     announcing = stems(demands.understanding_words)
-    told = [
-        passage.prose
-        for passage in own
-        if passage.numbered and says_something(passage.text, least=_ITEM, besides=announcing)
-    ]
+    told = [item for item in numbered_items(own) if says_something(item, least=_ITEM, besides=announcing)]
     count = len(distinct(told))
     if count < demands.items.floor:
         found = f"{_count(count, 'numbered item')} with words of its own"
@@ -183,7 +180,7 @@ def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
         example = "### Option B: a window in each process\nNo round trip. Con: off by the number of workers."
         yield Flaw("options", found, f"at least {demands.options.floor}", example)
     yield from twins_among(options, Tree(setting.files), demands)
-    if _mentions(own, demands.recommendation_words, least=_ITEM) < demands.recommendations.floor:
+    if _recommendations(own, demands) < demands.recommendations.floor:
         needed = "one option recommended, with the reason"
         yield Flaw(
             "recommendation",
@@ -196,6 +193,13 @@ def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
         yield Flaw(
             "trade-offs", "no pros or cons", needed, "Pros: exact. Cons: one round trip for each request."
         )
+
+
+def _recommendations(own: Sequence[Passage], demands: Demands) -> int:
+    """Count the passages that recommend and say something more than that: which, and why."""
+    announcing = stems((*demands.recommendation_words, *demands.trade_off_words))
+    told = [text for text in _joined(own, announcing) if occurrences(text, demands.recommendation_words)]
+    return sum(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in told)
 
 
 def _plan(text: str, setting: Setting) -> tuple[Flaw, ...]:

@@ -38,7 +38,7 @@ class Passage(NamedTuple):
     """As it is written, code in backticks included, without comments."""
     numbered: bool = False
     level: int = 0
-    """Of a heading, its level; of an item, its depth."""
+    """Of a heading, its level; of an item, its depth; of a line, 1 inside an item or a quote."""
 
     @property
     def prose(self) -> str:
@@ -98,6 +98,29 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _SENTENCE.split(text) if part and part.strip())
 
 
+def numbered_items(found: Iterable[Passage]) -> list[str]:
+    """Take the numbered items, each with what stands under it."""
+    items: list[str] = []
+    opener: Passage | None = None
+    for passage in found:
+        if passage.numbered:
+            items.append(passage.text)
+            opener = passage
+        elif opener is not None and _is_under(opener, passage):
+            items[-1] += f"\n{passage.text}"
+        else:
+            opener = None
+    return items
+
+
+def _is_under(opener: Passage, passage: Passage) -> bool:
+    if opener.kind == "heading":
+        return passage.kind != "heading" or passage.level > opener.level
+    return passage.kind in ("item", "line") and passage.level > (
+        opener.level if passage.kind == "item" else 0
+    )
+
+
 def bold_names(found: Iterable[Passage]) -> Iterator[str]:
     """Give the lines that are nothing but a bold name: headings to everybody but a parser."""
     for passage in found:
@@ -116,7 +139,7 @@ def _of(block: Block) -> Iterator[Passage]:
     elif isinstance(block, Paragraph):
         for line in _COMMENT.sub(" ", block.text).split("\n"):
             number = _NUMBERED.match(line)
-            yield Passage("line", line[number.end() if number else 0 :], bool(number))
+            yield Passage("line", line[number.end() if number else 0 :], bool(number), int(block.nested))
     elif isinstance(block, Table):
         for row in block.rows:
             cells = (f"{name}: {text}" for name, text in zip(block.header, row.texts, strict=False) if text)

@@ -33,14 +33,19 @@ _MADE: Final = re.compile(
     re.IGNORECASE,
 )
 _ABSENT: Final = re.compile(
-    r"[`\"')\s]*(?:[(\[]?(?:new|neu|nouveau|nouvelle|nuevo|nueva|novo|新規|새)\b"
-    r"|(?:is|are|was|will be|would be)?\s*"
-    r"(?:not there|missing|absent|new|created|added|gone|to be)\b"
-    r"|(?:does|do|did)(?:\s+not|n't)\s+(?:yet\s+)?exist"
-    r"|fehlt|existiert nicht|anlegen|erstellen|ergänzen|n'existe pas|manque|no existe|falta"
-    r"|を?(?:作成|追加)|를? ?(?:추가|생성))",
+    r"[`\"')\]\s:,*–—-]*[(\[]?\s*(?:(?:new|create[sd]?|creating|introduced?|neu|nouveau|nouvelle|nuevo|nueva|novo)\b"
+    r"|(?:is|are|was|will be|would be)?\s*(?:not there|missing|absent|added|gone|to be)\b"
+    r"|(?:does|do|did)(?:\s+not|n't)\s+(?:yet\s+)?exist|fehlt|existiert nicht|anlegen|erstellen|ergänzen"
+    r"|n'existe pas|manque|no existe|falta|新規|新建|새|を?(?:作成|追加)|를? ?(?:추가|생성))",
     re.IGNORECASE,
 )
+_NEW: Final = r"(?:new|creat(?:e|es|ed|ing)|added|neue?n?|nouve(?:au|lle)s?|nuev[oa]s?|novos?)"
+_NEW_ROW: Final = re.compile(rf"\b{_NEW}\b|新規|新建|새", re.IGNORECASE)
+_NEW_FILES: Final = re.compile(
+    rf"\W*{_NEW}\W*|.*\b{_NEW}\b.*\b(?:files?|modules?|dateien|fichiers|archivos)\b.*|.*\bfiles?\b.*\b{_NEW}\b.*",
+    re.IGNORECASE,
+)
+_LABEL: Final = re.compile(r"\W*([^:`\n]{1,40}):")
 _EMPTY: Final = stems(
     ("relevant", "important", "related", "file", "module", "code", "change", "task", "look")
 )
@@ -80,33 +85,47 @@ def references_in(passages: Iterable[Passage], tree: Tree) -> References:
     """Look up every file that is named. An address, a pattern and a command's argument are no names."""
     there: dict[str, None] = {}
     missing: dict[str, bool] = {}
+    announced = False
     for passage in passages:
         text = _ADDRESS.sub(" ", passage.named)
+        label = _LABEL.match(text)
+        if passage.kind == "heading" or text.rstrip(" *_").endswith(":"):
+            announced = bool(_NEW_FILES.fullmatch(text))
+        is_new = bool(label and _NEW_FILES.fullmatch(label[1])) or (
+            announced and passage.kind in ("item", "row")
+        )
         for clause in [text] if passage.kind == "row" else _CLAUSE.split(text):
             for found in _PATH.finditer(clause):
-                path = found[1]
                 # What is outside the repository is not ours to look up.
-                if tree.find(path) is None and not path.startswith("/"):
-                    comes = _MADE.search(
-                        clause[max(0, found.start() - _NEAR) : found.start()]
-                    ) or _ABSENT.match(clause[found.end() :])
-                    missing[path] = missing.get(path, False) or bool(comes)
+                if tree.find(found[1]) is None and not found[1].startswith("/"):
+                    comes = is_new or _is_to_come(clause, found, is_row=passage.kind == "row")
+                    missing[found[1]] = missing.get(found[1], False) or comes
             there.update(dict.fromkeys(_named(clause, tree)))
     return References(tuple(there), tuple(path for path, comes in missing.items() if not comes))
+
+
+def _is_to_come(clause: str, path: re.Match[str], *, is_row: bool) -> bool:
+    """Tell whether a clause says of a path that it is made, or is not there."""
+    before = clause[max(0, path.start() - _NEAR) : path.start()]
+    said = _MADE.search(before) or _ABSENT.match(clause, path.end())
+    return bool(said or (is_row and _NEW_ROW.search(clause)))
 
 
 def files_told_about(passages: Iterable[Passage], tree: Tree) -> frozenset[str]:
     """Take the files about which something is said; one remark for every file is one remark."""
     told: set[str] = set()
     remarks: list[frozenset[str]] = []
+    headed: frozenset[str] = frozenset()
     for passage in passages:
         text = _ADDRESS.sub(" ", passage.text)
+        if passage.kind == "heading":
+            headed = frozenset(_named(text, tree))
         for part in [text] if passage.kind == "row" else sentences(text):
             named = frozenset(_named(part, tree))
             written = stems(_PATH.findall(part)) | stems(path.rsplit("/", 1)[-1] for path in named)
             remark = frozenset(meaningful(part)) - written - _EMPTY
-            if len(remark) >= 2 and named and not is_said_before(remark, remarks):
-                told |= named
+            if len(remark) >= 2 and (named or headed) and not is_said_before(remark, remarks):
+                told |= named | headed
                 remarks.append(remark)
     return frozenset(told)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’._/-][^\W_]+)*")
+_WORD: Final = re.compile(r"[^\W_]+(?:['’._/][^\W_]+)*")
 _NUMBER: Final = re.compile(r"^\W*(?:\d{1,3}[.):]\s+)?(?:\[.\]\s+)?")
 _CONTINUOUS: Final = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]+")
 """Scripts without spaces between words: pairs of their characters stand for words."""
@@ -33,6 +33,7 @@ _SAME: Final = {
     **dict.fromkeys(("chang", "modif", "modify", "alter", "updat"), "change"),
     **dict.fromkeys(("remov", "delet", "drop", "eliminat"), "remove"),
     **dict.fromkeys(("call", "invok"), "call"),
+    **dict.fromkeys(("exact", "precis", "accurat"), "exact"),
 }
 _PLACEHOLDER: Final = re.compile(
     r"(?:tbd|tba|todo|fixme|xxx|wip|to be (?:determined|defined|decided|done|written|added|discussed|filled)|"
@@ -50,16 +51,20 @@ def normal(text: str) -> str:
     return " ".join(_WORD.findall(_NUMBER.sub("", text, count=1).casefold()))
 
 
-def meaningful(text: str) -> list[str]:
+def stemmed(text: str) -> list[str]:
     """List the stems of a text's meaningful words, in their order, repeated as they are."""
     found = []
     for word in _WORD.findall(text.casefold()):
         if _CONTINUOUS.search(word):
             found += _pairs(word)
         elif word not in _STOP and (len(word) > 1 or word.isdigit()):
-            stem = word if any(char in word for char in "./_") else _SUFFIX.sub("", word)
-            found.append(_SAME.get(stem, stem))
+            found.append(word if any(char in word for char in "./_") else _SUFFIX.sub("", word))
     return found
+
+
+def meaningful(text: str) -> list[str]:
+    """List the stems of a text with words of one meaning made one."""
+    return [_SAME.get(stem, stem) for stem in stemmed(text)]
 
 
 def _pairs(word: str) -> list[str]:
@@ -83,8 +88,8 @@ def says_something(text: str, *, least: int, besides: Collection[str] = ()) -> b
 
 
 def stems(words: Iterable[str]) -> frozenset[str]:
-    """Take the stems of some words, to leave them out elsewhere."""
-    return frozenset(stem for word in words for stem in meaningful(word))
+    """Take the stems of some words, to leave them out elsewhere; a phrase is not left out word by word."""
+    return frozenset(stem for word in words if " " not in word for stem in meaningful(word))
 
 
 def alike(one: Collection[str], other: Collection[str]) -> tuple[float, float]:
