@@ -53,7 +53,7 @@ _VARIANTS: Final = {
     **dict.fromkeys(("out of scope", "non-goals", "not in scope"), "Non-Scope"),
     **dict.fromkeys(("risks & mitigations", "risks and mitigations"), "Risks"),
     "questions": "Open Questions",
-    "implementation phases": "Steps",
+    **dict.fromkeys(("implementation phases", "implementation steps", "implementation plan"), "Steps"),
 }
 _TAIL: Final = re.compile(r"\s*(?:[:：(–—]|\s-\s).*", re.DOTALL)
 _LEAD: Final = re.compile(r"^[\d\W_]+")
