@@ -55,6 +55,10 @@ faults *args:
 simulate seeds="1000" first="0":
     python -m tests.simulator {{ seeds }} {{ first }}
 
+# SESSIONS of critique from seed FIRST on, by critics and authors of every character: what ends, is lost, is recognised
+critics sessions="1000" first="0":
+    python -m tests.lifecycle.critique {{ sessions }} {{ first }}
+
 # the corpus of lies and honest work against this installation: what is caught, missed, wrongly accused
 lies *args:
     asbuilt selftest lies {{ args }}

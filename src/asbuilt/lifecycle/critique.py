@@ -1,0 +1,348 @@
+"""Critique in rounds that come to an end. Pure: everything is folded from the rounds as they were handed in.
+
+The one rule: a material finding ends resolved by text that changed, carried into the plan, or waived by a
+person. Round 1 sets the bar. What a later round finds anew in text that has not changed keeps nobody from
+going on unless it is blocking: it is carried.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.lifecycle.anchors import alike, changed, changed_phases, follow, outline_of, words
+from asbuilt.lifecycle.findings import Kind, Level, PlanLine
+from asbuilt.lifecycle.flaws import Flaw
+from asbuilt.lifecycle.principles import perspective
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from asbuilt.lifecycle.anchors import Outline
+    from asbuilt.lifecycle.findings import Citation, Critique, Finding
+
+FLOOR: Final = 6
+"""So many principles have to be judged before a plan counts as judged."""
+_ALIKE: Final = 0.5
+_FAMILY: Final = {
+    Kind.MISSING: "gap",
+    Kind.VAGUE: "gap",
+    Kind.UNVERIFIABLE: "gap",
+    Kind.WRONG: "error",
+    Kind.CONTRADICTION: "error",
+    Kind.EXCESS: "excess",
+}
+"""Kinds that one critic takes for the other from round to round."""
+
+
+class Who(NamedTuple):
+    """Who wrote or judged something."""
+
+    agent: str
+    process: str
+
+
+class Round(NamedTuple):
+    """One critique of one revision."""
+
+    plan: str
+    author: Who
+    critic: Who
+    critique: Critique
+    agents: frozenset[str] = frozenset()
+    """Every agent that could have judged it."""
+
+
+class Waiver(NamedTuple):
+    """A person's word that a finding is accepted as it is, up to the level that it had."""
+
+    finding: str
+    by: str
+    reason: str
+    level: Level
+
+
+class State(StrEnum):
+    """What has become of a finding."""
+
+    OPEN = "open"
+    RESOLVED = "resolved"
+    LATE = "late"
+    """Found anew in text that had not changed: carried, and nobody waits for it."""
+    WAIVED = "waived"
+
+
+class Standing(NamedTuple):
+    """A finding through all rounds."""
+
+    id: str
+    """`F3`, in the order in which they were found."""
+    finding: Finding
+    """As it was said at its highest level, where it stands in the newest revision, with all evidence."""
+    said: tuple[str, ...]
+    """In every wording."""
+    raised: tuple[int, ...]
+    """The rounds that found it."""
+    state: State
+    by: tuple[Citation, ...] = ()
+    """What resolved it."""
+    why: str = ""
+    """Why it was waived, and by whom."""
+
+    @property
+    def is_carried(self) -> bool:
+        """Tell whether it has to go into the plan when no round is left."""
+        return self.state in (State.OPEN, State.LATE) and self.finding.is_material
+
+
+class AddedCheck(NamedTuple):
+    """A command that a phase is held to because of findings that nobody could settle."""
+
+    phase: str
+    command: str
+    findings: tuple[str, ...]
+
+
+class Additions(NamedTuple):
+    """What a plan has to carry of what was found and not resolved."""
+
+    checks: tuple[AddedCheck, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+class GoOn(NamedTuple):
+    """Another round is due, on a revision that answers what is open."""
+
+    open: tuple[Standing, ...]
+    unjudged: tuple[str, ...]
+    """Principles that nobody has judged, while too few are."""
+
+
+class Over(NamedTuple):
+    """There are no more rounds."""
+
+    is_agreed: bool
+    """Enough was judged, by somebody else than the author, and nothing material is open."""
+    additions: Additions
+
+
+class Part(NamedTuple):
+    """A stretch of a plan that a critic is shown, with the line it begins at."""
+
+    phase: str
+    line: int
+    text: str
+
+
+class Shown(NamedTuple):
+    """What the next round is shown, and nothing else."""
+
+    number: int
+    perspective: str
+    parts: tuple[Part, ...]
+    open: tuple[Standing, ...]
+
+
+def may_judge(critic: Who, authors: Collection[Who], agents: Collection[str] = ()) -> Flaw | None:
+    """Say why somebody cannot judge a plan; None when it can. Nobody passes what it has written a part of."""
+    example = "claude in a process of its own judges what codex wrote"
+    if critic.process in {author.process for author in authors}:
+        needed = "another process than the author's"
+        return Flaw("the critic", f"{critic.agent} in the process that wrote the plan", needed, example)
+    wrote = {author.agent for author in authors}
+    others = sorted(set(agents) - wrote)
+    if critic.agent in wrote and others:
+        return Flaw(
+            "the critic", f"{critic.agent}, which wrote the plan", f"one of {', '.join(others)}", example
+        )
+    return None
+
+
+def fold(rounds: Sequence[Round], waivers: Iterable[Waiver] = ()) -> tuple[Standing, ...]:
+    """Tell what has become of every finding. An author may find fault with its plan, and resolve nothing."""
+    known: list[Standing] = []
+    for number, one in enumerate(rounds, 1):
+        new = outline_of(one.plan)
+        fresh = None
+        if number > 1:
+            old = outline_of(rounds[number - 2].plan)
+            known, fresh = [_moved(standing, old, new) for standing in known], changed(old, new)
+        for finding in one.critique.findings:
+            is_bar = fresh is None or finding.level is Level.BLOCKING or _is_touched(finding, new, fresh)
+            at = _find(known, finding, number)
+            if at is None:
+                state = State.OPEN if is_bar else State.LATE
+                name = f"F{len(known) + 1}"
+                known.append(Standing(name, finding, (finding.text,), (number,), state))
+            else:
+                known[at] = _merged(known[at], finding, number, is_bar=is_bar)
+        _hear_answers(known, rounds[:number])
+    agents = {name for one in rounds for who in (one.author, one.critic) for name in who}
+    given = {waiver.finding: waiver for waiver in waivers if waiver.by not in agents}
+    return tuple(_waived(standing, given.get(standing.id)) for standing in known)
+
+
+def decide(
+    rounds: Sequence[Round],
+    *,
+    limit: int,
+    principles: Sequence[str],
+    floor: int = FLOOR,
+    waivers: Iterable[Waiver] = (),
+) -> GoOn | Over:
+    """Tell whether another round is due. Nobody has to find anything; somebody else has to have looked."""
+    standings = fold(rounds, waivers)
+    looked = (one.critique.judged for at, one in enumerate(rounds, 1) if _counts(rounds[:at]))
+    # The fullest of them, not all together: who judges two principles a round has never looked at the plan.
+    judged = max(looked, key=len, default=frozenset())
+    unjudged = tuple(name for name in principles if name not in judged)
+    is_judged = len(principles) - len(unjudged) >= min(floor, len(principles))
+    open_ = tuple(one for one in standings if one.state is State.OPEN and one.finding.is_material)
+    if (open_ or not is_judged) and len(rounds) < limit:
+        return GoOn(open_, () if is_judged else unjudged)
+    added = additions(standings, rounds[-1].plan if rounds else "", () if is_judged else unjudged)
+    return Over(is_judged and not open_, added)
+
+
+def show(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver] = ()) -> Shown:
+    """Choose what the next round sees: all of it once, then what has changed and what is open."""
+    number = len(rounds) + 1
+    new = outline_of(plan)
+    if not rounds:
+        return Shown(number, perspective(number), (Part("", 1, plan),), ())
+    old = outline_of(rounds[-1].plan)
+    standings = (_moved(standing, old, new) for standing in fold(rounds, waivers))
+    open_ = tuple(one for one in standings if one.state is State.OPEN)
+    parts = tuple(_part(new, phase) for phase in changed_phases(old, new))
+    return Shown(number, perspective(number), parts, open_)
+
+
+def additions(standings: Iterable[Standing], plan: str, unjudged: Sequence[str] = ()) -> Additions:
+    """Make checks and open questions of what is not settled: a check where a command is known for a phase."""
+    phases = outline_of(plan).titles
+    checks: dict[tuple[str, str], list[str]] = {}
+    questions: list[str] = []
+    for one in standings:
+        if not one.is_carried:
+            continue
+        anchor, command = one.finding.anchor, one.finding.check
+        if command and anchor.phase in phases:
+            checks.setdefault((anchor.phase, command), []).append(one.id)
+        else:
+            questions.append(_question(one))
+    if unjudged:
+        questions.append(f"Nobody but the author has judged {', '.join(unjudged)}: does the plan hold there?")
+    return Additions(
+        tuple(AddedCheck(phase, command, tuple(ids)) for (phase, command), ids in checks.items()),
+        tuple(questions),
+    )
+
+
+def _counts(rounds: Sequence[Round]) -> bool:
+    """Tell whether the last of some rounds was judged by somebody who may."""
+    newest = rounds[-1]
+    return may_judge(newest.critic, [one.author for one in rounds], newest.agents) is None
+
+
+def _moved(standing: Standing, old: Outline, new: Outline) -> Standing:
+    finding = standing.finding
+    return standing._replace(finding=finding._replace(anchor=follow(finding.anchor, old, new)))
+
+
+def _hear_answers(known: list[Standing], rounds: Sequence[Round]) -> None:
+    """Resolve what was answered with text that has changed since it was raised; what is raised now stays."""
+    newest = rounds[-1]
+    if not _counts(rounds):
+        return
+    resolved = {answer.finding: answer for answer in newest.critique.answers if answer.is_resolved}
+    new = outline_of(newest.plan)
+    for at, standing in enumerate(known):
+        answer = resolved.get(standing.id)
+        if answer is None or standing.state is not State.OPEN or len(rounds) in standing.raised:
+            continue
+        since = changed(outline_of(rounds[standing.raised[-1] - 1].plan), new)
+        pieces = (new.at(cited.line) for cited in answer.evidence if isinstance(cited, PlanLine))
+        if any(piece is not None and piece.line in since for piece in pieces):
+            known[at] = standing._replace(state=State.RESOLVED, by=answer.evidence)
+
+
+def _is_touched(finding: Finding, new: Outline, fresh: Collection[int]) -> bool:
+    """Tell whether a finding is about text that the newest revision has changed."""
+    anchor = finding.anchor
+    if anchor.file:
+        return any(anchor.file in piece.text for piece in new.pieces if piece.line in fresh)
+    inside = new.of(anchor.phase)
+    return any(piece.line in fresh for piece in inside if anchor.item in ("", piece.text))
+
+
+def _find(known: Sequence[Standing], finding: Finding, number: int) -> int | None:
+    """Find the standing that a finding is, however it is worded this time: the surest one."""
+    ranked = [(_likeness(one, finding, is_new=number not in one.raised), -at) for at, one in enumerate(known)]
+    rank, at = max(ranked, default=(0, 0))
+    return -at if rank else None
+
+
+def _likeness(standing: Standing, finding: Finding, *, is_new: bool) -> int:
+    """Rank how surely a finding is one that is known; 0 when it is another.
+
+    Its identity is principle, place and kind. From one round to the next a critic may take a kind for its
+    kin, and point beside what it speaks of; whoever tells two things apart in one critique means two.
+    """
+    before, here = standing.finding.anchor, finding.anchor
+    if standing.finding.principle != finding.principle or before.file != here.file:
+        return 0
+    is_kind = standing.finding.kind is finding.kind
+    is_kin = is_kind or (is_new and _FAMILY[standing.finding.kind] == _FAMILY[finding.kind])
+    if (before.phase, before.item) == (here.phase, here.item):
+        is_alike = is_new and any(alike(said, finding.text) >= _ALIKE for said in standing.said)
+        return 4 if is_kind else 3 if is_kin or is_alike else 0
+    if not is_new or not is_kin or before.phase != here.phase:
+        return 0
+    said = " ".join(standing.said)
+    is_meant = _shared(finding.text, before.item) > _shared(finding.text, here.item)
+    was_meant = _shared(said, here.item) > _shared(said, before.item)
+    return 2 if is_meant or was_meant else 0
+
+
+def _shared(said: str, item: str) -> int:
+    return len(words(said) & words(item))
+
+
+def _merged(standing: Standing, finding: Finding, number: int, *, is_bar: bool) -> Standing:
+    """Put what was said again to what is known: the higher level wins, and no word or evidence is lost."""
+    known = standing.finding
+    said = finding if finding.level > known.level else known
+    return standing._replace(
+        finding=said._replace(
+            # The place of an item is worth more than that of a phase.
+            anchor=finding.anchor if finding.anchor.item or not known.anchor.item else known.anchor,
+            kind=known.kind,
+            evidence=tuple(dict.fromkeys((*known.evidence, *finding.evidence))),
+            check=finding.check or known.check,
+        ),
+        said=tuple(dict.fromkeys((*standing.said, finding.text))),
+        raised=tuple(dict.fromkeys((*standing.raised, number))),
+        state=State.OPEN if is_bar or standing.state is State.OPEN else State.LATE,
+        by=(),
+    )
+
+
+def _waived(standing: Standing, waiver: Waiver | None) -> Standing:
+    if waiver is None or standing.finding.level > waiver.level or standing.state is State.RESOLVED:
+        return standing
+    return standing._replace(state=State.WAIVED, why=f"{waiver.reason} ({waiver.by})")
+
+
+def _question(standing: Standing) -> str:
+    anchor, finding = standing.finding.anchor, standing.finding
+    where = anchor.file or (f"phase {anchor.phase}" if anchor.phase else "the plan")
+    item = f", “{anchor.item}”" if anchor.item else ""
+    others = "".join(f" Also: {said}" for said in standing.said if said != finding.text)
+    return f"{standing.id} ({finding.principle}, {where}{item}): {finding.text}{others}"
+
+
+def _part(outline: Outline, phase: str) -> Part:
+    inside = outline.of(phase)
+    first = inside[0].line
+    after = next((one.line for one in outline.pieces if one.line > inside[-1].line), len(outline.lines) + 1)
+    return Part(phase, first, "\n".join(outline.lines[first - 1 : after - 1]))

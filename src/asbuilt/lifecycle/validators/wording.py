@@ -1,0 +1,135 @@
+"""Words and how alike they are. The one rule: a text is the set of its meaningful stems, in any order."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’._/][^\W_]+)*")
+_NUMBER: Final = re.compile(r"^\W*(?:\d{1,3}[.):]\s+)?(?:\[.\]\s+)?")
+_CONTINUOUS: Final = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]+")
+"""Scripts without spaces between words: pairs of their characters stand for words."""
+_SUFFIX: Final = re.compile(r"(?<=\w{4})(?:ations?|nesses|ness|ingly|ings?|edly|ed|ly|es|s|e)$|(?<=\w{3})s$")
+_SMALL: Final = """
+a an the and or but if of in on at by to for from with without as is are was were be been being it its
+this that these those there here we i you they them their our your he she his her which who what when
+where how than then so such not no nor do does did done has have had will would can could should may
+might must also only just very more most all any each every per one both either other into onto over
+under between up out about because since while through via
+der die das den dem des ein eine einen einem einer und oder ist sind war nicht kein keine mit ohne für
+von vom zu zum zur im am auf aus bei nach dass es sie er wir ihr le la les un une des du de et ou est
+sont ne pas que qui dans sur pour par avec sans el los las y o es son con sin para por en del al
+"""
+_STOP: Final = frozenset(_SMALL.split())
+_SAME: Final = {
+    **dict.fromkeys(("utilis", "utiliz", "employ", "leverag", "us", "using", "used", "use"), "use"),
+    **dict.fromkeys(("creat", "introduc", "implement", "build", "built", "writ", "add", "make"), "add"),
+    **dict.fromkeys(("sav", "stor", "persist", "keep", "kept", "hold", "held"), "keep"),
+    **dict.fromkeys(("simpl", "straightforward", "easy", "easi"), "simple"),
+    **dict.fromkeys(("fast", "quick", "speedy", "rapid"), "fast"),
+    **dict.fromkeys(("chang", "modif", "modify", "alter", "updat"), "change"),
+    **dict.fromkeys(("remov", "delet", "drop", "eliminat"), "remove"),
+    **dict.fromkeys(("call", "invok"), "call"),
+    **dict.fromkeys(("exact", "precis", "accurat"), "exact"),
+}
+_PLACEHOLDER: Final = re.compile(
+    r"(?:tbd|tba|todo|fixme|xxx|wip|to be (?:determined|defined|decided|done|written|added|discussed|filled)|"
+    r"coming soon|fill (?:this )?in|placeholder|lorem ipsum)\b.*"
+    r"|n/?a|see (?:above|below|draft|the draft)|same (?:as|like) (?:above|before|the draft|in the draft)"
+    r"|(?:as|like) (?:above|before|in the draft)|(?:unchanged|no changes?)(?: from the draft)?|later|"
+    r"noch offen|wird ergänzt|à définir|por definir|추후 작성|미정|未定|待定",
+    re.IGNORECASE | re.DOTALL,
+)
+_LABEL: Final = re.compile(r"[^:：.\n]{1,40}[:：]\s+")
+
+
+def normal(text: str) -> str:
+    """Put a sentence so that its copies are equal: lower case, words only, without a number in front."""
+    return " ".join(_WORD.findall(_NUMBER.sub("", text, count=1).casefold()))
+
+
+def stemmed(text: str) -> list[str]:
+    """List the stems of a text's meaningful words, in their order, repeated as they are."""
+    found = []
+    for word in _WORD.findall(text.casefold()):
+        if _CONTINUOUS.search(word):
+            found += _pairs(word)
+        elif word not in _STOP and (len(word) > 1 or word.isdigit()):
+            found.append(word if any(char in word for char in "./_") else _SUFFIX.sub("", word))
+    return found
+
+
+def meaningful(text: str) -> list[str]:
+    """List the stems of a text with words of one meaning made one."""
+    return [_SAME.get(stem, stem) for stem in stemmed(text)]
+
+
+def _pairs(word: str) -> list[str]:
+    runs = _CONTINUOUS.findall(word)
+    pairs = [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
+    return pairs + [rest for rest in _CONTINUOUS.split(word) if rest]
+
+
+def is_placeholder(text: str) -> bool:
+    """Tell whether a text only stands where another is to come, with or without a label in front."""
+    told = text.strip(" \t\n.()[]*_-–—…?!`>")
+    rest = _LABEL.sub("", told, count=1)
+    return not told or bool(_PLACEHOLDER.fullmatch(told) or _PLACEHOLDER.fullmatch(rest.strip(" *_()")))
+
+
+def says_something(text: str, *, least: int, besides: Collection[str] = ()) -> bool:
+    """Tell whether a text has so many meaningful words besides some that only announce."""
+    if is_placeholder(text):
+        return False
+    return len({word for word in meaningful(text) if word not in besides}) >= least
+
+
+def stems(words: Iterable[str]) -> frozenset[str]:
+    """Take the stems of some words, to leave them out elsewhere; a phrase is not left out word by word."""
+    return frozenset(stem for word in words if " " not in word for stem in meaningful(word))
+
+
+def alike(one: Collection[str], other: Collection[str]) -> tuple[float, float]:
+    """Measure two sets of stems: what they share of all, and what they share of the smaller."""
+    ours, theirs = frozenset(one), frozenset(other)
+    shared = len(ours & theirs)
+    if not shared:
+        return 0.0, 0.0
+    return shared / len(ours | theirs), shared / min(len(ours), len(theirs))
+
+
+def distinct(texts: Iterable[str]) -> list[str]:
+    """Keep the texts that say something other than those before them: rewording is no other text."""
+    kept: list[str] = []
+    said: list[frozenset[str]] = []
+    for text in texts:
+        words = frozenset(meaningful(text))
+        if not is_said_before(words, said):
+            kept.append(text)
+            said.append(words)
+    return kept
+
+
+def is_said_before(words: frozenset[str], said: Iterable[frozenset[str]]) -> bool:
+    """Tell whether these stems are mostly those of something that was said."""
+    for known in said:
+        of_all, of_smaller = alike(words, known)
+        if words == known or of_all >= 0.6 or (of_smaller >= 0.85 and min(len(words), len(known)) >= 4):
+            return True
+    return False
+
+
+def occurrences(sentence: str, words: Iterable[str]) -> frozenset[str]:
+    """Find which of the words a sentence holds; a long one may have an ending, a short one stands alone."""
+    folded = sentence.casefold()
+    return frozenset(word for word in words if _holds(folded, word))
+
+
+def _holds(folded: str, word: str) -> bool:
+    if _CONTINUOUS.search(word) or "가" <= word[0] <= "힣":
+        return word in folded
+    ends = r"(?!\w)" if len(word) <= 4 else ""
+    return re.search(rf"(?<!\w){re.escape(word)}{ends}", folded) is not None
