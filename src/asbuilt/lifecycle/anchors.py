@@ -23,9 +23,9 @@ _WORD: Final = re.compile(r"\w+")
 _SHORT: Final = 2
 _COMMON: Final = frozenset((
     "about", "and", "anything", "are", "but", "can", "cannot", "does", "for", "from", "has", "have", "here",
-    "into", "item", "its", "nobody", "not", "nothing", "one", "other", "out", "phase", "plan", "step", "still",
-    "than", "that", "the", "then", "there", "this", "two", "until", "was", "what", "when", "where", "which",
-    "while", "who", "why", "will", "with", "without", "would",
+    "into", "item", "its", "nobody", "not", "nothing", "one", "other", "out", "phase", "plan", "step",
+    "still", "than", "that", "the", "then", "there", "this", "two", "until", "was", "what", "when", "where",
+    "which", "while", "who", "why", "will", "with", "without", "would",
 ))  # fmt: skip
 """Words that say nothing of what is spoken of."""
 _SECTION: Final = 2
@@ -118,7 +118,7 @@ class Outline:
         return {phase: tuple(pieces) for phase, pieces in found.items()}
 
     def _weight(self, piece: Piece, spoken: frozenset[str]) -> float:
-        """Weigh the words that a piece shares with what was said: one that all of its phase has says little."""
+        """Weigh the words that a piece shares with what was said: one that all pieces have says little."""
         inside = [words(one.text) for one in self.of(piece.phase) if not one.is_heading]
         return sum(1 / sum(word in one for one in inside) for word in words(piece.text) & spoken)
 
