@@ -5,11 +5,11 @@ The one rule: a line number is only what people are shown; it is never what two 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.lifecycle.words import alike, words
 from asbuilt.plan.blocks import Fence, Heading, Item, Paragraph, Table, parse
 from asbuilt.plan.reader import read
 
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.plan.blocks import Block
     from asbuilt.plan.model import Plan
 
-_WORD: Final = re.compile(r"\w+")
-_SHORT: Final = 2
-_COMMON: Final = frozenset((
-    "about", "and", "anything", "are", "but", "can", "cannot", "does", "for", "from", "has", "have", "here",
-    "into", "item", "its", "nobody", "not", "nothing", "one", "other", "out", "phase", "plan", "step",
-    "still", "than", "that", "the", "then", "there", "this", "two", "until", "was", "what", "when", "where",
-    "which", "while", "who", "why", "will", "with", "without", "would",
-))  # fmt: skip
-"""Words that say nothing of what is spoken of."""
 _SECTION: Final = 2
 """The level of headings that divide what stands outside the phases."""
 _ALIKE: Final = 0.5
@@ -37,8 +28,6 @@ _MISPLACED: Final = 1.25
 """What they weigh against a line that was pointed at: more than one word that no other piece has."""
 _CLEAR: Final = 0.25
 """By how much one piece is meant more than any other."""
-_SHARED: Final = 2
-"""So many words at least two texts have in common before one counts as the other, written anew."""
 
 
 class Anchor(NamedTuple):
@@ -120,27 +109,13 @@ class Outline:
     def _weight(self, piece: Piece, spoken: frozenset[str]) -> float:
         """Weigh the words that a piece shares with what was said: one that all pieces have says little."""
         inside = [words(one.text) for one in self.of(piece.phase) if not one.is_heading]
-        return sum(1 / sum(word in one for one in inside) for word in words(piece.text) & spoken)
+        return sum(1 / sum(word in one for one in inside) for word in sorted(words(piece.text) & spoken))
 
 
 @lru_cache(maxsize=64)
 def outline_of(text: str) -> Outline:
     """Read a revision into pieces."""
     return Outline(text)
-
-
-@lru_cache(maxsize=4_096)
-def words(text: str) -> frozenset[str]:
-    """Give the words of a text by which it is compared: no short ones, no plurals."""
-    found = (word for word in _WORD.findall(text.casefold()) if len(word) > _SHORT)
-    return frozenset(word.removesuffix("s") for word in found if word not in _COMMON)
-
-
-def alike(one: str, other: str) -> float:
-    """Tell which share of the shorter text's words the other has too; 0 for too little to go by."""
-    first, second = words(one), words(other)
-    shared = len(first & second)
-    return shared / min(len(first), len(second)) if shared >= _SHARED else 0.0
 
 
 def follow(anchor: Anchor, old: Outline, new: Outline) -> Anchor:

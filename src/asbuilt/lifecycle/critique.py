@@ -10,10 +10,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.anchors import alike, changed, changed_phases, follow, outline_of, words
+from asbuilt.lifecycle.anchors import changed, changed_phases, follow, outline_of
 from asbuilt.lifecycle.findings import Kind, Level, PlanLine
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.principles import perspective
+from asbuilt.lifecycle.words import alike, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
