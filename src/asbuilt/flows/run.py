@@ -213,10 +213,15 @@ def end(session: Session, run: Run, state: str, reason: str) -> None:
     """Write down that a run is over, keep what it teaches, and let go of its plan."""
     say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
     runs.set_state(session, run, state)
-    told = ((event.kind, event.data) for event in whole_history(session, run.address))
-    learnt = lessons_of_run(run.run, slug=str(run.options["slug"]), plan=run.plan, events=told)
-    memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
+    _learn(session, run)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
+
+
+def _learn(session: Session, run: Run) -> None:
+    told = ((event.kind, event.data) for event in whole_history(session, run.address))
+    slug = str(run.options.get("slug", run.plan))
+    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, events=told)
+    memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
 
 
 def _found(session: Session, segment: Segment) -> Run:
