@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.plan.blocks import Fence, Heading, Item, Paragraph
+from asbuilt.plan.sections import TRANSLATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ Part = Literal[
 _PARTS: Final[dict[str, Part]] = {
     **dict.fromkeys(("work items", "tasks", "steps", "todo", "to do", "task list", "implementation steps"),
     "work"),
+    **dict.fromkeys(TRANSLATIONS["Steps"], "work"),
     **dict.fromkeys(
         ("acceptance criteria", "success criteria", "done when", "definition of done", "acceptance",
         "exit criteria"),
@@ -33,6 +35,7 @@ _PARTS: Final[dict[str, Part]] = {
         ),
         "verify",
     ),
+    **dict.fromkeys(TRANSLATIONS["Verification"], "verify"),
     "validation commands": "commands",
     "verification commands": "commands",
     **dict.fromkeys(("dependencies", "depends on", "dependency", "prerequisites", "blocked by"),

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.plan.blocks import Heading, Item, Paragraph
+from asbuilt.plan.sections import TRANSLATIONS
 from asbuilt.plan.source import Span
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _STEPS: Final = frozenset(
         "implementation steps",
         "implementation plan",
         "approach",
+        *TRANSLATIONS["Steps"],
     }
 )
 _TITLE: Final = 60

@@ -19,6 +19,7 @@ from asbuilt.plan.model import Count, Format, Phase, Plan, Spot, Status
 from asbuilt.plan.names import slugify
 from asbuilt.plan.outline import clean_title, heading_spot
 from asbuilt.plan.phases import read_phase, status_from_boxes
+from asbuilt.plan.sections import SECTIONS, sections_in
 from asbuilt.plan.source import Source, Span, digest
 from asbuilt.plan.statuses import read_commit, read_status, stated_commit
 from asbuilt.plan.surfaces import touches_ui
@@ -33,15 +34,6 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Box, Check, Problem
     from asbuilt.plan.phases import Facts
 
-SECTIONS: Final = ("Goal", "Scope", "Non-Scope", "Steps", "Verification", "Risks", "Open Questions")
-_VARIANTS: Final = {
-    **{name.casefold(): name for name in SECTIONS},
-    **dict.fromkeys(("goals", "objective", "objectives", "overview"), "Goal"),
-    **dict.fromkeys(("non scope", "out of scope", "non-goals", "not in scope"), "Non-Scope"),
-    **dict.fromkeys(("risk", "risks & mitigations", "risks and mitigations"), "Risks"),
-    **dict.fromkeys(("open question", "questions"), "Open Questions"),
-    "implementation phases": "Steps",
-}
 _DOCUMENT: Final = re.compile(r"(?<![\w/.-])[\w./-]+\.md\b", re.IGNORECASE)
 _PROGRESS: Final = re.compile(r"\bprogress\b[^.\n]*$", re.IGNORECASE)
 _PROGRESS_NAME: Final = re.compile(r"(?:progress|status|tracker)[\w-]*\.md$", re.IGNORECASE)
@@ -249,8 +241,8 @@ def _companion(loose: Iterable[Block]) -> str | None:
 
 def _sections(headings: Iterable[Heading]) -> tuple[str, ...]:
     present: set[str] = set()
-    for name in dict.fromkeys(heading.text.strip(" :*_#").casefold() for heading in headings):
-        present.update(_VARIANTS.get(part.strip(), "") for part in (name, *re.split(r"&|\band\b", name)))
-        if part_of(name) == "verify":
+    for name in dict.fromkeys(heading.text for heading in headings):
+        present |= sections_in(name)
+        if part_of(name.strip(" :*_#")) == "verify":
             present.add("Verification")
     return tuple(name for name in SECTIONS if name in present)
