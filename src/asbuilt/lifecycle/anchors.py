@@ -14,7 +14,7 @@ from asbuilt.plan.blocks import Fence, Heading, Item, Paragraph, Table, parse
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from asbuilt.plan.blocks import Block
     from asbuilt.plan.model import Plan
@@ -60,10 +60,12 @@ class Outline:
     """The pieces of one revision, in order."""
 
     def __init__(self, text: str) -> None:
-        plan = read(text.encode("utf-8", "surrogateescape"))
-        self.lines: Sequence[str] = plan.source.lines
-        self.titles = {phase.id: phase.title for phase in plan.phases}
-        self.pieces = tuple(_pieces(plan))
+        self.plan = read(text.encode("utf-8", "surrogateescape"))
+        self.lines: Sequence[str] = self.plan.source.lines
+        self.titles = {phase.id: phase.title for phase in self.plan.phases}
+        blocks = parse(self.lines, self.plan.front.after)
+        self.headings = tuple(block for block in blocks if isinstance(block, Heading))
+        self.pieces = tuple(_pieces(self.plan, blocks))
         self._starts = [piece.line for piece in self.pieces]
 
     def at(self, line: int) -> Piece | None:
@@ -158,10 +160,10 @@ def _phase(phase: str, old: Outline, new: Outline) -> str:
     return next((known for known, name in new.titles.items() if name == title), phase)
 
 
-def _pieces(plan: Plan) -> Iterator[Piece]:
+def _pieces(plan: Plan, blocks: Iterable[Block]) -> Iterator[Piece]:
     owner = {line: phase.id for phase in plan.phases for line in range(phase.lines[0], phase.lines[1] + 1)}
     section = ""
-    for block in parse(plan.source.lines, plan.front.after):
+    for block in blocks:
         if isinstance(block, Heading) and block.level <= _SECTION:
             section = block.text.strip().casefold()
         for line, text in _texts(block):

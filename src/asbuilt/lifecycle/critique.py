@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.lifecycle.additions import additions
 from asbuilt.lifecycle.anchors import changed, changed_phases, follow, outline_of
 from asbuilt.lifecycle.findings import Kind, Level, PlanLine
 from asbuilt.lifecycle.flaws import Flaw
@@ -19,6 +20,7 @@ from asbuilt.lifecycle.words import alike, words
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from asbuilt.lifecycle.additions import Additions
     from asbuilt.lifecycle.anchors import Outline
     from asbuilt.lifecycle.findings import Citation, Critique, Finding
 
@@ -94,21 +96,6 @@ class Standing(NamedTuple):
     def is_carried(self) -> bool:
         """Tell whether it has to go into the plan when no round is left."""
         return self.state in (State.OPEN, State.LATE) and self.finding.is_material
-
-
-class AddedCheck(NamedTuple):
-    """A command that a phase is held to because of findings that nobody could settle."""
-
-    phase: str
-    command: str
-    findings: tuple[str, ...]
-
-
-class Additions(NamedTuple):
-    """What a plan has to carry of what was found and not resolved."""
-
-    checks: tuple[AddedCheck, ...] = ()
-    questions: tuple[str, ...] = ()
 
 
 class GoOn(NamedTuple):
@@ -218,27 +205,6 @@ def show(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver] = ()) -> 
     return Shown(number, perspective(number), parts, open_)
 
 
-def additions(standings: Iterable[Standing], plan: str, unjudged: Sequence[str] = ()) -> Additions:
-    """Make checks and open questions of what is not settled: a check where a command is known for a phase."""
-    phases = outline_of(plan).titles
-    checks: dict[tuple[str, str], list[str]] = {}
-    questions: list[str] = []
-    for one in standings:
-        if not one.is_carried:
-            continue
-        anchor, command = one.finding.anchor, one.finding.check
-        if command and anchor.phase in phases:
-            checks.setdefault((anchor.phase, command), []).append(one.id)
-        else:
-            questions.append(_question(one))
-    if unjudged:
-        questions.append(f"Nobody but the author has judged {', '.join(unjudged)}: does the plan hold there?")
-    return Additions(
-        tuple(AddedCheck(phase, command, tuple(ids)) for (phase, command), ids in checks.items()),
-        tuple(questions),
-    )
-
-
 def _counts(rounds: Sequence[Round]) -> bool:
     """Tell whether the last of some rounds was judged by somebody who may."""
     newest = rounds[-1]
@@ -332,14 +298,6 @@ def _waived(standing: Standing, waiver: Waiver | None) -> Standing:
     if waiver is None or standing.finding.level > waiver.level or standing.state is State.RESOLVED:
         return standing
     return standing._replace(state=State.WAIVED, why=f"{waiver.reason} ({waiver.by})")
-
-
-def _question(standing: Standing) -> str:
-    anchor, finding = standing.finding.anchor, standing.finding
-    where = anchor.file or (f"phase {anchor.phase}" if anchor.phase else "the plan")
-    item = f", “{anchor.item}”" if anchor.item else ""
-    others = "".join(f" Also: {said}" for said in standing.said if said != finding.text)
-    return f"{standing.id} ({finding.principle}, {where}{item}): {finding.text}{others}"
 
 
 def _part(outline: Outline, phase: str) -> Part:

@@ -4,10 +4,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from asbuilt.lifecycle.additions import AddedCheck, Additions, with_additions
 from asbuilt.lifecycle.anchors import outline_of
 from asbuilt.lifecycle.critique import (
-    AddedCheck,
-    Additions,
     GoOn,
     Over,
     Round,
@@ -30,6 +29,7 @@ from asbuilt.lifecycle.findings import (
     Outcome,
     PlanLine,
 )
+from asbuilt.plan.reader import read
 from tests.lifecycle.critique.test_reading import PLAN
 
 AUTHOR, CRITIC = Who("claude", "p1"), Who("codex", "p2")
@@ -256,3 +256,61 @@ def test_round_one_sees_the_plan_and_later_ones_what_changed_and_what_is_open() 
 def test_a_phase_that_lost_a_line_has_changed() -> None:
     shorter = PLAN.replace("- [ ] Cover it with tests\n", "")
     assert [part.phase for part in show([_round(PLAN, _judged())], shorter).parts] == ["1"]
+
+
+def _checks(plan: str) -> dict[str, list[str]]:
+    return {phase.id: [one.command for one in phase.checks] for phase in read(plan.encode()).phases}
+
+
+def test_what_is_carried_stands_in_the_plan_and_all_else_is_as_it_was() -> None:
+    added = Additions(
+        (AddedCheck("1", "pytest -q a.py", ("F1",)), AddedCheck("2", "make lint", ("F2",))), ("F3: who?",)
+    )
+    written = with_additions(PLAN, added)
+    assert written == PLAN.replace(
+        "- [ ] Cover it with tests\n",
+        "- [ ] Cover it with tests\n\n### Verification\n\n- `pytest -q a.py`\n",
+    ).replace("test_client.py`\n", "test_client.py`\n- `make lint`\n").replace("None.\n", "- F3: who?\n")
+    assert _checks(written) == {"1": ["pytest -q a.py"], "2": ["pytest -q tests/test_client.py", "make lint"]}
+    assert with_additions(written, Additions(added.checks)) == written
+
+
+@pytest.mark.parametrize(
+    ("plan", "written"),
+    [
+        ("# A\r\n\r\nwords", "# A\r\n\r\nwords\r\n\r\n## Open Questions\r\n\r\n- why?\r\n"),
+        ("# A\n## Questions\n\n- how?\n\n## Risks\n", "# A\n## Questions\n\n- how?\n- why?\n\n## Risks\n"),
+        ("# A\n## Offene Fragen\n", "# A\n## Offene Fragen\n\n- why?\n"),
+        ("\ufeff# A\n## Open Questions\nn/a\n", "\ufeff# A\n## Open Questions\n- why?\n"),
+    ],
+)
+def test_a_question_is_put_where_questions_are(plan: str, written: str) -> None:
+    assert with_additions(plan, Additions(questions=("why?",))) == written
+
+
+def test_the_last_phase_keeps_its_checks_where_questions_begin() -> None:
+    plan = "# A\n\n## Phase 1: B\n\n- [ ] c"
+    added = Additions((AddedCheck("1", "make x", ("F1",)), AddedCheck("1", "make y", ("F2",))), ("why?",))
+    assert with_additions(plan, added) == (
+        f"{plan}\n\n### Verification\n\n- `make x`\n- `make y`\n\n## Open Questions\n\n- why?\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["(", "README.md"])
+def test_a_command_that_no_reader_would_run_is_asked_about(command: str) -> None:
+    added = _over(_round(PLAN, _judged(_found(PLAN, check=command)))).additions
+    question = "F1 (P4, phase 2, “Client uses RetryPolicy”): No word on failure of Client uses."
+    assert added == Additions(questions=(question,))
+
+
+def test_a_checklist_carries_what_its_groups_can_be_held_to() -> None:
+    plan = "# A\n\n## Prepare\n\n- [ ] one\n- [ ] two\n"
+    added = _over(_round(plan, _judged(_found(plan, "two", check="pytest -q")))).additions
+    assert added == Additions((AddedCheck("prepare", "pytest -q", ("F1",)),))
+    assert _checks(with_additions(plan, added)) == {"prepare": ["pytest -q"]}
+
+
+def _over(*rounds: Round) -> Over:
+    end = decide(rounds, limit=1, principles=PRINCIPLES)
+    assert isinstance(end, Over)
+    return end
