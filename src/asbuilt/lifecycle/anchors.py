@@ -6,6 +6,7 @@ The one rule: a line number is only what people are shown; it is never what two 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -91,8 +92,11 @@ class Outline:
 
     def quoted(self, phase: str, quote: str) -> Piece | None:
         """Find the piece of a phase that a quotation is taken from, though not letter by letter."""
-        wanted = words(quote)
-        scored = [(len(wanted & words(one.text)), one) for one in self.of(phase)]
+        inside, plain, wanted = self.of(phase), " ".join(quote.casefold().split()), words(quote)
+        whole = next((one for one in inside if plain and plain in one.text.casefold()), None)
+        if whole is not None:
+            return whole
+        scored = [(len(wanted & words(one.text)), one) for one in inside]
         shared, found = max(scored, key=lambda pair: pair[0], default=(0, None))
         return found if wanted and shared >= len(wanted) * _ALIKE else None
 
@@ -108,10 +112,20 @@ class Outline:
             found.setdefault(piece.phase, []).append(piece)
         return {phase: tuple(pieces) for phase, pieces in found.items()}
 
+    @cached_property
+    def _often(self) -> dict[str, Counter[str]]:
+        """Count in how many pieces of each phase a word stands."""
+        found: dict[str, Counter[str]] = {}
+        for piece in self.pieces:
+            if not piece.is_heading:
+                found.setdefault(piece.phase, Counter()).update(words(piece.text))
+        return found
+
     def _weight(self, piece: Piece, spoken: frozenset[str]) -> float:
         """Weigh the words that a piece shares with what was said: one that all pieces have says little."""
-        inside = [words(one.text) for one in self.of(piece.phase) if not one.is_heading]
-        return sum(1 / sum(word in one for one in inside) for word in sorted(words(piece.text) & spoken))
+        often = self._often[piece.phase]
+        # In a fixed order: sums of fractions depend on it, and the order of a set on the process.
+        return sum(1 / often[word] for word in sorted(words(piece.text) & spoken))
 
 
 @lru_cache(maxsize=64)

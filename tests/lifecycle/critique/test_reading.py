@@ -147,6 +147,14 @@ def test_a_place_is_kept_by_phase_and_by_what_stands_there(at: dict[str, Any], i
     assert (anchor.phase, anchor.item) == ("2", item)
 
 
+def test_a_quote_is_found_in_a_script_without_spaces() -> None:
+    plan = "# 計画\n\n## Phase 1: 準備\n\n- [ ] 設定を読み込む\n- [ ] 再試行を追加する\n"
+    row = {**_fail(at={"phase": "1", "quote": "再試行を追加"}, evidence=[{"line": 6}])}
+    critique = read_critique(json.dumps(row), plan=plan, files=FILES)
+    assert isinstance(critique, Critique)
+    assert [one.anchor.item for one in critique.findings] == ["再試行を追加する"]
+
+
 def test_words_that_name_an_item_say_more_than_the_heading_that_was_pointed_at() -> None:
     said = "The give-up error does not say how many attempts were made."
     assert _one(_fail(at={"phase": "2"}, text=said)).anchor.item == "Give-up error names the file"

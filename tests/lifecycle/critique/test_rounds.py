@@ -13,6 +13,7 @@ from asbuilt.lifecycle.critique import (
     State,
     Waiver,
     Who,
+    carried,
     decide,
     fold,
     may_judge,
@@ -191,6 +192,13 @@ def test_when_the_rounds_are_used_up_what_is_open_becomes_checks_and_questions()
             (AddedCheck("2", command, ("F1", "F2")),),
             ("F3 (P4, phase 1, “Cover it with tests”): No word on failure of Cover it.",),
         ),
+    )
+
+
+def test_what_was_open_is_carried_into_a_revision_that_nobody_judges_any_more() -> None:
+    rounds = [_round(PLAN, _judged(_found(PLAN, check="pytest -q tests/test_give_up.py")))]
+    assert carried(rounds, EARLIER, principles=PRINCIPLES) == Additions(
+        (AddedCheck("3", "pytest -q tests/test_give_up.py", ("F1",)),)
     )
 
 
