@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(probe().level != "bwrap", reason="bubblewrap does not hold here")
 BECOMING = """\
 import sys
-from asbuilt.agents.planning_seat import become
+from asbuilt.agents.planning_seat import run
 from asbuilt.policy.ring import Request
 from asbuilt.agents.ring import runtime_folders
-become("bwrap", Request(chdir="/", readable=runtime_folders()), sys.argv[1:], terminal=True)
+sys.exit(run("bwrap", Request(chdir="/", readable=runtime_folders()), sys.argv[1:], terminal=True))
 """
 CONTROLLED = """\
 import fcntl, os, sys, termios

@@ -38,9 +38,9 @@ def test_bare_it_says_what_it_can_do_and_writes_nothing(asbuilt: Callable[..., s
         "exit 0\n--- stdout\n"
         "Put asbuilt into the agent that you use. Nothing goes into a repository.\n\n"
         "○ asbuilt init --claude    the gate, plans that survive /clear, four commands\n"
-        "○ asbuilt init --codex     four skills\n"
-        "○ asbuilt init --gemini    an extension with four commands\n"
-        "○ asbuilt init --opencode  four commands\n"
+        "○ asbuilt init --codex     four skills, as $asbuilt-status\n"
+        "○ asbuilt init --gemini    an extension: four commands, as /asbuilt:status\n"
+        "○ asbuilt init --opencode  four commands, as /asbuilt-status\n"
     )
     assert _files(home) == {}
 
@@ -50,7 +50,7 @@ def test_it_says_where_it_writes_and_what_changes(asbuilt: Callable[..., str], s
         "exit 0\n--- stdout\n"
         "✓ claude    ~/.local/share/asbuilt/claude   9 files written\n"
         "✓ settings  ~/.claude/settings.json   2 entries added, nothing else\n"
-        "Every conversation that starts from now on has it.\n"
+        "Conversations that start from now on have it, open ones after /reload-plugins.\n"
         "--- stderr\n"
         "Next: asbuilt doctor, which tries the gate\n"
     )
@@ -106,6 +106,12 @@ def test_settings_that_were_not_there_are_gone_again(asbuilt: Callable[..., str]
         "init", "--claude", "--remove"
     )
     assert _files(home) == {}
+
+
+def test_settings_for_the_user_alone_stay_so(asbuilt: Callable[..., str], settings: Path) -> None:
+    settings.chmod(0o600)
+    asbuilt("init", "--claude")
+    assert settings.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_link_stays_a_link(asbuilt: Callable[..., str], settings: Path) -> None:

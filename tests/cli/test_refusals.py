@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py {} asks for a waiver, and a waiver has a reason": "cli/test_waivers.py",
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",

@@ -59,6 +59,11 @@ class Conversation:
         return Path(folder_of(self.environ, key_of(self.environ)))
 
     @property
+    def state(self) -> Path:
+        """Where asbuilt keeps what it knows of this user."""
+        return self.folder.parent.parent
+
+    @property
     def hold(self) -> Hold | None:
         """Whether planning is held."""
         return hold_in(str(self.folder))

@@ -291,8 +291,9 @@ def test_in_a_folder_of_plans_a_new_plan_becomes_the_conversations_own(talk: Con
 
 def test_a_command_that_reads_runs_in_the_ring(talk: Conversation) -> None:
     given = {"command": "git log --oneline | head -3", "description": "history", "timeout": 5000}
-    look = f"{talk.folder}/look 'git log --oneline | head -3'"
+    look = f"{talk.state}/look 'git log --oneline | head -3'"
     assert talk.call("Bash", given) == rewritten({**given, "command": look})
+    assert os.access(talk.state / "look", os.X_OK)
     assert os.access(talk.folder / "look", os.X_OK)
 
 
@@ -356,11 +357,12 @@ def test_without_a_conversation_no_command_runs(talk: Conversation) -> None:
 
 def test_a_look_that_was_there_before_the_hold_is_not_trusted(talk: Conversation) -> None:
     talk.held(Hold(since=time.time() + 1))
-    look = talk.folder / "look"
-    look.write_text("#!/bin/sh\ntouch /tmp/owned\n")
-    look.chmod(0o700)
+    looks = [talk.folder / "look", talk.state / "look"]
+    for look in looks:
+        look.write_text("#!/bin/sh\ntouch /tmp/owned\n")
+        look.chmod(0o700)
     talk.call("Bash", {"command": "ls"})
-    assert look.read_text().startswith("#!/bin/sh\n# asbuilt: ")
+    assert [look.read_text()[:21] for look in looks] == ["#!/bin/sh\n# asbuilt: "] * 2
 
 
 def _asked(talk: Conversation, command: str) -> Said:
@@ -370,7 +372,7 @@ def _asked(talk: Conversation, command: str) -> Said:
 
 def test_nobody_is_asked_about_a_command_in_the_ring_and_about_all_others(talk: Conversation) -> None:
     allowed = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'
-    look = f"{talk.folder}/look"
+    look = f"{talk.state}/look"
     assert _asked(talk, f"{look} 'git log'") == SILENT
     talk.held(Hold())
     assert _asked(talk, f"{look} 'git log'") == Said(0, allowed, "")

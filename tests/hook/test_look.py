@@ -16,6 +16,7 @@ from asbuilt.agents.ring import probe
 from asbuilt.hook.look import made
 from asbuilt.policy.holding import Hold
 from asbuilt.session.look import place, wrapped
+from tests.contracts.attempts import until
 from tests.hook.calling import Conversation, Said
 from tests.live.stage import git
 
@@ -118,7 +119,7 @@ def test_there_is_no_network(talk: Conversation) -> None:
 def test_what_it_started_ends_with_it(talk: Conversation) -> None:
     name = f"{os.getpid()}{id(talk)}"
     assert look(talk, f"sleep 300.{name} > /dev/null 2>&1 & echo gone") == Said(0, "gone\n", "")
-    assert not any(name in _command_of(pid) for pid in Path("/proc").glob("[0-9]*"))
+    until(lambda: not any(name in _command_of(pid) for pid in Path("/proc").glob("[0-9]*")), seconds=60)
 
 
 def _command_of(process: Path) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.live.conversation import Place
 
-READY: Final = r"(mode|edits|permissions) on \(shift|\? for shortcuts"
+READY: Final = r"(mode|edits|permissions) on (\(shift|·)|\? for shortcuts"
 
 
 class Terminal:
@@ -79,6 +79,11 @@ class Terminal:
     def screen(self) -> str:
         """Look."""
         return self._tmux("capture-pane", "-p")
+
+    def mode(self) -> str:
+        """Read the permission mode from the last lines; empty: none is shown."""
+        found = re.findall(r"(\w[\w ]*) on (?:\(shift|·)", self.screen())
+        return found[-1] if found else ""
 
     def close(self) -> None:
         """Close the terminal over it."""

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asbuilt.errors import GATE_STOPPED
 from asbuilt.policy.planning import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
 from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.look import rule
 from tests.live.conversation import SCRIPT, Place, Talk
 from tests.live.stage import git
 from tests.live.starting import QUIET as QUIETLY
+from tests.live.terminal import Terminal
 from tests.model import Call, Say, answer
 
 if TYPE_CHECKING:
@@ -28,13 +31,15 @@ DONE = answer(Say("DONE"))
 KNOWN = QUIET | STARTS | {RUNS, *READS, *WRITES, *REFUSED}
 
 
+HOOKS = {
+    event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event))}]}] for event in ASKED
+}
+
+
 @pytest.fixture
 def place(room: Path, model: Model) -> Place:
     made = Place(room, model)
-    hooks = {
-        event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event))}]}] for event in ASKED
-    }
-    made.settle({"hooks": hooks, "useAutoModeDuringPlan": False})
+    made.settle({"hooks": HOOKS, "useAutoModeDuringPlan": False})
     return made
 
 
@@ -75,6 +80,17 @@ def test_planning_is_held_with_our_reasons_and_a_look_runs_in_the_ring(place: Pl
     assert tools - KNOWN == set(), "a tool of this version that no table names: read what it does, then say"
 
 
+def test_one_rule_lets_looks_run_where_auto_mode_works_during_planning(place: Place) -> None:
+    spared = rule(str(place.home / ".local" / "state" / "asbuilt"))
+    place.settle({"hooks": HOOKS, "permissions": {"allow": [spared]}})
+    _calls(place)
+    with Talk(place, "--permission-mode", "plan") as talk:
+        talk.say("plan it")
+    written, edited, looked = told(talk.said)
+    assert ("asbuilt: " in written, "asbuilt: " in edited, looked) == (True, True, "start")
+    assert git(place.shop, "status", "--short") == ""
+
+
 def test_a_conversation_that_does_not_plan_is_not_touched(place: Place) -> None:
     place.model.play(
         SCRIPT, answer(Call("Bash", {"command": "echo x > made.txt", "description": "make"})), DONE
@@ -85,7 +101,7 @@ def test_a_conversation_that_does_not_plan_is_not_touched(place: Place) -> None:
     assert not (place.home / ".local").exists()
 
 
-def _session(place: Place, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
+def _session(place: Place, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
     """Start it by `asbuilt session --plan`, as somebody whose claude asks nobody but its model."""
     programs = place.room / "programs"
     programs.mkdir()
@@ -103,10 +119,10 @@ def _session(place: Place, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
             "PATH": f"{programs}:{environment['PATH']}",
         },
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        capture_output=True,
         check=False,
     )
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
 
 
 FORM = ("--output-format", "stream-json", "--verbose", "plan it")
@@ -122,7 +138,7 @@ def test_a_session_is_held_by_the_gate_and_writes_its_plan(place: Place) -> None
         answer(Call("Write", {"file_path": plan, "content": "# Plan"})),
         DONE,
     )
-    code, lines = _session(place, *FORM)
+    code, lines, _ = _session(place, *FORM)
     written, looked, _ = told(lines)
     assert code == 0
     assert "asbuilt: planning is read-only and Write changes app.py." in written
@@ -145,9 +161,49 @@ def test_a_session_without_the_gate_is_held_by_the_kernel(place: Place) -> None:
     )
     before = (place.home / ".claude" / "settings.json").read_bytes()
     bypass = ("--permission-mode", "bypassPermissions")
-    code, lines = _session(place, *bypass, *FORM)
+    code, lines, _ = _session(place, *bypass, *FORM)
     assert code == 0
     assert [("EROFS" in one or "Read-only file system" in one) for one in told(lines)] == [True, True, True]
     assert "secret" not in " ".join(told(lines))
     assert git(place.shop, "status", "--short") == ""
     assert (place.home / ".claude" / "settings.json").read_bytes() == before
+
+
+def test_what_a_session_leaves_beside_a_login_is_told(place: Place) -> None:
+    """A login in a file is renewed beside itself, so its folder is writable; what was there is not."""
+    place.settle({"disableAllHooks": True})
+    own = place.home / ".claude"
+    (own / ".credentials.json").write_text("{}")
+    (own / "CLAUDE.md").write_text("Be kind.")
+    script = f"echo x > {own}/CLAUDE.md; mkdir {own}/hooks; echo x > {own}/hooks/later.sh"
+    place.model.play(SCRIPT, answer(Call("Bash", {"command": script, "description": "stay"})), DONE)
+    code, _, said = _session(place, "--permission-mode", "bypassPermissions", *FORM)
+    assert (own / "CLAUDE.md").read_text() == "Be kind."
+    assert code == GATE_STOPPED
+    assert f"hooks/later.sh in {own} changed while it planned" in " ".join(said.split())
+
+
+SHELL = '"$@"; echo STOPPED $?; read _; fg > /dev/null; echo ENDED $?; read _'
+
+
+@pytest.mark.long
+def test_a_session_has_the_persons_terminal(place: Place) -> None:
+    place.settle({"permissions": {"defaultMode": "default"}})
+    place.model.play(
+        SCRIPT,
+        answer(Call("Bash", {"command": "git log --format=said-%s | head -3", "description": "look"})),
+        DONE,
+    )
+    shell = ("bash", "--norc", "--noprofile", "-i", "-c", SHELL, "bash")
+    with Terminal(
+        place, before=(*shell, sys.executable, "-m", "asbuilt", "session", "--plan", "--")
+    ) as screen:
+        screen.type("plan it")
+        screen.sees("DONE")
+        assert "said-start" in str(place.model.requests(SCRIPT)[-1].body)
+        screen.press("C-z")
+        screen.sees("STOPPED 148")
+        screen.press("Enter")
+        screen.sees("plan mode on")
+        screen.type("/exit")
+        screen.sees("ENDED 0")

@@ -187,7 +187,7 @@ def test_the_end_of_a_background_task_comes_as_a_prompt_in_tags(place: Place) ->
     assert [prompt.partition(">")[0] for prompt in prompts] == ["do it", "<task-notification"]
 
 
-def test_the_plan_file_stands_in_the_transcript_before_the_first_call(place: Place) -> None:
+def test_the_plan_file_stands_in_the_transcript_beside_the_first_call(place: Place) -> None:
     place.model.play(SCRIPT, PLANS, DONE)
     with Talk(place, *PLANNING, answer=_allow) as talk:
         talk.say("plan it")

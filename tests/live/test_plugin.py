@@ -27,6 +27,8 @@ pytestmark = pytest.mark.live
 
 GIVEN = r"{{re:create your plan at (\S+\.md)}}"
 """The plan file that Claude Code names."""
+WORST = ('"matchers"', "disable-model-invokation:")
+"""Slips that would leave the gate unasked, or let a model approve."""
 PASSED = "✔ Validation passed"
 SETTINGS = b'{\r\n\t"model" : "opus",\r\n\t"permissions": {"defaultMode": "default"}\r\n}'
 
@@ -94,7 +96,13 @@ def test_claude_code_takes_the_plugin_for_valid(place: Place) -> None:
         assert said.endswith(PASSED), said
 
 
-@pytest.mark.parametrize("slip", PLANTED, ids=lambda slip: slip.after)
+@pytest.mark.parametrize(
+    "slip",
+    [
+        pytest.param(slip, id=slip.after, marks=() if slip.after in WORST else pytest.mark.long)
+        for slip in PLANTED
+    ],
+)
 def test_our_schema_sees_a_misspelt_word_that_claude_code_lets_pass(slip: Slip, place: Place) -> None:
     files = slip.made_in(source.read())
     folder = _written(place.room / "slip", files)
@@ -158,11 +166,11 @@ def test_a_person_begins_planning_and_looks_at_the_plan_with_one_command(place: 
             talk.say(said)
     assert (other.exists(), plan.read_text()) == (False, "# Login\n\nA goal.\n")
     begun, refused, empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
-    assert f"Enabled plan mode. Nothing changes but a plan in {place.shop}/plans." in _flat(begun)
+    assert "Enabled plan mode. Nothing changes but a plan in plans." in begun
     assert "ARGUMENTS: log people in" in begun
     assert "planning is read-only" in refused
     assert "No plan written yet." in empty
-    assert f"The plan is {plan}:\n\n# Login\n\nA goal.\n" in shown
+    assert "\nPlan: plans/login.md\n\n# Login\n\nA goal.\n" in shown
 
 
 def test_while_claude_code_plans_the_command_shows_its_plan(place: Place, model: Model) -> None:
@@ -180,7 +188,7 @@ def test_while_claude_code_plans_the_command_shows_its_plan(place: Place, model:
     empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
     assert "by plan mode." in _flat(empty)
     assert "No plan written yet." in empty
-    assert ":\n\n# Given\n" in shown
+    assert ".md\n\n# Given\n" in shown
 
 
 def _flat(text: str) -> str:
@@ -216,23 +224,33 @@ def _prompt(body: dict[str, Any]) -> str:
 
 
 @pytest.mark.long
-def test_gemini_lists_the_extension(room: Path, model: Model) -> None:
-    lodging = lodged("gemini", room / "home", model.url(SCRIPT))
-    _asbuilt(lodging, "init", "--gemini", cwd=room)
-    code, said = _said(lodging, "extensions", "list", cwd=room)
-    assert (code, "✓ asbuilt (" in said) == (0, True), said
-    _asbuilt(lodging, "init", "--gemini", "--remove", cwd=room)
-    assert "asbuilt" not in _said(lodging, "extensions", "list", cwd=room)[1]
+@pytest.mark.parametrize(
+    ("agent", "typed"),
+    [
+        ("gemini", ("-p", "/asbuilt:status rate-limit", "--approval-mode", "yolo")),
+        ("opencode", ("run", "--command", "asbuilt-status", "rate-limit")),
+    ],
+)
+def test_a_command_runs_ours_at_once_and_takes_what_was_typed(
+    agent: str, typed: tuple[str, ...], room: Path, model: Model
+) -> None:
+    lodging = lodged(agent, room / "home", model.url(SCRIPT))
+    _asbuilt(lodging, "init", f"--{agent}", cwd=room)
+    model.play(SCRIPT, answer(Say("shown")))
+    code, said = _said(lodging, *typed, cwd=room)
+    assert code == 0, said
+    (asked,) = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert f"asbuilt says:\n\n{_asbuilt(lodging, 'status', cwd=room)}" in asked
+    assert "rate-limit\n" in asked
 
 
 @pytest.mark.long
-def test_opencode_knows_the_commands(room: Path, model: Model) -> None:
-    lodging = lodged("opencode", room / "home", model.url(SCRIPT))
-    _asbuilt(lodging, "init", "--opencode", cwd=room)
-    code, said = _said(lodging, "debug", "config", cwd=room)
-    assert code == 0
-    known = json.loads(said[said.index("{") : said.rindex("}") + 1])["command"]
-    assert sorted(known) == ["asbuilt-approve", "asbuilt-plan", "asbuilt-run", "asbuilt-status"]
+def test_gemini_lists_the_extension_until_it_is_taken_away(room: Path, model: Model) -> None:
+    lodging = lodged("gemini", room / "home", model.url(SCRIPT))
+    _asbuilt(lodging, "init", "--gemini", cwd=room)
+    assert "✓ asbuilt (" in _said(lodging, "extensions", "list", cwd=room)[1]
+    _asbuilt(lodging, "init", "--gemini", "--remove", cwd=room)
+    assert "asbuilt" not in _said(lodging, "extensions", "list", cwd=room)[1]
 
 
 def test_codex_reads_a_skill_to_its_model_when_a_person_names_it_and_not_before(

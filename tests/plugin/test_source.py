@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from tests.plugin.planted import Slip
 
 HERE = Call(
-    asbuilt=("/opt/with space/asbuilt",), hook=lambda event: ("/opt/py thon", "-I", "/opt/main.py", event)
+    asbuilt=("/opt/with space/asbuilt",),
+    typed=("asbuilt",),
+    hook=lambda event: ("/opt/py thon", "-I", "/opt/main.py", event),
 )
 SKILLS = ["approve", "plan", "run", "status"]
 
@@ -63,10 +65,20 @@ def test_a_hook_is_called_from_the_root_and_quoted_for_a_shell() -> None:
     assert hooks["Stop"][0]["hooks"][0]["command"] == "'/opt/py thon' -I /opt/main.py Stop"
 
 
-def test_no_command_is_left_that_a_path_would_decide() -> None:
-    for text in rendering.claude(source.read(), HERE).values():
-        assert "`asbuilt " not in text
-        assert "(asbuilt " not in text
+def test_what_runs_without_a_question_is_called_from_the_root() -> None:
+    text = rendering.claude(source.read(), HERE)["skills/status/SKILL.md"]
+    assert "Bash('/opt/with space/asbuilt' status), " in text
+    assert "!`'/opt/with space/asbuilt' status`" in text
+    assert "!`asbuilt " not in text
+
+
+def test_what_the_agent_is_to_run_is_called_as_the_gate_knows_it() -> None:
+    text = rendering.claude(source.read(), HERE)["skills/status/SKILL.md"]
+    assert "Bash(asbuilt status:*)\n" in text
+    assert "\n`asbuilt status` with that name" in text
+    nowhere = rendering.claude(source.read(), HERE._replace(typed=HERE.asbuilt))["skills/status/SKILL.md"]
+    assert "Bash('/opt/with space/asbuilt' status:*)\n" in nowhere
+    assert "\n`'/opt/with space/asbuilt' status` with that name" in nowhere
 
 
 def test_the_planner_reads_and_leaves_the_memory_of_the_project_out() -> None:

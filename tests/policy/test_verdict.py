@@ -163,6 +163,23 @@ def test_any_line_of_shell_gets_an_answer(pieces: list[str]) -> None:
     assert refused(text) is None or refused(text) != ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat " + "*" * 3_000,
+        "cat " + "*a" * 1_500,
+        "rg x -g '" + "{a,b}" * 500 + "'",
+        "git log -- '" + "{" * 1_500 + "'",
+        "ls " + "{a,b}" * 20,
+        "awk '" + "(" * 3_000 + "'",
+        "sed '" + "{" * 3_000 + "'",
+        "cd a;" * 39 + "cat " + "x " * 1_000,
+    ],
+)
+def test_a_line_that_is_made_to_keep_it_busy_is_refused(text: str) -> None:
+    assert refused(text) is not None
+
+
 @pytest.mark.parametrize("text", ALLOWED)
 def test_what_the_properties_below_join_is_allowed(text: str) -> None:
     assert refused(text) is None

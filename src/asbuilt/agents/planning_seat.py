@@ -13,13 +13,16 @@ import json
 import os
 import platform
 import shutil
+import signal
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.claude_state import State
 from asbuilt.agents.ring import found_bubblewrap, settle, without_mounts
+from asbuilt.agents.sealing import digests
 from asbuilt.policy.kinds import KINDS
 from asbuilt.policy.ring import Request, bubblewrap, environment_in, passed
 from asbuilt.policy.terminal import MACHINES, terminal_filter
@@ -90,22 +93,43 @@ class PlanningSeat:
             homes=[self.home],
         )
 
+    def seals(self) -> dict[str, str]:
+        """Give a digest of all of the user's that would act at a later start.
+
+        A login in a file makes its folder writable, and what is not there yet cannot be mounted read-only.
+        """
+        return digests(self.state.login, KINDS["claude"].sealed) if self.state.own else {}
+
     def try_out(self, level: Level, request: Request) -> None:
         """Write where it must not be able to, in its own ring; raises `Unheld`."""
         asyncio.run(try_ring(level, request, (self.root, self.home, self.folder.parent)))
 
 
-def become(level: Level, request: Request, argv: Sequence[str], *, terminal: bool) -> NoReturn:
-    """Become the agent in its ring: the same process to whoever started us, exit code, terminal and all."""
-    environment = environment_in(request)
+def run(level: Level, request: Request, argv: Sequence[str], *, terminal: bool) -> int:
+    """Run the agent in its ring on the terminal of ours, and give its exit code.
+
+    Ctrl-C and Ctrl-Z reach it as they reach us, because we are one group to the terminal: the first is the
+    agent's alone to answer, and the second stops us together.
+    """
+    kept: tuple[int, ...] = ()
     if level == "bwrap":
+        kept = (_filter(),) if terminal else ()
         program = found_bubblewrap() or "bwrap"
-        held = bubblewrap(request, argv, program=program, filter_fd=_filter() if terminal else None)
+        held = bubblewrap(request, argv, program=program, filter_fd=kept[0] if kept else None)
         held[1:1] = _NOBODYS_ROOT if os.geteuid() == 0 else ()
     else:
         held = without_mounts(level, request, argv)
-        os.chdir(request.chdir)
-    os.execve(held[0], held, environment)  # noqa: S606  to become it is what this is for
+    # Not ignored: who is started would ignore them, too.
+    before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        with subprocess.Popen(  # noqa: S603  what the user asked for, held
+            held, env=environment_in(request), cwd=request.chdir, pass_fds=kept
+        ) as process:
+            code = process.wait()
+    finally:
+        for one, answer in before.items():
+            signal.signal(one, answer)
+    return 128 - code if code < 0 else code
 
 
 def can_share_a_terminal(level: Level) -> bool:

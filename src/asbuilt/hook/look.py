@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents.ring import found_bubblewrap, probe, settle, without_mounts
 from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import open_repository
+from asbuilt.policy.holding import HoldUnreadable
 from asbuilt.policy.look import by_argv, by_bubblewrap, git_environment
 from asbuilt.policy.ring import for_planning, passed, secrets
 from asbuilt.session.conversation import hold_in
@@ -65,10 +66,10 @@ def main(arguments: list[str]) -> int:
     """Make the script, then become it; without a command it is only made."""
     script, *command = arguments
     folder = os.path.dirname(script)
-    hold = hold_in(folder)
     try:
+        hold = hold_in(folder)
         text = made(hold.root if hold and hold.root else os.getcwd(), os.environ, probe().level)
-    except (AsbuiltError, OSError) as error:
+    except (AsbuiltError, HoldUnreadable, OSError) as error:
         sys.stderr.write(f"asbuilt: {error}\n")
         return NOT_RUN
     if text is None:

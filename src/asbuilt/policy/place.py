@@ -5,7 +5,13 @@ The one rule: a path is judged as it is written and as it resolves, from every f
 
 from __future__ import annotations
 
-from asbuilt.policy.secrets import aims_at_secret, holds_secrets, is_secret, is_secret_folder
+from asbuilt.policy.secrets import (
+    LONGEST_PATTERN,
+    aims_at_secret,
+    holds_secrets,
+    is_secret,
+    is_secret_folder,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +19,7 @@ if TYPE_CHECKING:
 
     from asbuilt.policy.lexer import Word
 
-_MOST_FOLDERS = 16
+_MOST_FOLDERS = 6
 
 
 class Refused(Exception):
@@ -33,7 +39,7 @@ def writes(why: str, allowed: str = "") -> Refused:
 class Place:
     """The folders in which the shell may stand now, and what is known of the machine."""
 
-    __slots__ = ("_exists", "_resolve", "folders", "home", "root")
+    __slots__ = ("_exists", "_resolve", "fed", "folders", "home", "root")
 
     def __init__(
         self,
@@ -45,6 +51,8 @@ class Place:
         exists: Callable[[str], bool] | None,
     ) -> None:
         self.folders = [_clean(cwd)]
+        self.fed: list[Word] = []
+        """The command whose output the one that is judged reads; empty: none."""
         self.home = _clean(home) if home.startswith("/") else ""
         self.root = _clean(root or cwd)
         self._resolve = resolve
@@ -55,6 +63,8 @@ class Place:
         for path in self._meanings(word.text):
             if is_secret(path, home=self.home, pattern=False):
                 raise Refused(f"{word.text} holds secrets, and no command of an agent reads those.")
+        if len(word.pattern) > LONGEST_PATTERN:
+            raise Refused("A pattern of file names is too long to be compared; name the files you need.")
         if word.pattern:
             for path in self._from_folders(word.pattern):
                 if is_secret(path, home=self.home, pattern=True):

@@ -37,16 +37,18 @@ _NAMES = frozenset((
     "kubeconfig",
     "service-account.json", "service_account.json", "master.key", ".bash_history",
     ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history", ".sh_history",
-    ".history", "oauth_creds.json", "passwords.txt",
+    ".history", "oauth_creds.json", "passwords.txt", "secret", "secrets", ".secret", ".secrets",
+    "credentials.csv", ".dockerconfigjson",
     "password.txt", "secrets.txt", "secret.txt", "token.txt", "terraform.tfvars", "vault.yml", "vault.yaml",
     ".terraformrc", ".flaskenv", ".pgservice.conf", ".pg_service.conf", ".esmtprc", ".msmtprc",
     ".fetchmailrc",
 ))
+_CONTAINED = ("service-account", "service_account", "serviceaccount", "-key.json", "_key.json", ".tfstate")
 _HIDDEN = (".env", ".envrc", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials")
 _ENDINGS = frozenset((
     "pem", "key", "p12", "pfx", "p8", "keystore", "jks", "kdbx", "kdb", "ppk", "env", "tfstate", "keytab",
     "gpg",
-    "ovpn", "pkcs12", "secret", "secrets", "agekey", "htpasswd",
+    "ovpn", "pkcs12", "secret", "secrets", "agekey", "htpasswd", "tfvars",
 ))
 _SHOWN = frozenset(("example", "sample", "template", "dist", "defaults", "default", "tmpl", "tpl", "pub",
 "md"))
@@ -72,6 +74,8 @@ _PROC = frozenset((
 ))
 _WHOLE = ("/", "/home", "/root", "/Users", "/etc", "/proc", "/dev", "/var", "/run", "/sys", "/mnt", "/media")
 # fmt: on
+LONGEST_PATTERN = 300
+"""Longer patterns are nobody's, and comparing them would take its time."""
 
 
 def is_secret(path: str, *, home: str, pattern: bool = False) -> bool:
@@ -112,18 +116,32 @@ def holds_secrets(path: str, *, home: str) -> bool:
 
 def aims_at_secret(name: str) -> bool:
     """Tell whether a filter of file names, such as grep's --include, picks out secrets."""
+    if name.count("{") > 2 or len(name) > LONGEST_PATTERN:
+        return True
     before, brace, rest = name.partition("{")
     inner, closed, after = rest.partition("}")
     if brace and closed:
         return any(aims_at_secret(f"{before}{one}{after}") for one in inner.split(","))
-    parts = [part for part in name.lower().lstrip("!").split("/") if part]
-    if not parts or not parts[-1].strip("*?."):
+    parts = [part for part in name.lower().split("/") if part]
+    whole = not parts or (not parts[-1].strip("*?.") and parts[-1][0] != ".")
+    if name.startswith("!") or whole:
         return False
     if any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True):
         return True
     # Unlike a shell's, a wildcard of a program's own may also stand for the dot at the start.
-    last = parts[-1]
-    return last[0] in "*?[" and any(_meet(f".{last.lstrip('*?')}", one) for one in _HIDDEN)
+    return any(_meet(form, one) for form in _dotted(parts[-1]) for one in _HIDDEN)
+
+
+def _dotted(name: str) -> tuple[str, ...]:
+    """Give what a pattern becomes where its first wildcard stands for a dot, or for what begins with one."""
+    if name.startswith("*"):
+        rest = name.lstrip("*")
+        return f".*{rest}", rest
+    if name.startswith("?"):
+        return (f".{name[1:]}",)
+    if name.startswith("["):
+        return (f".{name[name.find(']', 2) + 1 :]}",)
+    return ()
 
 
 def _system(lower: str, *, pattern: bool) -> tuple[str, ...]:
@@ -178,7 +196,7 @@ def _is_folder(part: str, *, pattern: bool) -> bool:
 def _is_name(parts: list[str], *, pattern: bool) -> bool:
     name = parts[-1]
     stem, dot, ending = name.rpartition(".")
-    if "secrets" in parts[:-1] and ending not in _SOURCE:
+    if ending not in _SOURCE and any(_meet(part, "secrets") for part in parts[:-1] if part.strip("*")):
         return True
     if pattern and _is_wild(name):
         if name.startswith(".") and _meet(name, ".env"):
@@ -188,6 +206,8 @@ def _is_name(parts: list[str], *, pattern: bool) -> bool:
         return (stem if dot else name).strip("*?") != "" and any(_meet(name, one) for one in _NAMES)
     if dot and ending in _SHOWN:
         return False
+    if ending not in _SOURCE and any(one in name for one in _CONTAINED):
+        return True
     if name in _NAMES or name.startswith((".env.", ".env-", ".env_")) or (dot and ending in _ENDINGS):
         return True
     return name.startswith(("ssh_host_", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa")) or name.endswith(

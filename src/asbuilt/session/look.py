@@ -1,9 +1,10 @@
-"""The `look` of a conversation: a small script that runs one command in the read-only ring.
+"""`look 'COMMAND'`: runs one command of a planning conversation in its read-only ring.
 
-At first it is a stub that has the real one made (`hook.look`) and goes on as that: the gate does not wait for
-a ring to be tried, and no command runs before one was.
+One script stands in the state folder, so that one permission rule can name it. It goes on as the script of
+the conversation, which is the ring. At first that is a stub that has the real one made (`hook.look`): the
+gate does not wait for a ring to be tried, and no command runs before one was.
 
-The one rule: a command gets into the script as one word, quoted, and is never read by another shell.
+The one rule: a command gets into the scripts as one word, quoted, and no other shell reads it.
 """
 
 from __future__ import annotations
@@ -12,32 +13,71 @@ import os
 import sys
 
 from asbuilt.policy.quoting import quoted
-from asbuilt.session.conversation import put
+from asbuilt.session.conversation import put, text_in
 
 NAME = "look"
 _OURS = 0o100700
+_FIRST = """\
+#!/bin/sh
+# asbuilt: runs one command of a planning conversation in its read-only ring.
+[ $# -eq 1 ] || exit 125
+text=$1
+key=$ASBUILT_CONVERSATION
+if [ -z "$key" ]; then
+    key=$CLAUDE_PID-0
+    if [ -r "/proc/$CLAUDE_PID/stat" ]; then
+        read -r line < "/proc/$CLAUDE_PID/stat"
+        set -- ${line##*) }
+        shift 19
+        key=$CLAUDE_PID-$1
+    fi
+fi
+exec "${0%/*}/conversations/$key/look" "$text"
+"""
 _STUB = """\
 #!/bin/sh
-# asbuilt: runs one command of this conversation in the read-only ring, which is tried first.
+# asbuilt: has the ring of this conversation tried and written down, and goes on in it.
 exec {python} -I -m asbuilt.hook.look "$0" "$@"
 """
 
 
 def wrapped(folder: str, text: str, *, since: float) -> str:
-    """Give the command that runs a text in the ring of a conversation."""
-    script = f"{folder}/{NAME}"
-    if not _was_changed_after(script, since):
+    """Give the command that runs a text in the ring of a conversation; planning is held there since then."""
+    state = _state(folder)
+    offer(state)
+    if not _was_changed_after(f"{folder}/{NAME}", since):
         # Before planning was held an agent could have changed it.
         place(folder, _STUB.format(python=quoted(sys.executable)))
-    return f"{quoted(script)} {quoted(text)}"
+    return f"{quoted(f'{state}/{NAME}')} {quoted(text)}"
 
 
 def is_wrapped(folder: str, command: str) -> bool:
-    """Tell whether a command is one that `wrapped` gave for this conversation, and nothing besides."""
-    start = f"{quoted(f'{folder}/{NAME}')} "
+    """Tell whether a command is one that `wrapped` gave for a conversation, and nothing besides."""
+    start = f"{quoted(f'{_state(folder)}/{NAME}')} "
     word = command[len(start) :]
     text = word[1:-1].replace("'\\''", "'") if word.startswith("'") else word
     return command.startswith(start) and quoted(text) == word
+
+
+def rule(state: str) -> str:
+    """Write the permission rule that spares a person, or a classifier, the question about it."""
+    return f"Bash({state}/{NAME} *)"
+
+
+def offer(state: str) -> None:
+    """Have the one script there, as we wrote it."""
+    if text_in(state, NAME) != _FIRST or os.lstat(f"{state}/{NAME}").st_mode != _OURS:
+        place(state, _FIRST)
+
+
+def place(folder: str, script: str) -> None:
+    """Put a script in place, whole."""
+    put(folder, NAME, script)
+    os.chmod(f"{folder}/{NAME}", _OURS & 0o777)
+
+
+def _state(folder: str) -> str:
+    return os.path.dirname(os.path.dirname(folder))
 
 
 def _was_changed_after(script: str, since: float) -> bool:
@@ -46,9 +86,3 @@ def _was_changed_after(script: str, since: float) -> bool:
     except FileNotFoundError:
         return False
     return about.st_ctime >= since and about.st_mode == _OURS
-
-
-def place(folder: str, script: str) -> None:
-    """Put a script in place, whole."""
-    put(folder, NAME, script)
-    os.chmod(f"{folder}/{NAME}", _OURS & 0o777)

@@ -16,6 +16,7 @@ from asbuilt.policy.holding import Hold
 from asbuilt.policy.planning import QUIET, READS, REFUSED, STARTS, WRITES
 from asbuilt.policy.shell import verdict
 from asbuilt.session.conversation import folder_of, keep_hold, key_of
+from asbuilt.session.look import is_wrapped
 from tests.attack.gate.mutants import made, seeded
 from tests.attack.gate.rows import read_rows
 
@@ -193,7 +194,7 @@ def _may_run(talk: Talk, data: bytes, changed: object) -> bool:
     if payload is None or payload["tool_name"] != "Bash" or not isinstance(changed, dict):
         return False
     same = {**payload["tool_input"], "command": changed.get("command")} == changed
-    return same and str(changed["command"]).startswith(f"{talk.folder}/look ") and _is_allowed(talk, payload)
+    return same and is_wrapped(str(talk.folder), str(changed["command"])) and _is_allowed(talk, payload)
 
 
 def _is_allowed(talk: Talk, payload: dict[str, Any]) -> bool:
@@ -250,7 +251,7 @@ def _mistyped(talk: Talk, draw: Draw) -> bytes:
 
 
 def _nested(talk: Talk, draw: Draw) -> bytes:
-    deep = 10 ** (1 + draw(4))
+    deep: int = 10 ** (1 + draw(4))
     start, end = (("[", "]"), ('{"a":', "}"))[draw(2)]
     inner = start * deep + ("1" if start != "[" else "") + end * (deep if draw(2) else 0)
     if draw(2):

@@ -41,6 +41,10 @@ def test_there_are_enough_rows_of_both_kinds_and_none_twice() -> None:
     assert len({row.cmd for row in ROWS}) == len(ROWS)
 
 
+def test_every_row_gets_an_answer(stage: Stage) -> None:
+    assert {type(_refused(stage, row.cmd)) for row in ROWS} <= {str, type(None)}
+
+
 def test_no_unsafe_row_is_allowed(stage: Stage) -> None:
     assert [row.cmd for row in ROWS if not row.safe and _refused(stage, row.cmd) is None] == []
 

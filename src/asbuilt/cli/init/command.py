@@ -65,7 +65,7 @@ def command(door: Door, *, remove: bool, dry_run: bool, **chosen: bool) -> int:
     if door.json:
         door.screen.emit_json({"schema": _SCHEMA, "dry_run": dry_run, "agents": told})
     elif not remove and not dry_run and any(seat.settings for seat in seats):
-        door.screen.answer("Every conversation that starts from now on has it.")
+        door.screen.answer("Conversations that start from now on have it, open ones after /reload-plugins.")
         next_command(door, "asbuilt doctor", ", which tries the gate")
     return DONE
 
@@ -125,7 +125,7 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
         *([f"{counted(len(placed.removed), 'file')} {would}removed"] if placed.removed else []),
         *([f"{len(placed.left)} left: somebody changed them"] if placed.left else []),
     ]
-    mark = symbols.note if placed.left else symbols.proven
+    mark = symbols.not_started if dry_run else symbols.note if placed.left else symbols.proven
     door.screen.answer(f"{mark} {seat.tool.name:<9} {folder}   {', '.join(parts) or 'nothing to change'}")
     if seat.settings is None or named is None:
         return
@@ -138,7 +138,8 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
         said = f"{would}written"
     else:
         said = f"2 entries {would}{'taken out' if named.kept is None else 'added'}, nothing else"
-    door.screen.answer(f"{symbols.proven} {'settings':<9} {name}   {said}")
+    mark = symbols.not_started if dry_run else symbols.proven
+    door.screen.answer(f"{mark} {'settings':<9} {name}   {said}")
     if dry_run:
         before, after = ((text or "").splitlines() for text in (named.before, named.after))
         for line in list(unified_diff(before, after, lineterm="", n=1))[2:]:

@@ -1,6 +1,6 @@
 """Make of the one source what each agent reads. Pure: the source and how asbuilt is called decide it all.
 
-The one rule: every command that is run for the user begins at the root, so that no PATH decides what it is.
+The one rule: what runs without a question begins at the root, so that no PATH decides what it is.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ MARKETPLACE: Final = "asbuilt"
 PLUGIN: Final = "asbuilt@asbuilt"
 HOOKS: Final = "hooks/hooks.json"
 _HOOK: Final = "asbuilt-hook "
-_CALLS: Final = ("`asbuilt ", "Bash(asbuilt ")
-"""How the source writes a command: in backticks, and where it says which ones may run unasked."""
+_UNASKED: Final = re.compile(r"(?<=!`)asbuilt (?=[^`]*`)|(?<=Bash\()asbuilt (?=[^():]*\))")
+"""A command that is run at once, and the rule that lets it."""
+_ASKED: Final = re.compile(r"(?<=`)asbuilt (?=[^`]*`)|(?<=Bash\()asbuilt (?=[^()]*:\*\))")
+"""A command that the agent is to run, and the rule for all that begin so."""
 _RUN_AT_ONCE: Final = re.compile(r"!`([^`]+)`")
 _OF_A_CONVERSATION: Final = "!`asbuilt session status`\n\n"
 """Only the hooks of Claude Code know of one."""
@@ -33,6 +35,9 @@ class Call(NamedTuple):
     """How this very asbuilt is started."""
 
     asbuilt: tuple[str, ...]
+    """From the root."""
+    typed: tuple[str, ...]
+    """By its name where a PATH finds just this one, as the gate knows it."""
     hook: Callable[[str], tuple[str, ...]]
     """By the name of an event."""
 
@@ -104,9 +109,8 @@ def _headed(head: Mapping[str, str], body: str) -> str:
 
 
 def _called(text: str, call: Call) -> str:
-    for written in _CALLS:
-        text = text.replace(written, f"{written.removesuffix('asbuilt ')}{shlex.join(call.asbuilt)} ")
-    return text
+    from_root, typed = (f"{shlex.join(argv)} " for argv in (call.asbuilt, call.typed))
+    return _ASKED.sub(lambda _: typed, _UNASKED.sub(lambda _: from_root, text))
 
 
 def _hooks(text: str, call: Call) -> str:

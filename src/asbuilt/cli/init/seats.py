@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.cli.init import source
@@ -17,7 +18,6 @@ from asbuilt.settings import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from asbuilt.cli.init.placing import Record
 
@@ -31,6 +31,8 @@ class Seat:
     keep: Path
     """Where the record is."""
     home: Path
+    path: str
+    """The user's PATH."""
     settings: Path | None
     """Claude Code's, in which the plugin is named."""
 
@@ -50,7 +52,7 @@ class Seat:
 
     def files(self) -> dict[Path, bytes]:
         """Render what belongs there."""
-        rendered = self.tool.render(source.read(), _call())
+        rendered = self.tool.render(source.read(), _call(self.path))
         return {self.folder / name: text.encode() for name, text in rendered.items()}
 
 
@@ -62,11 +64,14 @@ def seat_of(name: str, environ: Mapping[str, str]) -> Seat:
         top=tool.top(environ),
         keep=data_folder(environ) / f"{name}.json",
         home=home_of(environ),
+        path=environ.get("PATH", ""),
         settings=claude_settings(environ) if name == "claude" else None,
     )
 
 
-def _call() -> Call:
+def _call(path: str) -> Call:
     """Say how this very asbuilt is started, and its hook."""
     argv = program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable)
-    return Call(asbuilt=argv, hook=hook_argv)
+    found = shutil.which("asbuilt", path=path)
+    is_found = found is not None and Path(found).resolve() == Path(argv[0]).resolve()
+    return Call(asbuilt=argv, typed=("asbuilt",) if is_found else argv, hook=hook_argv)

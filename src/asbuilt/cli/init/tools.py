@@ -21,8 +21,6 @@ class Tool:
     title: str
     gets: str
     """What it is given, in a few words."""
-    typed: str
-    """How a person calls it there."""
     render: Callable[[Mapping[str, str], rendering.Call], dict[str, str]]
     top: Callable[[Mapping[str, str]], Path]
     """The folder in which ours are put; it is not ours itself."""
@@ -47,7 +45,6 @@ TOOLS: Final = {
             name="claude",
             title="Claude Code",
             gets="the gate, plans that survive /clear, four commands",
-            typed="/asbuilt:status",
             render=rendering.claude,
             top=data_folder,
             below="claude",
@@ -55,8 +52,7 @@ TOOLS: Final = {
         Tool(
             name="codex",
             title="Codex",
-            gets="four skills",
-            typed="$asbuilt-status",
+            gets="four skills, as $asbuilt-status",
             render=rendering.codex,
             top=lambda environ: Path(environ.get("CODEX_HOME") or home_of(environ) / ".codex") / "skills",
             below="",
@@ -64,8 +60,7 @@ TOOLS: Final = {
         Tool(
             name="gemini",
             title="Gemini",
-            gets="an extension with four commands",
-            typed="/asbuilt:status",
+            gets="an extension: four commands, as /asbuilt:status",
             render=rendering.gemini,
             top=lambda environ: home_of(environ) / ".gemini" / "extensions",
             below="asbuilt",
@@ -73,8 +68,7 @@ TOOLS: Final = {
         Tool(
             name="opencode",
             title="opencode",
-            gets="four commands",
-            typed="/asbuilt-status",
+            gets="four commands, as /asbuilt-status",
             render=rendering.opencode,
             top=lambda environ: user_place(environ).file.parent.parent / "opencode" / "commands",
             below="",

@@ -1,4 +1,4 @@
-"""`asbuilt session [--plan] -- claude …`: become the user's own agent, on the user's terminal.
+"""`asbuilt session [--plan] -- claude …`: start the user's own agent on the user's terminal.
 
 The one rule: with --plan nothing is started that was not just seen to be held.
 """
@@ -12,17 +12,19 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.canaries import Unheld
-from asbuilt.agents.planning_seat import PlanningSeat, become, can_share_a_terminal
+from asbuilt.agents.planning_seat import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.ring import probe
+from asbuilt.agents.sealing import differing
 from asbuilt.cli.plan.desk import desk_for
 from asbuilt.errors import GateStopped, NotFound, RingUnavailable, UsageWrong
 from asbuilt.policy.holding import Hold
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
 from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.look import offer, rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
 _EXAMPLE: Final = "asbuilt session --plan -- claude"
 
 
-def start(door: Door, agent: Sequence[str], *, plan: bool) -> NoReturn:
-    """Become the agent."""
+def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
+    """Start the agent, and give its exit code; without --plan it takes our place."""
     if not agent:
         raise UsageWrong(
             "no agent is named",
@@ -48,7 +50,7 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> NoReturn:
             why="It is started as you would start it yourself.",
             next_step="Install it, or write its path.",
         )
-    # The agent takes the place of this process, so it is named as its own hooks would name it.
+    # Without --plan the agent takes the place of this process: it is named as its own hooks would name it.
     key = key_of({"CLAUDE_PID": str(os.getpid())})
     known = {"ASBUILT_CONVERSATION": key, "ASBUILT_HOME": state_home(door.environ)}
     if not plan:
@@ -59,10 +61,10 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> NoReturn:
             why="Of no other agent is it known how to hold it at a terminal.",
             next_step=f"{_EXAMPLE}, or leave --plan out",
         )
-    _plan(door, program, agent[1:], key, known)
+    return _plan(door, program, agent[1:], key, known)
 
 
-def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> NoReturn:
+def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> int:
     desk = desk_for(door)
     level = _level(required=desk.settings.flag("ring.required"))
     repository = desk.library.repository
@@ -79,6 +81,8 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     )
     hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
     keep_hold(str(folder), hold)
+    state = state_home(door.environ)
+    offer(state)
     compile_hooks()
     seat.furnish()
     request = seat.request(known)
@@ -91,8 +95,16 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
             why="What was not refused just now is not believed to hold.",
             next_step="`asbuilt doctor` tries the ring and says what is in its way.",
         ) from unheld
-    argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), look=f"{folder}/look"))
-    become(level, request, argv, terminal=sys.stdin.isatty())
+    argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), looks=rule(state)))
+    before = seat.seals()
+    code = run(level, request, argv, terminal=sys.stdin.isatty())
+    if changed := differing(before, seat.seals()):
+        raise GateStopped(
+            f"{', '.join(changed)} in {seat.state.login} changed while it planned",
+            why="Claude Code would act on it at its next start, outside the ring.",
+            next_step="Look at it. If it was not you, put it back as it was.",
+        )
+    return code
 
 
 def _level(*, required: bool) -> Level:
@@ -113,7 +125,7 @@ def _level(*, required: bool) -> Level:
     return level
 
 
-def _planning(arguments: Sequence[str], *, plans: str, look: str) -> list[str]:
+def _planning(arguments: Sequence[str], *, plans: str, looks: str) -> list[str]:
     """Have Claude Code plan from its first turn, into the folder of plans, the gate before every call."""
     settings = {
         "hooks": {
@@ -121,7 +133,7 @@ def _planning(arguments: Sequence[str], *, plans: str, look: str) -> list[str]:
             for event in ASKED
         },
         # In plan mode nothing else spares the question, or the classifier, about what runs in the ring.
-        "permissions": {"allow": [f"Bash({look} *)"]},
+        "permissions": {"allow": [looks]},
         "plansDirectory": plans,
     }
     return ["--permission-mode", "plan", "--settings", json.dumps(settings), *arguments]

@@ -107,7 +107,7 @@ def _test(name: str, words: Sequence[Word]) -> None:
     if any(word.pattern for word in words):
         raise writes(f"{name} with a wildcard is not understood", f"{name} -e FILE")
     if name != "test":
-        if texts[-1:] != ["]" if name == "[" else "]]"]:
+        if texts[-1:] != ["]" if name == "[" else "]]"] or not words[-1].bare:
             raise writes(f"{name} is not closed")
         texts = texts[:-1]
     if not texts:
