@@ -1,8 +1,8 @@
 """`look 'COMMAND'`: runs one command of a planning conversation in its read-only ring.
 
 One script stands in the state folder, so that one permission rule can name it. It goes on as the script of
-the conversation, which is the ring. That is at first a stub that has the real one made (`hook.look`): the gate
-does not wait for a ring to be tried, and no command runs before one was.
+the conversation, which is the ring. At first that is a stub that has the real one made (`hook.look`): the
+gate does not wait for a ring to be tried, and no command runs before one was.
 
 The one rule: a command gets into the scripts as one word, quoted, and no other shell reads it.
 """
