@@ -207,6 +207,23 @@ def test_while_a_plan_is_written_its_place_is_kept_and_nothing_comes_back(talk: 
     assert told == f"rate-limit was not approved yet. Ask the user whether to go on with it. {FIRST}"
 
 
+def test_where_asbuilt_holds_planning_the_agent_is_reminded_and_told_of_the_end_once(talk: Talk) -> None:
+    talk.prompt("make a plan", mode="plan")
+    hold = json.loads((talk.folder / "hold").read_text())
+    (talk.folder / "hold").write_text(write({**hold, "by": "command"}))
+    assert talk.prompt("in its own plan mode it knows", mode="plan") == ""
+    told = [talk.prompt(str(number)).partition(" do not edit")[0] for number in range(7)]
+    full = "Plan mode is active. The person wants a plan, and nothing done yet:"
+    sparse = (
+        "Plan mode still active (see full instructions earlier in conversation). Read-only except plan file"
+        " (not written yet). Follow 5-phase workflow."
+    )
+    assert told == [full, "", "", "", "", sparse, ""]
+    (talk.folder / "hold").unlink()
+    assert talk.prompt("and now?") == "Plan mode is over: you can now implement."
+    assert talk.prompt("and now?") == ""
+
+
 def test_at_sixty_percent_a_finished_plan_and_no_plan_have_words_of_their_own(talk: Talk) -> None:
     talk.says(FULL)
     assert talk.stop() == (

@@ -47,9 +47,7 @@ def words(text: str) -> list[list[str]]:
         ("! grep -q x y", [["grep", "-q", "x", "y"]]),
         ("[[ -f a && -f b ]] && ls", [["[[", "-f", "a", "&&", "-f", "b", "]]"], ["ls"]]),
         ("echo 'né → ☃'", [["echo", "né → ☃"]]),
-        ("ls src/{a,b}.py {x,y}{1,2}", [["ls", "src/a.py", "src/b.py", "x1", "x2", "y1", "y2"]]),
-        ("ls {src,tests}/*.py", [["ls", "src/*.py", "tests/*.py"]]),
-        ('echo $? "$?"', [["echo", "0", "0"]]),
+        ("find . -exec ls {} +", [["find", ".", "-exec", "ls", "{}", "+"]]),
     ],
 )
 def test_what_is_plain_is_read(text: str, read: list[list[str]]) -> None:
@@ -97,14 +95,12 @@ def test_only_a_bare_wildcard_is_one(text: str, patterns: list[str]) -> None:
         "(ls)",
         "{ ls; }",
         "echo {a",
+        "echo {a,b}",
         "echo {1..3}",
-        "echo {a,{b,c}}",
-        "echo {a,b c}",
-        "echo x{,y}",
-        "echo {a,$x}",
-        "cat < {a,b}",
-        "ls > {/dev/null,x}",
-        "ls " + "{a,b}" * 6,
+        "echo x{}",
+        "echo {}x",
+        "echo x@{a,b}",
+        "echo $?",
         "echo a{b",
         "cat <<E\nE",
         "cat <<< x",
@@ -191,9 +187,7 @@ def test_the_shells_read_the_same_words(shell: str, line: str) -> None:
         (command,) = commands(text, home=HOME)
     except (Unreadable, ValueError):
         return
-    if command.inputs or "$?" in text or any(word.pattern for word in command.words):
-        return
-    if shell == "dash" and "{" in text:
+    if command.inputs or any(word.pattern for word in command.words):
         return
     script = f'p() {{ for one; do printf "<%s>" "$one"; done; }} 2>&1\n{text}\n'
     told = subprocess.run(

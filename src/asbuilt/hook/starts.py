@@ -16,7 +16,8 @@ from asbuilt.session.records import records
 from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.calls import Call, Held
+    from asbuilt.hook.calls import Call
+    from asbuilt.hook.keeping import Held
 
 
 def started(call: Call, held: Held) -> Answer | None:

@@ -12,10 +12,6 @@ MOST_COMMANDS = 40
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%^!]")
 _NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 _WILD = frozenset("*?[")
-_LISTED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,*")
-_HOLE = "\ue000"
-"""Where the words of a brace go; no text that is read holds one."""
-_MOST_FROM_BRACES = 32
 _QUOTES = frozenset("'\"")
 _ENDS = frozenset(" \t\n;|&<>")
 # A dollar sign before one of these is a dollar sign to every shell.
@@ -81,18 +77,6 @@ def commands(text: str, *, home: str) -> list[Command]:
     return _Reader(text, home).all()
 
 
-def _filled(word: Word, text: str) -> Word:
-    """Put one of a brace's words into the first hole."""
-    pattern = (word.pattern or word.text).replace(_HOLE, text, 1)
-    wild = not _WILD.isdisjoint(text) or bool(word.pattern)
-    return Word(
-        word.text.replace(_HOLE, text, 1),
-        bare=False,
-        pattern=pattern if wild else "",
-        leads=wild and pattern[:1] in _WILD,
-    )
-
-
 class _Reader:
     """Where the reading stands."""
 
@@ -100,8 +84,6 @@ class _Reader:
         self._text = text
         self._home = home
         self._at = 0
-        self._lists: list[list[str]] = []
-        """What stands in the braces of the word that is read."""
 
     def all(self) -> list[Command]:
         found: list[Command] = []
@@ -163,14 +145,13 @@ class _Reader:
                 continue
             if not character or character in ";|&\n":
                 break
-            words = self._words()
-            word = words[0]
+            word = self._word()
             if word.text == "!" and word.bare and not (command.words or command.negated):
                 if joined == "|":
                     raise Unreadable("readers differ about a ! behind |; put it before the first command")
                 command.negated = True
             else:
-                command.words += words
+                command.words.append(word)
         if not command.words and (command.inputs or command.negated):
             raise Unreadable("a command is missing")
         return command
@@ -199,7 +180,7 @@ class _Reader:
                 if self._peek() and self._peek() in "|&(>":
                     raise Unreadable(f"{sign}{self._peek()} redirects in a way that is not understood")
                 self._blanks()
-                target = self._only_word()
+                target = self._word()
                 if target.text != "/dev/null" or target.pattern:
                     raise Unreadable(
                         f"{sign} writes {target.text}. Allowed: {sign}/dev/null, or no redirection"
@@ -210,28 +191,12 @@ class _Reader:
             if self._peek() and self._peek() in "<>&(":
                 raise Unreadable(f"<{self._peek()} feeds a command in a way that is not understood")
             self._blanks()
-            source = self._only_word()
+            source = self._word()
             if source.pattern or not source.text:
                 raise Unreadable("< needs the plain name of one file")
             command.inputs.append(source)
             return True
         return False
-
-    def _words(self) -> list[Word]:
-        """Read a word, and give what its braces make of it."""
-        self._lists = []
-        words = [self._word()]
-        for listed in self._lists:
-            words = [_filled(word, one) for word in words for one in listed]
-            if len(words) > _MOST_FROM_BRACES:
-                raise Unreadable("its braces make too many words; write them out")
-        return words
-
-    def _only_word(self) -> Word:
-        words = self._words()
-        if len(words) > 1:
-            raise Unreadable("a redirection needs the plain name of one file")
-        return words[0]
 
     def _word(self) -> Word:
         made, pattern = "", ""
@@ -291,18 +256,11 @@ class _Reader:
                 inner = self._text[self._at - 1 : end + 1]
                 self._at = end + 1
                 return inner
-        if character == "{":
-            end = self._text.find("}", self._at)
-            inner = self._text[self._at : end] if end >= 0 else ""
-            listed = inner.split(",")
-            if len(listed) > 1 and all(listed) and _LISTED.issuperset(inner):
-                self._at = end + 1
-                self._lists.append(listed)
-                return _HOLE
-        if character == "$" and self._peek() == "?":
-            # How the command before ended: a number, and never more than three figures.
+        if character == "{" and self._peek() == "}" and first:
             self._at += 1
-            return "0"
+            if self._peek() and self._peek() not in _ENDS:
+                raise Unreadable(_LIVE["{"])
+            return "{}"
         if character in _LIVE:
             raise Unreadable(_LIVE[character])
         raise Unreadable(f"{character} is not understood outside quotes; quote it with '…'")
@@ -323,9 +281,6 @@ class _Reader:
                 return made
             if character == "`":
                 raise Unreadable(_LIVE["`"])
-            if character == "$" and self._peek() == "?":
-                self._at += 1
-                character = "0"
             if character == "$" and self._peek() not in _AFTER_INERT_DOLLAR:
                 raise Unreadable(_LIVE["$"])
             if character == "\\":

@@ -39,7 +39,7 @@ def writes(why: str, allowed: str = "") -> Refused:
 class Place:
     """The folders in which the shell may stand now, and what is known of the machine."""
 
-    __slots__ = ("_exists", "_resolve", "folders", "home", "root")
+    __slots__ = ("_exists", "_resolve", "fed", "folders", "home", "root")
 
     def __init__(
         self,
@@ -51,6 +51,8 @@ class Place:
         exists: Callable[[str], bool] | None,
     ) -> None:
         self.folders = [_clean(cwd)]
+        self.fed: list[Word] = []
+        """The command whose output the one that is judged reads; empty: none."""
         self.home = _clean(home) if home.startswith("/") else ""
         self.root = _clean(root or cwd)
         self._resolve = resolve

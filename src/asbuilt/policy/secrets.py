@@ -122,14 +122,26 @@ def aims_at_secret(name: str) -> bool:
     inner, closed, after = rest.partition("}")
     if brace and closed:
         return any(aims_at_secret(f"{before}{one}{after}") for one in inner.split(","))
-    parts = [part for part in name.lower().lstrip("!").split("/") if part]
-    if not parts or not parts[-1].strip("*?."):
+    parts = [part for part in name.lower().split("/") if part]
+    whole = not parts or (not parts[-1].strip("*?.") and parts[-1][0] != ".")
+    if name.startswith("!") or whole:
         return False
     if any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True):
         return True
     # Unlike a shell's, a wildcard of a program's own may also stand for the dot at the start.
-    last = parts[-1]
-    return last[0] in "*?[" and any(_meet(f".{last.lstrip('*?')}", one) for one in _HIDDEN)
+    return any(_meet(form, one) for form in _dotted(parts[-1]) for one in _HIDDEN)
+
+
+def _dotted(name: str) -> tuple[str, ...]:
+    """Give what a pattern becomes where its first wildcard stands for a dot, or for what begins with one."""
+    if name.startswith("*"):
+        rest = name.lstrip("*")
+        return f".*{rest}", rest
+    if name.startswith("?"):
+        return (f".{name[1:]}",)
+    if name.startswith("["):
+        return (f".{name[name.find(']', 2) + 1 :]}",)
+    return ()
 
 
 def _system(lower: str, *, pattern: bool) -> tuple[str, ...]:

@@ -97,6 +97,7 @@ def _judge(line: Sequence[Command], place: Place) -> None:
             place.folders = list(dict.fromkeys([*place.folders, *lost]))
             lost = []
             either = command.joined == "||"
+        place.fed = line[at - 1].words if command.joined == "|" and not command.inputs else []
         for source in command.inputs:
             place.content(source)
         name = command.words[0]

@@ -47,6 +47,7 @@ _MODULES = {
         " rustup elixir erl ghc zig nim julia R Rscript psql sqlite3"
     ),
     "own": "asbuilt",
+    "each": "xargs",
 }
 # fmt: on
 _AT = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -34,12 +34,12 @@ def _no_lists(given: Given, place: Place) -> None:
 
 _PROGRAMS = {
     "nm": Program(
-        "-a -A -C -D -f=T -g -l -n -p -P -r -S -u -U --demangle --dynamic --extern-only"
+        "-a -A -C -D -f=T -g -n -p -P -r -S -u -U --demangle --dynamic --extern-only"
         " --numeric-sort --print-size --size-sort --undefined-only --defined-only",
         judge=_no_lists,
     ),
     "objdump": Program(
-        "-a -C -d -D -f -h -p -r -R -s -S -t -T -x -w -j=T -M=T --disassemble[=T] --demangle"
+        "-a -C -d -D -f -h -p -r -R -s -t -T -x -w -j=T -M=T --disassemble[=T] --demangle"
         " --all-headers --syms --dynamic-syms --section-headers --section=T",
         judge=_no_lists,
     ),

@@ -6,6 +6,7 @@ The one rule: an expression of find is read word by word, and a word that is not
 from __future__ import annotations
 
 from asbuilt.policy.place import writes
+from asbuilt.policy.programs.each import look_at_each
 from asbuilt.policy.programs.spec import Program
 from asbuilt.policy.programs.spec import look as look_at
 
@@ -128,6 +129,15 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
         look_at(name, _PROGRAMS[_SAME.get(name, name)], words, place)
 
 
+def _each(words: Sequence[Word], rest: list[Word], place: Place) -> list[Word]:
+    """Judge what is run for each file that is found, and give what stands behind it."""
+    end = next((at for at, word in enumerate(rest) if word.text in (";", "+")), 0)
+    if rest[end - 1 : end] == [] or rest[end - 1].text != "{}":
+        raise writes("find -exec is understood only with {} last", "find . -name '*.py' -exec wc -l {} +")
+    look_at_each(rest[: end - 1], words, place)
+    return rest[end + 1 :]
+
+
 def _find(words: Sequence[Word], place: Place) -> None:
     rest = [*words]
     while rest and rest[0].text in ("-H", "-L", "-P", "-E", "-x", "-s"):
@@ -146,6 +156,9 @@ def _find(words: Sequence[Word], place: Place) -> None:
         if word.pattern:
             raise writes(f"the shell may replace {word.text} by file names", f"find … '{word.text}'")
         if word.text in _FIND_ALONE:
+            continue
+        if word.text == "-exec":
+            rest = _each(words, rest, place)
             continue
         valued = word.text in _FIND_VALUED or (
             len(word.text) == 8

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def _grep(given: Given, place: Place) -> None:
     files = _files(given, "-e", "--regexp", "-f", "--file")
     read_all(files, place)
-    if given.has("-r", "-R", "--recursive", "--dereference-recursive") or given.name == "rgrep":
+    if given.has("-r", "-R", "--recursive", "--dereference-recursive") or "recurse" in given.values(
+        "-d", "--directories"
+    ):
         _through(files, place)
 
 
@@ -64,7 +66,8 @@ def _through(files: Sequence[Word], place: Place) -> None:
 _PROGRAMS = {
     "grep": Program(
         "-E -F -G -P -e=T -f=F -i -y -v -w -x -c -L -l -m=N -o -q -s -b -H -h -n -T -Z -A=N -B=N -C=N -# -a"
-        " -I -r -R -z -U -u --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp=T"
+        " -I -r -R -z -U -u -d=T -D=T --directories=T --devices=T --extended-regexp"
+        " --fixed-strings --basic-regexp --perl-regexp --regexp=T"
         " --file=F --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count"
         " --color[=T] --colour[=T] --files-without-match --files-with-matches --max-count=N --only-matching"
         " --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label=T"
@@ -98,7 +101,7 @@ _PROGRAMS = {
         " --quiet --regex-size-limit=T --regexp=T --replace=T --smart-case --sort=T --sortr=T --sort-files"
         " --stats --stop-on-nonmatch --text --no-text --threads=N --trim --no-trim --type=T --type-not=T"
         " --type-add=T --type-clear=T --type-list --unrestricted --version --pcre2-version --vimgrep"
-        " --with-filename --no-filename --word-regexp",
+        " --with-filename --no-filename --word-regexp --no-require-git --no-stats --no-pre --no-search-zip",
         "texts",
         judge=_rg,
     ),

@@ -32,9 +32,9 @@ class Program:
     a file that is read.
     """
 
-    __slots__ = ("attached", "globs", "judge", "least", "most", "operands", "options", "ordered")
+    __slots__ = ("attached", "globs", "judge", "late", "least", "most", "operands", "options", "ordered")
 
-    def __init__(  # noqa: PLR0913  a value with eight fields, on a path where dataclasses are too dear
+    def __init__(  # noqa: PLR0913  a value with nine fields, on a path where dataclasses are too dear
         self,
         options: str = "",
         operands: Operands = "files",
@@ -44,6 +44,7 @@ class Program:
         most: int = 1_000,
         attached: bool = True,
         ordered: bool = False,
+        late: bool = False,
         judge: Judge | None = None,
     ) -> None:
         self.options = options
@@ -56,6 +57,8 @@ class Program:
         """`-n5` is `-n 5`; some programs read on as more options instead."""
         self.ordered = ordered
         """Options end at the first operand."""
+        self.late = late
+        """Words behind it that look like options are another program's."""
         self.judge = judge
 
 
@@ -133,7 +136,8 @@ def _read(name: str, program: Program, words: Sequence[Word], place: Place) -> G
             if program.ordered and given.parted is None:
                 given.operands += rest
                 rest = []
-                _no_late_options(name, given.operands)
+                if not program.late:
+                    _no_late_options(name, given.operands)
         elif text == "--":
             given.parted = len(given.operands)
         elif text.startswith("--"):
