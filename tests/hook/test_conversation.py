@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,7 @@ from asbuilt.session.loop import begin
 from asbuilt.session.notes import keep_note, shelf
 from asbuilt.session.state import keep_loop, loop_in, state_in
 from tests.hook.talk import FINISHED, PLAN, Talk, files_in
+from tests.live.stage import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -367,6 +370,35 @@ def test_a_surprise_is_silence_and_one_line_in_a_log(tmp_path: Path) -> None:
         (talk.folder / "state").mkdir()
         assert talk.prompt("go on") == ""
         assert len(talk.log().splitlines()) == 1
+
+
+def test_on_a_disk_that_takes_nothing_every_event_is_silence(tmp_path: Path) -> None:
+    with Talk(tmp_path, ASBUILT_HOME="/proc/nothing") as talk:
+        talk.plan()
+        talk.says(FULL)
+        assert talk.prompt("make a plan", mode="plan") == ""
+        assert talk.prompt("!load-plan rate-limit") == ""
+        assert talk.stop() == ""
+        assert talk.cleared() == ""
+
+
+def test_of_a_plan_that_asbuilt_ran_the_journal_says_what_is_done(talk: Talk) -> None:
+    (talk.shop / ".git" / "HEAD").unlink()
+    (talk.shop / ".git").rmdir()
+    git(talk.shop, "init", "--quiet", "--initial-branch=main")
+    plan = talk.plan()
+    marked = subprocess.run(
+        [sys.executable, "-m", "asbuilt", "plan", "mark", "rate-limit", "2a", "done"],
+        cwd=talk.shop,
+        env=talk.environ,
+        capture_output=True,
+        check=False,
+    )
+    assert marked.returncode == 0, marked.stderr
+    plan.write_text(PLAN, encoding="utf-8")
+    assert talk.prompt("!plan-status") == (
+        'asbuilt: rate-limit (plans/rate-limit.md): 1 item open, 3 in work.\n- "answer 429"'
+    )
 
 
 def test_a_hold_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:

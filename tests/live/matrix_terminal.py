@@ -56,7 +56,7 @@ def _reach(terminal: Terminal, place: Place, state: State) -> None:
             play(SCRIPT, PLANS, EXITS, DONE)
             terminal.type("plan it")
             terminal.sees("Tell Claude what to change")
-            terminal.press("3")
+            terminal.answer("3", lambda screen: "❯ 3." in screen)
             terminal.type("add tests")
             terminal.sees("DONE")
         case "after /clear":
@@ -76,7 +76,7 @@ def _reach(terminal: Terminal, place: Place, state: State) -> None:
             play(SCRIPT, PLANS, EXITS, DONE)
             terminal.type("plan it")
             terminal.sees("manually approve edits")
-            terminal.press("2")
+            terminal.answer("2", lambda screen: "manually approve edits" not in screen)
             terminal.sees("DONE")
             _back_to_plan_mode(terminal)
         case "acceptEdits":

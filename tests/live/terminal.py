@@ -63,6 +63,14 @@ class Terminal:
         for key in keys:
             self._tmux("send-keys", key)
 
+    def answer(self, key: str, is_taken: Callable[[str], bool]) -> None:
+        """Answer a dialog by a key; one that is only being drawn does not hear it yet, and is told again."""
+        end = time.monotonic() + WAIT_S
+        while not is_taken(self.screen()):
+            assert time.monotonic() < end, f"{key} is not taken\n{self.screen()}"
+            self.press(key)
+            time.sleep(0.7)
+
     def sees(self, pattern: str) -> str:
         """Wait until something is on the screen, and give the screen."""
         return self.until(lambda: re.search(pattern, self.screen()) is not None, pattern)
