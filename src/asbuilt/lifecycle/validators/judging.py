@@ -109,7 +109,7 @@ def _planned(output: str) -> Iterator[Flaw]:
 def _items(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
     announcing = stems(demands.understanding_words)
     told = [item for item in numbered_items(own) if says_something(item, least=_ITEM, besides=announcing)]
-    count = len(distinct(told))
+    count = len(distinct(told, enough=demands.items.floor))
     if count < demands.items.floor:
         found = f"{_count(count, 'numbered item')} with words of its own"
         yield Flaw(
@@ -121,8 +121,8 @@ def _items(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
 
 
 def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
-    count = _mentions(own, demands.understanding_words, least=_ITEM)
     floor = demands.understanding.floor
+    count = _mentions(own, demands.understanding_words, least=_ITEM, enough=floor)
     if count < floor:
         words = ", ".join(demands.understanding_words[:8])
         found = f"{_count(count, 'sentence')} about {words}" if count else f"no sentence about {words}"
@@ -131,13 +131,13 @@ def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
         )
 
 
-def _mentions(own: Sequence[Passage], words: Collection[str], *, least: int) -> int:
+def _mentions(own: Sequence[Passage], words: tuple[str, ...], *, least: int, enough: int) -> int:
     """Count the words in sentences that say something besides; the same sentence again adds nothing."""
     announcing = stems(words)
     told = (sentence for text in _joined(own, announcing) for sentence in sentences(text))
     naming = [sentence for sentence in told if occurrences(sentence, words)]
     said = [sentence for sentence in naming if says_something(sentence, least=least, besides=announcing)]
-    return sum(len(occurrences(sentence, words)) for sentence in distinct(said))
+    return sum(len(occurrences(sentence, words)) for sentence in distinct(said, enough=enough))
 
 
 def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str]:
@@ -163,7 +163,7 @@ def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str
 def _explored(own: Sequence[Passage], setting: Setting) -> tuple[Flaw, ...]:
     tree = Tree(setting.files)
     floor = min(setting.demands.files.floor, len(tree.files))
-    told = files_told_about(own, tree)
+    told = files_told_about(own, tree, enough=floor)
     flaws = phantoms(references_in(own, tree))
     if len(told) >= floor:
         return flaws
@@ -188,7 +188,8 @@ def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
             needed,
             "Recommendation: option A, since limits must be exact.",
         )
-    if _mentions(own, demands.trade_off_words, least=1) < demands.trade_offs.floor:
+    floor = demands.trade_offs.floor
+    if _mentions(own, demands.trade_off_words, least=1, enough=floor) < floor:
         needed = "what speaks for and against an option"
         yield Flaw(
             "trade-offs", "no pros or cons", needed, "Pros: exact. Cons: one round trip for each request."

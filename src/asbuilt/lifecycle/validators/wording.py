@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def says_something(text: str, *, least: int, besides: Collection[str] = ()) -> b
     return len({word for word in meaningful(text) if word not in besides}) >= least
 
 
-def stems(words: Iterable[str]) -> frozenset[str]:
+@lru_cache(maxsize=64)
+def stems(words: tuple[str, ...]) -> frozenset[str]:
     """Take the stems of some words, to leave them out elsewhere; a phrase is not left out word by word."""
     return frozenset(stem for word in words if " " not in word for stem in meaningful(word))
 
@@ -101,11 +103,13 @@ def alike(one: Collection[str], other: Collection[str]) -> tuple[float, float]:
     return shared / len(ours | theirs), shared / min(len(ours), len(theirs))
 
 
-def distinct(texts: Iterable[str]) -> list[str]:
-    """Keep the texts that say something other than those before them: rewording is no other text."""
+def distinct(texts: Iterable[str], *, enough: int) -> list[str]:
+    """Keep so many texts that say something other than those before them: rewording is no other text."""
     kept: list[str] = []
     said: list[frozenset[str]] = []
     for text in texts:
+        if len(kept) == enough:
+            break
         words = frozenset(meaningful(text))
         if not is_said_before(words, said):
             kept.append(text)
