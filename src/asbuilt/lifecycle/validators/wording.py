@@ -126,14 +126,18 @@ def is_said_before(words: frozenset[str], said: Iterable[frozenset[str]]) -> boo
     return False
 
 
-def occurrences(sentence: str, words: Iterable[str]) -> frozenset[str]:
-    """Find which of the words a sentence holds; a long one may have an ending, a short one stands alone."""
-    folded = sentence.casefold()
-    return frozenset(word for word in words if _holds(folded, word))
+def occurrences(text: str, words: tuple[str, ...]) -> frozenset[str]:
+    """Find which of the words a text holds; a long one may have an ending, a short one stands alone."""
+    return frozenset(_any_of(words).findall(text.casefold()))
 
 
-def _holds(folded: str, word: str) -> bool:
+@lru_cache(maxsize=16)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    forms = [_form(word) for word in sorted(words, key=len, reverse=True)]
+    return re.compile("|".join(forms) or r"(?!)")
+
+
+def _form(word: str) -> str:
     if _CONTINUOUS.search(word) or "가" <= word[0] <= "힣":
-        return word in folded
-    ends = r"(?!\w)" if len(word) <= 4 else ""
-    return re.search(rf"(?<!\w){re.escape(word)}{ends}", folded) is not None
+        return re.escape(word)
+    return rf"(?<!\w){re.escape(word)}" + (r"(?!\w)" if len(word) <= 4 else "")
