@@ -41,11 +41,6 @@ class Option(NamedTuple):
     title: str
     passages: tuple[Passage, ...]
 
-    @property
-    def text(self) -> str:
-        """Return all that is said of it, its title too."""
-        return "\n".join([self.title, *(passage.text for passage in self.passages)])
-
 
 def options_in(passages: Sequence[Passage], demands: Demands) -> list[Option]:
     """Find the options: labelled or lettered ones, rows of a table, numbered items, headings."""
