@@ -6,7 +6,7 @@ The one rule: options are twins when most of their words are the same, whatever 
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.flaws import Flaw
@@ -29,6 +29,8 @@ _LABEL: Final = re.compile(
 _LETTER: Final = re.compile(r"\W{0,4}[A-H][).:]\W{0,3}\s+(?P<rest>.*)", re.DOTALL)
 _COLUMN: Final = re.compile(r"(?:option|approach|alternative|variant|solution)\w*:", re.IGNORECASE)
 ANNOUNCING: Final = stems(("option", "approach", "alternative", "variant", "solution"))
+_MOST: Final = 12
+"""Nobody weighs more than this; the rest is not looked at."""
 _LEAST: Final = 4
 """Fewer meaningful words than this are a name, not an option."""
 
@@ -39,18 +41,14 @@ class Option(NamedTuple):
     title: str
     passages: tuple[Passage, ...]
 
-    @property
-    def text(self) -> str:
-        """Return all that is said of it, its title too."""
-        return "\n".join([self.title, *(passage.text for passage in self.passages)])
-
 
 def options_in(passages: Sequence[Passage], demands: Demands) -> list[Option]:
     """Find the options: labelled or lettered ones, rows of a table, numbered items, headings."""
     ways: tuple[Callable[[Passage], str | None], ...] = (_labelled, _lettered, _row, _numbered, _heading)
     found: list[Option] = []
     for way in ways:
-        options = [option for option in _cut(passages, way, demands) if _says_enough(option, demands)]
+        told = (option for option in _cut(passages, way, demands) if _says_enough(option, demands))
+        options = list(islice(told, _MOST))
         found = max(found, options, key=len)
         if len(found) >= demands.options.floor:
             break

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.validators.references import Tree
     from asbuilt.plan.blocks import Block
-    from asbuilt.plan.model import Phase, Plan
+    from asbuilt.plan.model import Check, Phase, Plan
 
 _NONE: Final = frozenset(
     {"none", "no", "nothing", "keine", "keins", "nichts", "aucune", "aucun", "ninguna", "ninguno", "nenhuma",
@@ -204,33 +204,34 @@ def _is_vague(text: str) -> bool:
 
 
 def _checks(plan: Plan) -> Iterator[Flaw]:
-    whole = [check.command for check in plan.checks if not cannot_fail(check.command)]
-    own = {
-        phase.id: [check.command for check in phase.checks if not cannot_fail(check.command)]
-        for phase in plan.phases
-    }
-    bare = [phase.id for phase in plan.phases if not own[phase.id] and not phase.touches_ui]
-    if whole or (any(own.values()) and not bare):
+    if _able(plan.checks):
         return
-    idle = [check.command for phase in plan.phases for check in phase.checks] + [
-        check.command for check in plan.checks
-    ]
-    found = "no command that can be run"
-    if any(own.values()):
+    bare = [phase.id for phase in plan.phases if not _able(phase.checks) and not phase.touches_ui]
+    is_any = any(_able(phase.checks) for phase in plan.phases)
+    if is_any and not bare:
+        return
+    checks = (*(check for phase in plan.phases for check in phase.checks), *plan.checks)
+    if is_any:
         found = f"no command for phase {', '.join(bare)}"
-    elif idle:
-        found = f"only commands that cannot fail: {', '.join(dict.fromkeys(idle))}"
+    elif checks:
+        found = (
+            f"only commands that cannot fail: {', '.join(dict.fromkeys(check.command for check in checks))}"
+        )
+    else:
+        found = "no command that can be run"
     needed = "a command that fails before the work and passes after it, for each phase or for all of them"
     yield Flaw("checks", found, needed, _EXAMPLES["Verification"])
+
+
+def _able(checks: Sequence[Check]) -> bool:
+    """Tell whether any of the checks can fail."""
+    return any(not cannot_fail(check.command) for check in checks)
 
 
 def cannot_fail(command: str) -> bool:
     """Tell whether a command passes whatever was built: `echo ok`, `true`, `pytest || true`."""
     last = re.split(r";|\n", command.strip().rstrip(";"))[-1]
-    spared = re.split(r"\|\|", last)
-    if len(spared) > 1:
-        return all(map(_is_idle, spared[-1].split("&&")))
-    return all(map(_is_idle, last.split("&&")))
+    return all(map(_is_idle, last.split("||")[-1].split("&&")))
 
 
 def _is_idle(part: str) -> bool:

@@ -60,36 +60,33 @@ def judge(stage: Stage, output: str, setting: Setting) -> tuple[Flaw, ...]:
     if not seen(output).strip():
         return (Flaw("output", "nothing", "the output of this stage", "the text that was asked for"),)
     if len(output) > _LONGEST:
-        needed = f"at most {_LONGEST:,} characters"
-        return (
-            Flaw("output", f"{len(output):,} characters", needed, "what was found, not all that was read"),
-        )
+        found, needed = f"{len(output):,} characters", f"at most {_LONGEST:,} characters"
+        return (Flaw("output", found, needed, "what was found, not all that was read"),)
+    demands = setting.demands
+    own = passages(blocks_seen(output), given_in(setting.prompt, setting.ask))
     match stage:
-        case Stage.UNDERSTAND | Stage.EXPLORE | Stage.ALTERNATIVES:
-            given = given_in(setting.prompt, setting.ask)
-            own = passages(blocks_seen(output), given)
-            return (*_planned(output), *too_early(output), *_early(stage, own, setting))
+        case Stage.UNDERSTAND:
+            announcing = stems(demands.understanding_words)
+            return (*_unripe(output), *_items(own, demands, announcing), *_understanding(own, demands))
+        case Stage.EXPLORE:
+            return (*_unripe(output), *_explored(own, setting))
+        case Stage.ALTERNATIVES:
+            return (*_unripe(output), *_weighed(own, setting))
         case Stage.DRAFT:
             return (*too_early(output), *_plan(output, setting))
         case Stage.CRITIQUE:
             return (*too_early(output), *_critique(output, setting))
         case Stage.REVISE | Stage.ITERATE:
-            promise = (
-                not_made(output, setting.options.completion_promise)
-                if setting.is_final
-                else too_early(output)
-            )
+            value = setting.options.completion_promise
+            promise = not_made(output, value) if setting.is_final else too_early(output)
             return (*promise, *_plan(without_promises(output), setting), *_unchanged(output, setting))
         case _:
             assert_never(stage)
 
 
-def _early(stage: Stage, own: Sequence[Passage], setting: Setting) -> tuple[Flaw, ...]:
-    if stage is Stage.UNDERSTAND:
-        return (*_items(own, setting.demands), *_understanding(own, setting.demands))
-    if stage is Stage.EXPLORE:
-        return _explored(own, setting)
-    return (*_weighed(own, setting),)
+def _unripe(output: str) -> tuple[Flaw, ...]:
+    """Refuse what belongs to later stages: a plan's headings and the promise."""
+    return (*_planned(output), *too_early(output))
 
 
 def _planned(output: str) -> Iterator[Flaw]:
@@ -106,38 +103,33 @@ def _planned(output: str) -> Iterator[Flaw]:
         yield Flaw("plan heading", found, needed, "a heading of your own, or none")
 
 
-def _items(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
-    announcing = stems(demands.understanding_words)
+def _items(own: Sequence[Passage], demands: Demands, announcing: Collection[str] = ()) -> Iterator[Flaw]:
+    floor = demands.items.floor
     told = [item for item in numbered_items(own) if says_something(item, least=_ITEM, besides=announcing)]
-    count = len(distinct(told))
-    if count < demands.items.floor:
-        found = f"{_count(count, 'numbered item')} with words of its own"
-        yield Flaw(
-            "numbered items",
-            found,
-            f"at least {demands.items.floor}",
-            "1. Importers flood /v1 and carts time out.",
-        )
+    count = len(distinct(told, enough=floor))
+    if count < floor:
+        found = f"{_count(count, 'numbered item')} with words of your own"
+        example = "1. Importers flood /v1 and carts time out."
+        yield Flaw("numbered items", found, f"at least {floor}", example)
 
 
 def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
-    count = _mentions(own, demands.understanding_words, least=_ITEM)
     floor = demands.understanding.floor
+    count = _mentions(own, demands.understanding_words, least=_ITEM, enough=floor)
     if count < floor:
         words = ", ".join(demands.understanding_words[:8])
-        found = f"{_count(count, 'sentence')} about {words}" if count else f"no sentence about {words}"
-        yield Flaw(
-            "understanding", found, f"at least {floor}", "Success means that checkout is as quick as before."
-        )
+        found = f"{_count(count, 'sentence')} about {words}"
+        example = "Success means that checkout is as quick as before."
+        yield Flaw("understanding", found, f"at least {floor}", example)
 
 
-def _mentions(own: Sequence[Passage], words: Collection[str], *, least: int) -> int:
+def _mentions(own: Sequence[Passage], words: tuple[str, ...], *, least: int, enough: int) -> int:
     """Count the words in sentences that say something besides; the same sentence again adds nothing."""
     announcing = stems(words)
     told = (sentence for text in _joined(own, announcing) for sentence in sentences(text))
     naming = [sentence for sentence in told if occurrences(sentence, words)]
     said = [sentence for sentence in naming if says_something(sentence, least=least, besides=announcing)]
-    return sum(len(occurrences(sentence, words)) for sentence in distinct(said))
+    return sum(len(occurrences(sentence, words)) for sentence in distinct(said, enough=enough))
 
 
 def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str]:
@@ -163,7 +155,7 @@ def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str
 def _explored(own: Sequence[Passage], setting: Setting) -> tuple[Flaw, ...]:
     tree = Tree(setting.files)
     floor = min(setting.demands.files.floor, len(tree.files))
-    told = files_told_about(own, tree)
+    told = files_told_about(own, tree, enough=floor)
     flaws = phantoms(references_in(own, tree))
     if len(told) >= floor:
         return flaws
@@ -182,17 +174,13 @@ def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
     yield from twins_among(options, Tree(setting.files), demands)
     if _recommendations(own, demands) < demands.recommendations.floor:
         needed = "one option recommended, with the reason"
-        yield Flaw(
-            "recommendation",
-            "no recommendation",
-            needed,
-            "Recommendation: option A, since limits must be exact.",
-        )
-    if _mentions(own, demands.trade_off_words, least=1) < demands.trade_offs.floor:
+        example = "Recommendation: option A, since limits must be exact."
+        yield Flaw("recommendation", "no recommendation", needed, example)
+    floor = demands.trade_offs.floor
+    if _mentions(own, demands.trade_off_words, least=1, enough=floor) < floor:
         needed = "what speaks for and against an option"
-        yield Flaw(
-            "trade-offs", "no pros or cons", needed, "Pros: exact. Cons: one round trip for each request."
-        )
+        example = "Pros: exact. Cons: one round trip for each request."
+        yield Flaw("trade-offs", "no pros or cons", needed, example)
 
 
 def _recommendations(own: Sequence[Passage], demands: Demands) -> int:
@@ -210,7 +198,7 @@ def _critique(output: str, setting: Setting) -> Iterable[Flaw]:
     demands = setting.demands
     if setting.options.critique_mode == "open":
         own = passages(blocks_seen(output), given_in(setting.prompt, setting.ask, setting.plan))
-        return tuple(_items(own, demands._replace(understanding_words=())))
+        return _items(own, demands)
     read = read_critique(output, plan=setting.plan, files=setting.files, earlier=setting.earlier)
     if not isinstance(read, Critique):
         return read
@@ -223,11 +211,10 @@ def _critique(output: str, setting: Setting) -> Iterable[Flaw]:
 
 def _unchanged(output: str, setting: Setting) -> Iterator[Flaw]:
     if setting.wants_change and without_promises(output).split() == without_promises(setting.plan).split():
+        found = "the plan as it was criticised"
         needed = "an answer to each finding: the plan changed, or an open question that names it"
-        yield Flaw(
-            "unchanged plan", "the plan as it was criticised", needed, "## Open Questions\nWho owns /admin?"
-        )
+        yield Flaw("unchanged plan", found, needed, "## Open Questions\nWho owns /admin?")
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+    return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CODE: Final = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
-_NUMBERED: Final = re.compile(r"[*_]{0,2}\d{1,3}[.):]?[*_]{0,2}[.):]?\s+(?=\S)")
+_NUMBERED: Final = re.compile(r"[*_]{0,2}\d{1,3}(?:[.):][*_]{0,2}|[*_]{1,2}[.):])\s+(?=\S)")
 _BOLD: Final = re.compile(r"(\*\*|__)(?P<name>[^*_\n]+?)\1\s*:?|(\*\*|__)(?P<other>[^*_\n]+?):\3")
 # Letters without a shape that Unicode does not count among its format characters.
 _BLANK: Final = dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0\u2800\u034f\u180e"), None)

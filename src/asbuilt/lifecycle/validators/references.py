@@ -111,18 +111,20 @@ def _is_to_come(clause: str, path: re.Match[str], *, is_row: bool) -> bool:
     return bool(said or (is_row and _NEW_ROW.search(clause)))
 
 
-def files_told_about(passages: Iterable[Passage], tree: Tree) -> frozenset[str]:
-    """Take the files about which something is said; one remark for every file is one remark."""
+def files_told_about(passages: Iterable[Passage], tree: Tree, *, enough: int) -> frozenset[str]:
+    """Take files about which something is said, until they are enough; the same of each counts once."""
     told: set[str] = set()
     remarks: list[frozenset[str]] = []
     headed: frozenset[str] = frozenset()
     for passage in passages:
+        if len(told) >= enough:
+            break
         text = _ADDRESS.sub(" ", passage.text)
         if passage.kind == "heading":
             headed = frozenset(_named(text, tree))
         for part in [text] if passage.kind == "row" else sentences(text):
             named = frozenset(_named(part, tree))
-            written = stems(_PATH.findall(part)) | stems(path.rsplit("/", 1)[-1] for path in named)
+            written = _words((*_PATH.findall(part), *(path.rsplit("/", 1)[-1] for path in named)))
             remark = frozenset(meaningful(part)) - written - _EMPTY
             if len(remark) >= 2 and (named or headed) and not is_said_before(remark, remarks):
                 told |= named | headed
@@ -138,6 +140,10 @@ def phantoms(references: References) -> tuple[Flaw, ...]:
     more = f" and {len(references.phantom) - _SHOWN} more" if len(references.phantom) > _SHOWN else ""
     needed = "only files that exist, or the word new beside one that the work makes"
     return (Flaw("phantom files", shown + more, needed, f"`{references.phantom[0]}` (new)"),)
+
+
+def _words(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for name in names for word in meaningful(name))
 
 
 def _named(text: str, tree: Tree) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def says_something(text: str, *, least: int, besides: Collection[str] = ()) -> b
     return len({word for word in meaningful(text) if word not in besides}) >= least
 
 
-def stems(words: Iterable[str]) -> frozenset[str]:
+@lru_cache(maxsize=64)
+def stems(words: tuple[str, ...]) -> frozenset[str]:
     """Take the stems of some words, to leave them out elsewhere; a phrase is not left out word by word."""
     return frozenset(stem for word in words if " " not in word for stem in meaningful(word))
 
@@ -101,11 +103,13 @@ def alike(one: Collection[str], other: Collection[str]) -> tuple[float, float]:
     return shared / len(ours | theirs), shared / min(len(ours), len(theirs))
 
 
-def distinct(texts: Iterable[str]) -> list[str]:
-    """Keep the texts that say something other than those before them: rewording is no other text."""
+def distinct(texts: Iterable[str], *, enough: int) -> list[str]:
+    """Keep so many texts that say something other than those before them: rewording is no other text."""
     kept: list[str] = []
     said: list[frozenset[str]] = []
     for text in texts:
+        if len(kept) == enough:
+            break
         words = frozenset(meaningful(text))
         if not is_said_before(words, said):
             kept.append(text)
@@ -122,14 +126,18 @@ def is_said_before(words: frozenset[str], said: Iterable[frozenset[str]]) -> boo
     return False
 
 
-def occurrences(sentence: str, words: Iterable[str]) -> frozenset[str]:
-    """Find which of the words a sentence holds; a long one may have an ending, a short one stands alone."""
-    folded = sentence.casefold()
-    return frozenset(word for word in words if _holds(folded, word))
+def occurrences(text: str, words: tuple[str, ...]) -> frozenset[str]:
+    """Find which of the words a text holds; a long one may have an ending, a short one stands alone."""
+    return frozenset(_any_of(words).findall(text.casefold()))
 
 
-def _holds(folded: str, word: str) -> bool:
+@lru_cache(maxsize=16)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    forms = [_form(word) for word in sorted(words, key=len, reverse=True)]
+    return re.compile("|".join(forms) or r"(?!)")
+
+
+def _form(word: str) -> str:
     if _CONTINUOUS.search(word) or "가" <= word[0] <= "힣":
-        return word in folded
-    ends = r"(?!\w)" if len(word) <= 4 else ""
-    return re.search(rf"(?<!\w){re.escape(word)}{ends}", folded) is not None
+        return re.escape(word)
+    return rf"(?<!\w){re.escape(word)}" + (r"(?!\w)" if len(word) <= 4 else "")
