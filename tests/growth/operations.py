@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.journal import approvals, claims, inventory, plans, repositories, runs, segments
+from asbuilt.journal import approvals, claims, inventory, memory, plans, repositories, runs, segments
 from asbuilt.journal.events import append, last, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.views import due_runs, plan_view, plan_views
+from asbuilt.lifecycle.memory import Kind, lesson
 from tests.growth.rows import REPO
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ def _repeated(session: Session, _: Blobs) -> object:
     return append(session, _SHOWN, key="1run-7/ended", kind="run.ended", actor="asbuilt")
 
 
+def _learn(session: Session, _: Blobs) -> object:
+    return memory.remember(session, LOCAL, REPO, [lesson(Kind.LESSON, new_id())], actor="asbuilt")
+
+
 READS: Final[dict[str, Operation]] = {
     "status": _status,
     "status of one plan": _one_plan,
@@ -89,6 +94,7 @@ READS: Final[dict[str, Operation]] = {
     "what the lost have": lambda session, _: segments.of_lost(session, LOCAL, before=_THEN, machine="m"),
     "claims": lambda session, _: claims.every(session, LOCAL, REPO),
     "repositories": lambda session, _: repositories.every(session, LOCAL),
+    "memory": lambda session, _: memory.every(session, LOCAL, REPO),
     "last events": lambda session, _: inventory.latest(session, LOCAL, REPO, limit=20),
 }
 WRITES: Final[dict[str, Operation]] = {
@@ -97,5 +103,6 @@ WRITES: Final[dict[str, Operation]] = {
     "question and answer": _question,
     "event": _event,
     "event again": _repeated,
+    "lesson": _learn,
 }
 OPERATIONS: Final = READS | WRITES
