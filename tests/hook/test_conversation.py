@@ -17,7 +17,7 @@ from asbuilt.session.loop import begin
 from asbuilt.session.notes import keep_note, shelf
 from asbuilt.session.reload import kept
 from asbuilt.session.state import keep_loop, loop_in, state_in
-from tests.hook.talk import FINISHED, PLAN, Talk, files_in
+from tests.hook.talk import FINISHED, MAIN, PLAN, Talk, files_in
 from tests.live.stage import git
 
 if TYPE_CHECKING:
@@ -115,6 +115,28 @@ def test_a_fresh_context_may_be_stopped_for_its_own_fullness(talk: Talk) -> None
     talk.says(FULL)
     assert talk.stop() == SAVE
     assert talk.stop() == ""
+
+
+def test_of_turns_that_end_at_one_instant_one_is_stopped(talk: Talk) -> None:
+    talk.approve(talk.plan())
+    talk.says(FULL)
+    payload = json.dumps(talk.payload("Stop", stop_hook_active=False, last_assistant_message="All done."))
+    hooks = [
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", str(MAIN), "Stop"],
+            env=talk.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for hook in hooks:
+        assert hook.stdin is not None
+        hook.stdin.write(payload)
+        hook.stdin.flush()
+    told = [hook.communicate(timeout=60)[0] for hook in hooks]
+    assert sorted(map(bool, told)) == [False, False, False, True]
 
 
 def test_another_conversation_in_the_folder_gets_one_line_and_never_the_plan(talk: Talk) -> None:
