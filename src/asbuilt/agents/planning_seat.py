@@ -61,7 +61,7 @@ class PlanningSeat:
         return State(config=self.config, login=login, is_default=not moved)
 
     def furnish(self) -> None:
-        """Have its state there, as the user knows it; what a session left there to act in a later one goes."""
+        """Have its state there, as the user knows it; what one left there to act in a later one goes."""
         state = self.state
         state.config.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in _LINKED:
