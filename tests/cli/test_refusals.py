@@ -130,6 +130,10 @@ CASES = [
     Case("cli/session/start.py no agent is named", "session --plan"),
     Case("cli/session/start.py {} is not installed, or not on your PATH", "session -- no-such-agent"),
     Case("cli/session/start.py --plan starts claude, not {}", "session --plan -- sh"),
+    Case(
+        "cli/session/start.py with --plan, --settings is not yours to give",
+        "session --plan -- claude --settings x.json",
+    ),
     Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
     Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("cli/looking.py {} has not been run here", "status rate-limit"),

@@ -1,7 +1,7 @@
 """Six ways to write, tried in eight states of a conversation in which planning is held: docs/planning.md.
 
-Whoever is asked says yes to everything but the plan of a state that is about a rejection: what does not happen
-was refused by somebody else. Each outcome is read from the disk first, then from what the model was told.
+Whoever is asked says yes to everything but the plan of a state that is about a rejection: what does not
+happen was refused by somebody else. An outcome is read from the disk, then from what the model was told.
 The one rule: every try would succeed in a conversation that may write.
 """
 
@@ -180,7 +180,7 @@ def contents(place: Place) -> dict[Tool, bytes | None]:
 
 
 def tried(place: Place, state: State, *, gate: bool, session: bool = False) -> dict[Tool, Outcome]:
-    """Try all six in one conversation: with the plugin or without, the user's own or one of `asbuilt session`."""
+    """Try all six in one conversation: with the plugin or without, the user's or one of `asbuilt session`."""
     trial = Trial(place, state)
     place.settle({**trial.settings, **({} if gate else {"disableAllHooks": True})})
     environment = {"IS_SANDBOX": "1"}

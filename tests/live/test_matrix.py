@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.live.conversation import Place
-from tests.live.matrix import STATES, TOOLS, tried
+from tests.live.conversation import SCRIPT, Place, Talk
+from tests.live.matrix import EXITS, STATES, TOOLS, Trial, contents, tried, typed
 from tests.live.matrix_terminal import TRIED, tried_at_a_terminal
 from tests.live.pinned import pinned
 
@@ -62,6 +62,26 @@ def test_without_asbuilt_every_try_is_written(place: Place, state: State) -> Non
     seen = tried(place, state, gate=False)
     assert {outcome.partition(",")[0].partition(" ")[0] for outcome in seen.values()} == {"written"}
     _published("without asbuilt", state, seen)
+
+
+def test_a_mode_that_changes_without_a_prompt_of_a_person_ends_nothing(place: Place) -> None:
+    trial = Trial(place, "plain", rejects=True)
+    place.settle({**trial.settings, "hooks": place.recording()})
+    typed(place, "init", "--claude")
+
+    def answers(tool: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if tool == "ExitPlanMode":
+            talk.begin("set_permission_mode", mode="acceptEdits")
+        return trial.answers(tool, given)
+
+    with Talk(place, *trial.arguments, answer=answers) as talk:
+        was = contents(place)
+        place.model.play(SCRIPT, EXITS, *trial.steps())
+        talk.say("plan it")
+        seen = trial.outcomes(talk.said, was)
+    modes = [one["permission_mode"] for one in place.payloads() if one["hook_event_name"] == "PreToolUse"]
+    assert modes == ["plan"] + ["acceptEdits"] * 9
+    assert seen == dict.fromkeys(TOOLS, "asbuilt")
 
 
 def _published(table: str, state: State, seen: Mapping[Tool, Outcome]) -> None:

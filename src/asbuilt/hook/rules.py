@@ -15,7 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_MANAGED = "/etc/claude-code/managed-settings.json"
+_MANAGED = (
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+)
 _OWN = "settings.json"
 _LARGEST = 1 << 20
 _TOOL = "Bash"
@@ -25,7 +28,7 @@ def denying(text: str, environ: Mapping[str, str], root: str) -> str:
     """Give the rule that denies a command; empty: none does."""
     config = environ.get("CLAUDE_CONFIG_DIR") or f"{environ.get('HOME', '')}/.claude"
     local = f"{root}/.claude/settings.local.json"
-    for file in (f"{config}/{_OWN}", f"{root}/.claude/{_OWN}", local, _MANAGED):
+    for file in (f"{config}/{_OWN}", f"{root}/.claude/{_OWN}", local, *_MANAGED):
         for rule in _rules_in(file):
             if _is_about(rule, text):
                 return rule

@@ -66,7 +66,11 @@ def rule(state: str) -> str:
 
 def offer(state: str) -> None:
     """Have the one script there, as we wrote it."""
-    if text_in(state, NAME) != _FIRST or os.lstat(f"{state}/{NAME}").st_mode != _OURS:
+    try:
+        is_ours = text_in(state, NAME) == _FIRST and os.lstat(f"{state}/{NAME}").st_mode == _OURS
+    except (OSError, ValueError):
+        is_ours = False
+    if not is_ours:
         place(state, _FIRST)
 
 
