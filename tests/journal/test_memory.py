@@ -42,10 +42,10 @@ def test_what_is_remembered_is_found_again_whole(store: Store) -> None:
 
 
 def test_what_is_said_again_is_kept_once(store: Store) -> None:
-    assert _remember(store, "a", "a") == ["a"]
+    assert _remember(store, "b", "a", "b") == ["b", "a"]
     assert _remember(store, "a") == []
     assert _remember(store, "a", repo="another") == ["a"]
-    assert _texts(store) == ["a"]
+    assert _texts(store) == ["a", "b"]
 
 
 def test_the_oldest_lesson_goes_and_no_fact_does(store: Store) -> None:

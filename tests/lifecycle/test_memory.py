@@ -89,6 +89,13 @@ def test_what_is_remembered_is_one_line_that_a_database_takes() -> None:
     assert (told.text[:9], len(told.text), told.text[-1]) == ("a?b c ? x", LONGEST, "…")
 
 
+def test_the_files_that_a_text_names_are_known_and_no_call_is_one() -> None:
+    told = lesson(
+        LESSON, "tests/test_shop.py:13: unittest.skip('x') in app.py, see .github/workflows/ci.yml, 3/4"
+    )
+    assert told.files == ("tests/test_shop.py", "app.py", ".github/workflows/ci.yml")
+
+
 def test_what_is_about_the_same_files_and_words_is_recalled_first_then_the_newest() -> None:
     known = [
         *_known("the redis lock timed out", "the parser was wrong", "the panel had no button"),

@@ -26,9 +26,9 @@ def remember(session: Session, org: str, repo: str, lessons: Iterable[Lesson], *
     What is dropped for it is the oldest of its kind. A fact is what a person said: where there is no room for
     another, it is not kept, and nothing goes.
     """
-    # By key, so that two who remember the same things at once wait one for the other.
     new = []
-    for lesson in sorted(dict.fromkeys(lessons), key=lambda one: one.key):
+    # Whoever has taken the next number holds up the others until it is done, so none waits in a circle.
+    for lesson in dict.fromkeys(lessons):
         if lesson.kind is Kind.FACT and len(every(session, org, repo, kind=Kind.FACT)) >= KEPT:
             continue
         number = _number(session, org, repo, lesson, actor)

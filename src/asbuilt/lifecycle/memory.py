@@ -27,7 +27,11 @@ BUDGET: Final = 4_000
 _FILES: Final = 8
 _ON_THE_FILE: Final = 4
 _IN_THE_FOLDER: Final = 1
-_PATH: Final = re.compile(r"(?<![\w/.-])(?:\.?[\w-]+/)+[\w-]+(?:\.[\w-]+)*|(?<![\w/.-])[\w-]+\.[a-z]{1,4}\b")
+_PATH: Final = re.compile(
+    r"(?<![\w/.-])(?=[\w./-]*[^\W\d_])(?:(?:\.?[\w-]+/)+[\w-]+(?:\.[\w-]+)*|[\w-]+\.(?:c|cfg|cpp|css|go|h|html|ini|java|js|json|jsx"
+    r"|kt|md|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|ya?ml)\b)"
+)
+"""A path with a folder in it, or a name that ends as files of source do."""
 _JUDGED: Final = frozenset({"checks.done", "verdict.given", "together.done", "together.judged"})
 
 
