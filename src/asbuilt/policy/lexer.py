@@ -172,7 +172,7 @@ class _Reader:
         if sign not in ("&&", "||") or not words or words[0].text != "[[" or words[-1].text == "]]":
             return False
         self._at += 2
-        words.append(Word(sign, bare=False))
+        words.append(Word(sign))
         return True
 
     def _redirected(self, command: Command) -> bool:
