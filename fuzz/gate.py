@@ -24,7 +24,7 @@ with atheris.instrument_imports(include=["asbuilt.policy"]):
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from oracles import Disagreement, by_shfmt, by_tree_sitter, expanded  # noqa: E402
+from oracles import Disagreement, by_shfmt, by_tree_sitter, unquoted  # noqa: E402
 from tests.attack.gate.mutants import made  # noqa: E402
 from tests.attack.gate.rows import read_rows  # noqa: E402 - the tests' folder is on the path only now
 
@@ -60,9 +60,7 @@ def compare(text: str) -> None:
         raise Disagreement(f"{text!r}: shfmt reads {calls}, the gate {plain}")
     if inputs != [word.text for command in line for word in command.inputs]:
         raise Disagreement(f"{text!r}: shfmt finds {inputs} as inputs")
-    read = [
-        [one for source in words for one in expanded(source, home=HOME)] for words in by_tree_sitter(text)
-    ]
+    read = [[unquoted(source, home=HOME) for source in words] for words in by_tree_sitter(text)]
     plain = [words[:1] if words[0] in TESTS else words for words in own]
     if read != plain:
         raise Disagreement(f"{text!r}: tree-sitter reads {read}, the gate {plain}")

@@ -6,7 +6,6 @@ The one rule: an oracle knows nothing of the gate, and what it is not sure of is
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,12 +24,9 @@ NODES = frozenset(
         *("raw_string", "concatenation", "number", "comment", "negated_command", "redirected_statement"),
         *("file_redirect", "file_descriptor", "test_command", "binary_expression", "unary_expression"),
         *("negation_expression", "test_operator", "regex", "extglob_pattern", "brace_expression"),
-        *("simple_expansion", "special_variable_name"),
     )
 )
-_PARTS = ("Lit", "SglQuoted", "DblQuoted", "ParamExp")
-_TESTS = ("BinaryTest", "UnaryTest", "ParenTest", "Word")
-_BRACES = re.compile(r"\{([\w./*-]+(?:,[\w./*-]+)+)\}", re.ASCII)
+_PARTS = frozenset(("Lit", "SglQuoted", "DblQuoted"))
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
@@ -46,8 +42,6 @@ def by_tree_sitter(text: str) -> list[list[str]]:
     for node in _walked(root):
         if node.is_error or node.is_missing or (node.is_named and node.type not in NODES):
             raise Disagreement(f"tree-sitter finds {node.type} at {node.start_byte}: {root}")
-        if node.type == "simple_expansion" and _source(node) != "$?":
-            raise Disagreement(f"tree-sitter finds {_source(node)}")
         if node.type == "command":
             found += _lines([child for child in node.children if child.type != "file_redirect"], source)
         elif node.type == "test_command":
@@ -73,12 +67,12 @@ def by_shfmt(text: str, *, home: str) -> tuple[list[list[str]], list[str]]:
         if kind == "CallExpr":
             if node.get("Assigns"):
                 raise Disagreement("shfmt finds an assignment")
-            calls.append((at, [one for word in node.get("Args", []) for one in _words(word, text, home)]))
+            calls.append((at, [_word(word, text, home) for word in node.get("Args", [])]))
         elif kind == "TestClause":
             calls.append((at, ["[["]))
         elif kind == "TimeClause":
             timed[at] = ["time", "-p"] if node.get("PosixFormat") else ["time"]
-        elif kind not in (None, "File", "BinaryCmd", *_PARTS, *_TESTS):
+        elif kind not in (None, "File", "BinaryCmd", *_PARTS, "BinaryTest", "UnaryTest", "ParenTest", "Word"):
             raise Disagreement(f"shfmt finds {kind}")
         for redirect in node.get("Redirs", []):
             inputs += _fed(redirect, text, home)
@@ -88,20 +82,8 @@ def by_shfmt(text: str, *, home: str) -> tuple[list[list[str]], list[str]]:
     return [words for _, words in calls], [name for _, name in sorted(inputs)]
 
 
-def expanded(source: str, *, home: str) -> list[str]:
-    """Give the words that a program gets for one in the source: braces that list words make several."""
-    parts = re.split(r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)""", source, flags=re.DOTALL)
-    for at in range(0, len(parts), 2):
-        found = _BRACES.search(parts[at])
-        if found:
-            before, after = "".join(parts[:at]) + parts[at][: found.start()], "".join(parts[at + 1 :])
-            rest = parts[at][found.end() :] + after
-            return [one for each in found[1].split(",") for one in expanded(before + each + rest, home=home)]
-    return [_unquoted(source, home=home)]
-
-
-def _unquoted(source: str, *, home: str) -> str:
-    """Take the quotes off. How the last command ended stands as 0, as it does in the gate."""
+def unquoted(source: str, *, home: str) -> str:
+    """Give a word as a program gets it."""
     made, at = "", 0
     if source == "~" or source.startswith("~/"):
         made, at = home, 1
@@ -117,18 +99,12 @@ def _unquoted(source: str, *, home: str) -> str:
                 if source[at] == "\\" and source[at + 1] in '$`"\\\n':
                     at += 1
                     made += "" if source[at] == "\n" else source[at]
-                elif source.startswith("$?", at):
-                    at += 1
-                    made += "0"
                 else:
                     made += source[at]
                 at += 1
         elif character == "\\":
             at += 1
             made += "" if source[at] == "\n" else source[at]
-        elif source.startswith("$?", at):
-            at += 1
-            made += "0"
         else:
             made += character
         at += 1
@@ -145,21 +121,12 @@ def _fed(redirect: dict[str, Any], text: str, home: str) -> list[tuple[int, str]
     raise Disagreement(f"shfmt finds {descriptor}{sign}{word}")
 
 
-def _words(word: dict[str, Any], text: str, home: str) -> list[str]:
-    for part in _nodes(word):
-        kind = part.get("Type", "Lit")
-        last = kind == "ParamExp" and part.get("Short") and part["Param"]["Value"] == "?"
-        if kind not in _PARTS or part.get("Dollar") is True or (kind == "ParamExp" and not last):
-            raise Disagreement(f"shfmt finds {kind}")
-    source = text.encode()[word["Pos"]["Offset"] : word["End"]["Offset"]].decode()
-    return expanded(source, home=home)
-
-
 def _word(word: dict[str, Any], text: str, home: str) -> str:
-    words = _words(word, text, home)
-    if len(words) > 1:
-        raise Disagreement(f"several words stand where one has to: {words}")
-    return words[0]
+    for part in _nodes(word):
+        if part.get("Type", "Lit") not in _PARTS or part.get("Dollar"):
+            raise Disagreement(f"shfmt finds {part.get('Type')}")
+    source = text.encode()[word["Pos"]["Offset"] : word["End"]["Offset"]].decode()
+    return unquoted(source, home=home)
 
 
 def _lines(words: list[tree_sitter.Node], source: bytes) -> list[list[str]]:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tests.attack.gate.stage import Stage
 
 HIDDEN = ("/tmp", "/var/tmp", "/run", "/root", "/home", "/work", "/srv", "/mnt", "/media")  # noqa: S108
-HARMLESS_FILES = frozenset(("/dev/null", "/dev/tty"))
+HARMLESS_FILES = frozenset(("/dev/null", "/dev/tty", "/proc/self/coredump_filter"))
+"""They keep nothing beyond the process."""
 TIMEOUT_S = 8
 _TRACED = (
     "open,openat,openat2,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,chmod,fchmod,"
