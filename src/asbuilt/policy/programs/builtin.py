@@ -28,7 +28,7 @@ _UNARY = frozenset((
 _TEXTUAL = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
 _NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _OPERATING = ("-", "=", "!", "&", "|")
-_MISREAD = frozenset(("&&", "||", "/"))
+_MISREAD = frozenset(("&&", "||", "/", "=", "=="))
 """Readers differ about these as what is tested."""
 _NUMBER_FORMATS = frozenset("diouxXeEfFgGaA")
 _NEVER_INNER = frozenset(("asbuilt", "cd", "command", "nice", "time", "timeout", "[["))
