@@ -100,7 +100,7 @@ gate-hook size="100000" first="0":
 hunt *args:
     HYPOTHESIS_PROFILE=hunt pytest --numprocesses 2 {{ args }}
 
-# fuzz TARGET (plan, gate) for SECONDS: executions and crashes at the end
+# fuzz TARGET (plan, gate, hook) for SECONDS: executions and crashes at the end
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 

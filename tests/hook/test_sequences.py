@@ -20,6 +20,9 @@ EVENTS = (
     "lost clear", "compact", "end", "half", "full", "finish", "reopen", "hour",
 )  # fmt: skip
 
+_KEEPING = {"propose", "approve", "prompt", "own question", "plan prompt", "stop"}
+"""After these a reload may be kept; a plan that is proposed is approved by the /clear behind it."""
+
 
 class Conversation:
     """One conversation in this process, with a clock of its own."""
@@ -126,7 +129,7 @@ def test_in_any_order_of_events_the_laws_hold(sequence: list[str]) -> None:
                 assert not is_finished, sequence
                 assert what in {"clear", "prompt"}, sequence
                 is_kept = False
-            is_kept = is_kept or what in {"approve", "prompt", "own question", "plan prompt", "stop"}
+            is_kept = is_kept or what in _KEEPING
         # Whatever happened, a turn ends when it is asked to for the second time.
         talk.does("full")
         talk.does("stop")

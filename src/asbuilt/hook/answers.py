@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.hook import starts, turns
 from asbuilt.hook.calls import Answer, Call
 from asbuilt.session import words
+from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean
+from asbuilt.session.reload import drop_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,6 +37,9 @@ def answered(
     if not call.session:
         return None
     said = _ANSWERS[event](call, held)
+    if call.is_known:
+        with Locked(call.folder):
+            drop_stale(call.folder, now=now)
     clean(environ, now=now, but=call.key)
     return said
 

@@ -58,7 +58,8 @@ def _planning(call: Call, held: Held, state: State, *, is_typed: bool) -> Answer
     """Save the place while a plan is being written: the event that ends planning may never come."""
     own = [one for one in (held.after.plans if held.after else ()) if one.endswith(".md")]
     plan = held.proposed or (own[-1] if own else state.plan)
-    state = state._replace(plan=plan, approved=state.approved and plan == state.plan)
+    # Whatever was approved before: what is being planned is not.
+    state = state._replace(plan=plan, approved=False)
     if plan:
         call.keep_reload(state)
     return _reminded(call, held.after, state, is_typed=is_typed)
@@ -85,11 +86,11 @@ def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
     """Take the reload and say what it brings back; None: nothing."""
     with Locked(call.folder):
         reload = reloads.take(call.folder, now=call.now)
-    plan = call.plan(reload.plan) if reload else None
-    is_open = plan is not None and not plan.is_over
-    call.keep(state._replace(plan=state.plan if reload is None else plan.path if plan and is_open else ""))
     if reload is None:
+        call.keep(state)
         return None
+    plan = call.plan(reload.plan)
+    call.keep(state._replace(plan="" if plan is None or plan.is_over else plan.path))
     if reload.kind != reloads.PENDING:
         return Answer(words.remembered(reload, plan, call.notes(), now=call.now))
     if plan is None or plan.is_over:

@@ -15,7 +15,8 @@ _WILD = frozenset("*?[")
 _QUOTES = frozenset("'\"")
 _ENDS = frozenset(" \t\n;|&<>")
 # A dollar sign before one of these is a dollar sign to every shell.
-_AFTER_INERT_DOLLAR = frozenset('" |)/.,;&]')
+_AFTER_INERT_DOLLAR = frozenset('"|)/.,;&]')
+_OF_TESTS = frozenset(("[", "[[", "=="))
 _ESCAPED = frozenset("()!;*?[]{}$\"'\\&|<>#~`")
 _ESCAPED_IN_QUOTES = frozenset('$`"\\')
 _INVISIBLE = frozenset(
@@ -75,6 +76,12 @@ def commands(text: str, *, home: str) -> list[Command]:
         if (not character.isprintable() and character not in "\n\t") or character in _INVISIBLE:
             raise Unreadable(f"U+{ord(character):04X} stands in it, which nobody sees; take it out")
     return _Reader(text, home).all()
+
+
+def _is_out_of_place(sign: str, before: list[Word]) -> bool:
+    """Tell whether a sign of tests stands elsewhere, where readers differ about it."""
+    in_test = bool(before) and before[0].text in ("[", "[[", "test")
+    return not in_test if sign == "==" else bool(before)
 
 
 class _Reader:
@@ -150,6 +157,8 @@ class _Reader:
                 if joined == "|":
                     raise Unreadable("readers differ about a ! behind |; put it before the first command")
                 command.negated = True
+            elif word.bare and word.text in _OF_TESTS and _is_out_of_place(word.text, command.words):
+                raise Unreadable(f"a {word.text} stands alone; quote it with '…'")
             else:
                 command.words.append(word)
         if not command.words and (command.inputs or command.negated):
@@ -200,7 +209,7 @@ class _Reader:
 
     def _word(self) -> Word:
         made, pattern = "", ""
-        bare, wild = True, False
+        bare, wild, empty = True, False, False
         start = self._at
         while (character := self._peek()) and character not in _ENDS:
             self._at += 1
@@ -209,11 +218,12 @@ class _Reader:
                 piece = character
             elif character in _WILD:
                 piece, live = character, True
-            elif character == "#" and made:
+            elif character == "#" and made and self._peek() in _BARE:
                 piece = character
             else:
                 piece = self._special(character, made, start)
                 bare = False
+                empty = empty or not piece
             wild = wild or live
             made += piece
             # A quoted wildcard stands as one that fits any character: what is compared may only grow.
@@ -224,6 +234,8 @@ class _Reader:
             raise Unreadable(f"{made}{self._peek()} may redirect; put a blank between them")
         if self._text[start] == "=" and self._text[start : self._at] not in ("=", "=="):
             raise Unreadable(f"{made} begins with =, which some shells replace; quote it with '…'")
+        if empty and self._at > start + len("''"):
+            raise Unreadable("an empty quote stands within a word; take it out")
         if bare and made in ("[", "[["):
             wild = False
         return Word(made, bare=bare, pattern=pattern if wild else "", leads=wild and pattern[0] in _WILD)
@@ -239,7 +251,8 @@ class _Reader:
         if character == "\\":
             escaped = self._peek()
             middle = self._text[self._at - 2 : self._at - 1].isalnum() and made.isascii() and not quoted
-            if escaped not in _ESCAPED and not (middle and escaped in (" ", ".")):
+            after_quote = self._text[self._at - 2] in _QUOTES and not first and escaped != "'"
+            if after_quote or (escaped not in _ESCAPED and not (middle and escaped in (" ", "."))):
                 raise Unreadable(f"readers differ about \\{escaped or ' at the end'}; quote it with '…'")
             self._at += 1
             return escaped

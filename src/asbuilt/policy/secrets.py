@@ -58,15 +58,17 @@ _SOURCE = frozenset((
     "mjs", "php", "py", "pyi", "rb", "rs", "rst", "scala", "sh", "swift", "ts", "tsx", "vue",
 ))
 _SYSTEM = (
-    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/passwd", "/etc/passwd-",
-    "/etc/sudoers",
-    "/etc/sudoers.d", "/etc/ssl/private", "/etc/security/opasswd", "/etc/krb5.keytab", "/etc/kubernetes",
-    "/etc/NetworkManager/system-connections", "/etc/wireguard", "/etc/openvpn", "/etc/ppp",
-    "/etc/letsencrypt",
-    "/etc/docker", "/etc/environment", "/run", "/var/run", "/var/lib/docker", "/var/lib/kubelet",
-    "/var/lib/containerd", "/var/lib/postgresql", "/var/lib/mysql", "/var/spool", "/var/mail", "/var/backups",
+    "/run", "/var/run", "/var/lib/docker", "/var/lib/kubelet", "/var/lib/containerd",
+    "/var/lib/postgresql", "/var/lib/mysql", "/var/spool", "/var/mail", "/var/backups",
     "/sys/kernel/debug", "/sys/kernel/security",
 )
+_ETC = frozenset((
+    "etc", "os-release", "lsb-release", "debian_version", "redhat-release", "alpine-release", "issue",
+    "hosts", "hostname", "resolv.conf", "nsswitch.conf", "host.conf", "timezone", "localtime", "shells",
+    "fstab", "mtab", "services", "protocols", "mime.types", "locale.conf", "locale.gen", "profile", "motd",
+    "bash.bashrc", "bashrc", "inputrc", "login.defs", "group", "ld.so.conf", "sysctl.conf", "gitconfig",
+))
+"""What of the system's settings may be read; the others may hold passwords."""
 _DEVICES = frozenset(("/dev/null", "/dev/zero", "/dev/stdin", "/dev/urandom", "/dev/random"))
 _PROC = frozenset((
     "cpuinfo", "meminfo", "version", "loadavg", "uptime", "stat", "filesystems", "swaps", "mounts", "devices",
@@ -84,6 +86,10 @@ def is_secret(path: str, *, home: str, pattern: bool = False) -> bool:
     parts = [part for part in lower.split("/") if part]
     if not parts:
         return False
+    if parts[0] == "private" and len(parts) > 1:
+        parts, lower = parts[1:], lower[len("/private") :]
+    if parts[0] == "etc":
+        return len(parts) > 2 or parts[-1] not in _ETC
     if parts[0] in ("proc", "dev") and path not in _DEVICES:
         return not (parts[0] == "proc" and len(parts) > 1 and parts[1] in _PROC)
     if any(lower == one or lower.startswith(f"{one}/") for one in _system(lower, pattern=pattern)):
@@ -107,6 +113,8 @@ def holds_secrets(path: str, *, home: str) -> bool:
     if clean in _WHOLE or above_home or clean.endswith("/secrets"):
         return True
     below = f"{clean}/"
+    if below.startswith(("/etc/", "/private/etc/")):
+        return True
     if any(f"{home}/{one}".startswith(below) for one in (*SECRET_FOLDERS, *SECRET_FILES, *_MORE_FILES)):
         return True
     if any(one.startswith(below) for one in _SYSTEM):

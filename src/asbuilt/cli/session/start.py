@@ -82,17 +82,18 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     root = repository.root if repository is not None else door.start
     plans = desk.library.folder or desk.library.user_folder
     plans.mkdir(parents=True, exist_ok=True)
+    state = state_home(door.environ)
     folder = Path(folder_of(door.environ, key))
     seat = PlanningSeat(
         root=root,
         plans=plans,
         folder=folder,
+        config=Path(state) / "planning" / "claude",
         home=Path(door.environ.get("HOME") or "~").expanduser(),
         environ=door.environ,
     )
     hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
     keep_hold(str(folder), hold)
-    state = state_home(door.environ)
     offer(state)
     compile_hooks()
     seat.furnish()

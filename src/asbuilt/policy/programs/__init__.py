@@ -42,9 +42,9 @@ _MODULES = {
         " users w who whoami cal sw_vers lsb_release dpkg vmstat lsmod bc"
     ),
     "version": (
-        "bash bun cargo clang cmake deno docker dotnet g++ gcc go java javac just kotlin ld lua make ninja"
-        " node npm perl php pip pip3 python python3 ruby rustc swift tsc uv zsh gem ruff mypy pytest poetry"
-        " rustup elixir erl ghc zig nim julia R Rscript psql sqlite3"
+        "bash bun cargo clang cmake deno docker g++ gcc go java javac just kotlin ld lua make ninja"
+        " node npm perl php pip pip3 python python3 ruby rustc swift tsc uv zsh gem ruff mypy"
+        " rustup elixir ghc zig nim julia R Rscript psql sqlite3"
     ),
     "own": "asbuilt",
     "each": "xargs",

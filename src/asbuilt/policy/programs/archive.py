@@ -28,7 +28,7 @@ _GZIP = ({"-l"}, {"-lv"}, {"--list"}, {"-dc"}, {"-cd"}, {"-d", "-c"}, {"-t"}, {"
 
 def _no_lists(given: Given, place: Place) -> None:
     del place
-    if any(word.text.startswith("@") for word in given.operands):
+    if any(text.startswith("@") for text in given.texts()):
         raise writes(f"{given.name} takes more options from a file named with @")
 
 

@@ -55,6 +55,8 @@ def _judged(given: Given, place: Place) -> None:
             f"the awk program {program.text!r} is not one that only prints",
             "awk '{print $1}' FILE, awk 'NR>=10 && NR<=20' FILE",
         )
+    if any(word.text.startswith("/inet") for word in given.operands):
+        raise writes("awk takes a file below /inet for a connection")
     read_all([word for word in given.operands[1:] if not _assigns(word.text)], place)
 
 

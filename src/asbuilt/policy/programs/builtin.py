@@ -43,6 +43,8 @@ _UNARY = frozenset(
 )
 _TEXTUAL = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
 _NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_MISREAD = frozenset(("&&", "||", "/"))
+"""Readers differ about these as what is tested."""
 _NUMBER_FORMATS = frozenset("diouxXeEfFgGaA")
 _NEVER_INNER = frozenset(("asbuilt", "cd", "command", "nice", "time", "timeout", "[["))
 _NAMES = Program("-a -t -p -P -s", "texts", globs="none")
@@ -103,7 +105,8 @@ def _printf(words: Sequence[Word]) -> None:
 
 def _test(name: str, words: Sequence[Word]) -> None:
     """Read a test as: [!] operand, [!] -f file, [!] one = other, joined by -a and -o."""
-    texts = [word.text for word in words]
+    # What is quoted is never an operator to some readers, so that it is none here.
+    texts = [word.text if word.bare or word.text[:1] not in ("-", "=", "!") else "\0" for word in words]
     if any(word.pattern for word in words):
         raise writes(f"{name} with a wildcard is not understood", f"{name} -e FILE")
     if name != "test":
@@ -118,14 +121,14 @@ def _test(name: str, words: Sequence[Word]) -> None:
         if len(texts) >= 3 and texts[1] in _TEXTUAL | _NUMERIC:
             if texts[1] in _NUMERIC and not all(_is_whole(one) for one in (texts[0], texts[2])):
                 raise writes(f"{texts[1]} works out what is not a plain number")
-            texts = texts[3:]
+            taken, texts = {texts[0], texts[2]}, texts[3:]
         elif len(texts) >= 2 and texts[0] in _UNARY:
-            texts = texts[2:]
+            taken, texts = {texts[1]}, texts[2:]
         elif len(texts) == 1 and not texts[0].startswith("-"):
-            texts = texts[1:]
+            taken, texts = {texts[0]}, []
         else:
-            raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
-        if texts and not _joins(name, texts):
+            taken = {"/"}
+        if not _MISREAD.isdisjoint(taken) or (texts and not _joins(name, texts)):
             raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
         texts = texts[1:]
 

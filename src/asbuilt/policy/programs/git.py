@@ -44,6 +44,8 @@ _NETWORK = frozenset(
     ("clone", "fetch", "ls-remote", "pull", "push", "remote-https", "send-email", "request-pull")
 )
 
+_HEADERS = ("extraheader", "password", "token", "secret", "cookie", "proxy")
+
 
 def look(name: str, words: Sequence[Word], place: Place) -> None:
     """Judge one call of git; raises Refused."""
@@ -139,7 +141,7 @@ def _is_inert(setting: str) -> bool:
 
 def _shown(given: Given, place: Place) -> None:
     """Look at operands that name revisions, files, or files in revisions."""
-    if any("%G" in value for value in given.values("--format", "--pretty")):
+    if any(_starts_gpg(value) for value in given.values("--format", "--pretty")):
         raise writes("%G in a format of git starts gpg", "git log --format='%h %an %s'")
     if any(value in ("r", "remerge") for value in given.values("--diff-merges")):
         raise writes("a diff with a merge made anew writes objects", "git show -m")
@@ -155,6 +157,11 @@ def _shown(given: Given, place: Place) -> None:
         for path in _paths(text):
             place.content(Word(path, pattern=path))
             place.filtered(path)
+
+
+def _starts_gpg(form: str) -> bool:
+    """Tell whether a format asks for a signature: %G and a letter, also with a sign between."""
+    return "signature" in form or any(piece.lstrip("+- ").startswith("G") for piece in form.split("%")[1:])
 
 
 def _after_colon(ranges: list[str]) -> list[str]:
@@ -176,7 +183,7 @@ def _paths(text: str) -> list[str]:
 
 def _listed(given: Given, place: Place) -> None:
     del place
-    if any("%G" in value or "signature" in value for value in given.values("--format", "--pretty")):
+    if any(_starts_gpg(value) for value in given.values("--format", "--pretty")):
         raise writes("that format of git starts gpg")
 
 
@@ -203,6 +210,8 @@ def _config(given: Given, place: Place) -> None:
         most = 2 if operands[0] == "get" else 1
     else:
         most = 2 if given.has(*CONFIG_READS) else 1
+    if any(word in text.lower() for text in operands for word in _HEADERS):
+        raise Refused(f"{operands[-1]} may hold a password or a token.", "git config --get user.name")
     if len(operands) > most:
         raise writes("git config with a value sets it", "git config --get KEY")
     if len(operands) == 1 and "." not in operands[0] and operands[0] != "list":

@@ -78,6 +78,10 @@ class Given:
         """Tell whether one of these options was given."""
         return any(option in names for option, _ in self.options)
 
+    def texts(self) -> list[str]:
+        """Give all operands and values."""
+        return [*(word.text for word in self.operands), *(value for _, value in self.options)]
+
     def values(self, *names: str) -> list[str]:
         """Give the values of these options."""
         return [value for option, value in self.options if option in names]

@@ -42,7 +42,7 @@ def _diff(given: Given, place: Place) -> None:
 
 def _strings(given: Given, place: Place) -> None:
     del place
-    if any(word.text.startswith("@") for word in given.operands):
+    if any(text.startswith("@") for text in given.texts()):
         raise writes("strings takes more options from a file named with @")
 
 
@@ -115,10 +115,10 @@ _PROGRAMS = {
     "paste": Program("-d=T -s -z --delimiters=T --serial --zero-terminated", globs="any"),
     "tsort": Program("", most=1),
     "sort": Program(
-        "-b -d -f -g -h -i -M -n -R -r -V -k=T -m -s -u -z -t=T -c -C --check[=T] --parallel=N"
+        "-b -d -f -g -h -i -M -n -R -r -V -k=T -s -u -z -t=T -c -C --check[=T] --parallel=N"
         " --debug --ignore-leading-blanks --dictionary-order --ignore-case"
         " --field-separator=T --general-numeric-sort --human-numeric-sort --ignore-nonprinting --month-sort"
-        " --numeric-sort --random-sort --reverse --sort=T --version-sort --key=T --merge --stable --unique"
+        " --numeric-sort --random-sort --reverse --sort=T --version-sort --key=T --stable --unique"
         " --zero-terminated"
     ),
     "shuf": Program("-e -i=T -n=N -r -z --echo --input-range=T --head-count=N --repeat --zero-terminated"),
