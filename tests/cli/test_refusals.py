@@ -41,6 +41,8 @@ ELSEWHERE = {
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
     "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
+    "cli/memory/add.py there is no room for another fact: {} are remembered here": "cli/test_memory.py",
+    "cli/memory/clear.py {} would be forgotten, and nobody has said yes": "cli/test_memory.py",
     "cli/paper.py there is a {} already in {}": "cli/test_report.py",
     "cli/paper.py the page cannot be written into {}: {}": "cli/test_report.py",
     "cli/replay.py another replay is under way": "journeys/test_replay.py",
@@ -219,6 +221,8 @@ CASES = [
         _chosen('agents.claude.command = "/bin/true"\nagents.min_model = "opus"\n'),
     ),
     Case("cli/tell.py a note of {} characters is not one that is carried", "tell rate-limit ''"),
+    Case("cli/memory/add.py {} characters are not something that is remembered", "memory add ''"),
+    Case('cli/memory/known.py nothing is remembered under "{}"', "memory show m7"),
     Case("cli/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 PLACEHOLDERS = {

@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "report": Lazy("asbuilt.cli.report:command", "what a run promised, and what is proven"),
     "next": Lazy("asbuilt.cli.next:command", "what happens by itself, and when"),
     "attempts": Lazy("asbuilt.cli.attempts:group", "what agents have written, judged or not"),
+    "memory": Lazy("asbuilt.cli.memory:group", "what is remembered of this repository"),
     "verify": Lazy("asbuilt.cli.verify:command", "prove again that what is done is done"),
     "demo": Lazy("asbuilt.cli.demo.command:command", "see a small plan run: 30 s, no model"),
     "selftest": Lazy("asbuilt.cli.selftest:group", "are lies caught, and honest work let through?"),

@@ -26,6 +26,7 @@ Look    status      how far every plan is; --all repositories
         report      what a run promised, and what is proven
         next        what happens by itself, and when
         attempts    list diff restore: what agents have written
+        memory      list show add search clear: lessons, facts, notes
 Prove   verify      prove again that what is done is done
         demo        see a small plan run: 30 s, no model
         selftest    lies: are they caught, and is honest work let through?

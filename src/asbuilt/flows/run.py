@@ -15,11 +15,12 @@ from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
-from asbuilt.journal import approvals, claims, runs, segments
+from asbuilt.journal import approvals, claims, memory, runs, segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
@@ -209,10 +210,18 @@ class Runs:
 
 
 def end(session: Session, run: Run, state: str, reason: str) -> None:
-    """Write down that a run is over, and let go of its plan."""
+    """Write down that a run is over, keep what it teaches, and let go of its plan."""
     say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
     runs.set_state(session, run, state)
+    _learn(session, run)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
+
+
+def _learn(session: Session, run: Run) -> None:
+    told = ((event.kind, event.data) for event in whole_history(session, run.address))
+    slug = str(run.options.get("slug", run.plan))
+    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, events=told)
+    memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
 
 
 def _found(session: Session, segment: Segment) -> Run:

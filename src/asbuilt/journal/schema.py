@@ -104,4 +104,11 @@ _WORKERS: Final = (
     "ALTER TABLE repositories ADD COLUMN machine text",
 )
 
-STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS))
+_MEMORY: Final = (
+    """CREATE TABLE memories (
+        org text NOT NULL, repo text NOT NULL, number integer NOT NULL, key text NOT NULL, kind text NOT NULL,
+        said text NOT NULL, files text NOT NULL, plan text NOT NULL, at text NOT NULL, actor text NOT NULL,
+        PRIMARY KEY (org, repo, number), UNIQUE (org, repo, key))""",
+)
+
+STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY))

@@ -5,29 +5,21 @@ The one rule: a line number is only what people are shown; it is never what two 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.lifecycle.words import alike, words
 from asbuilt.plan.blocks import Fence, Heading, Item, Paragraph, Table, parse
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from asbuilt.plan.blocks import Block
     from asbuilt.plan.model import Plan
 
-_WORD: Final = re.compile(r"\w+")
-_SHORT: Final = 2
-_COMMON: Final = frozenset((
-    "about", "and", "anything", "are", "but", "can", "cannot", "does", "for", "from", "has", "have", "here",
-    "into", "item", "its", "nobody", "not", "nothing", "one", "other", "out", "phase", "plan", "step", "still",
-    "than", "that", "the", "then", "there", "this", "two", "until", "was", "what", "when", "where", "which",
-    "while", "who", "why", "will", "with", "without", "would",
-))  # fmt: skip
-"""Words that say nothing of what is spoken of."""
 _SECTION: Final = 2
 """The level of headings that divide what stands outside the phases."""
 _ALIKE: Final = 0.5
@@ -37,8 +29,6 @@ _MISPLACED: Final = 1.25
 """What they weigh against a line that was pointed at: more than one word that no other piece has."""
 _CLEAR: Final = 0.25
 """By how much one piece is meant more than any other."""
-_SHARED: Final = 2
-"""So many words at least two texts have in common before one counts as the other, written anew."""
 
 
 class Anchor(NamedTuple):
@@ -71,10 +61,12 @@ class Outline:
     """The pieces of one revision, in order."""
 
     def __init__(self, text: str) -> None:
-        plan = read(text.encode("utf-8", "surrogateescape"))
-        self.lines: Sequence[str] = plan.source.lines
-        self.titles = {phase.id: phase.title for phase in plan.phases}
-        self.pieces = tuple(_pieces(plan))
+        self.plan = read(text.encode("utf-8", "surrogateescape"))
+        self.lines: Sequence[str] = self.plan.source.lines
+        self.titles = {phase.id: phase.title for phase in self.plan.phases}
+        blocks = parse(self.lines, self.plan.front.after)
+        self.headings = tuple(block for block in blocks if isinstance(block, Heading))
+        self.pieces = tuple(_pieces(self.plan, blocks))
         self._starts = [piece.line for piece in self.pieces]
 
     def at(self, line: int) -> Piece | None:
@@ -100,8 +92,11 @@ class Outline:
 
     def quoted(self, phase: str, quote: str) -> Piece | None:
         """Find the piece of a phase that a quotation is taken from, though not letter by letter."""
-        wanted = words(quote)
-        scored = [(len(wanted & words(one.text)), one) for one in self.of(phase)]
+        inside, plain, wanted = self.of(phase), " ".join(quote.casefold().split()), words(quote)
+        whole = next((one for one in inside if plain and plain in one.text.casefold()), None)
+        if whole is not None:
+            return whole
+        scored = [(len(wanted & words(one.text)), one) for one in inside]
         shared, found = max(scored, key=lambda pair: pair[0], default=(0, None))
         return found if wanted and shared >= len(wanted) * _ALIKE else None
 
@@ -117,30 +112,26 @@ class Outline:
             found.setdefault(piece.phase, []).append(piece)
         return {phase: tuple(pieces) for phase, pieces in found.items()}
 
+    @cached_property
+    def _often(self) -> dict[str, Counter[str]]:
+        """Count in how many pieces of each phase a word stands."""
+        found: dict[str, Counter[str]] = {}
+        for piece in self.pieces:
+            if not piece.is_heading:
+                found.setdefault(piece.phase, Counter()).update(words(piece.text))
+        return found
+
     def _weight(self, piece: Piece, spoken: frozenset[str]) -> float:
-        """Weigh the words that a piece shares with what was said: one that all of its phase has says little."""
-        inside = [words(one.text) for one in self.of(piece.phase) if not one.is_heading]
-        return sum(1 / sum(word in one for one in inside) for word in words(piece.text) & spoken)
+        """Weigh the words that a piece shares with what was said: one that all pieces have says little."""
+        often = self._often[piece.phase]
+        # In a fixed order: sums of fractions depend on it, and the order of a set on the process.
+        return sum(1 / often[word] for word in sorted(words(piece.text) & spoken))
 
 
 @lru_cache(maxsize=64)
 def outline_of(text: str) -> Outline:
     """Read a revision into pieces."""
     return Outline(text)
-
-
-@lru_cache(maxsize=4_096)
-def words(text: str) -> frozenset[str]:
-    """Give the words of a text by which it is compared: no short ones, no plurals."""
-    found = (word for word in _WORD.findall(text.casefold()) if len(word) > _SHORT)
-    return frozenset(word.removesuffix("s") for word in found if word not in _COMMON)
-
-
-def alike(one: str, other: str) -> float:
-    """Tell which share of the shorter text's words the other has too; 0 for too little to go by."""
-    first, second = words(one), words(other)
-    shared = len(first & second)
-    return shared / min(len(first), len(second)) if shared >= _SHARED else 0.0
 
 
 def follow(anchor: Anchor, old: Outline, new: Outline) -> Anchor:
@@ -183,10 +174,10 @@ def _phase(phase: str, old: Outline, new: Outline) -> str:
     return next((known for known, name in new.titles.items() if name == title), phase)
 
 
-def _pieces(plan: Plan) -> Iterator[Piece]:
+def _pieces(plan: Plan, blocks: Iterable[Block]) -> Iterator[Piece]:
     owner = {line: phase.id for phase in plan.phases for line in range(phase.lines[0], phase.lines[1] + 1)}
     section = ""
-    for block in parse(plan.source.lines, plan.front.after):
+    for block in blocks:
         if isinstance(block, Heading) and block.level <= _SECTION:
             section = block.text.strip().casefold()
         for line, text in _texts(block):

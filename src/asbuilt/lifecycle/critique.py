@@ -10,14 +10,17 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.anchors import alike, changed, changed_phases, follow, outline_of, words
+from asbuilt.lifecycle.additions import additions
+from asbuilt.lifecycle.anchors import changed, changed_phases, follow, outline_of
 from asbuilt.lifecycle.findings import Kind, Level, PlanLine
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.principles import perspective
+from asbuilt.lifecycle.words import alike, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from asbuilt.lifecycle.additions import Additions
     from asbuilt.lifecycle.anchors import Outline
     from asbuilt.lifecycle.findings import Citation, Critique, Finding
 
@@ -93,21 +96,6 @@ class Standing(NamedTuple):
     def is_carried(self) -> bool:
         """Tell whether it has to go into the plan when no round is left."""
         return self.state in (State.OPEN, State.LATE) and self.finding.is_material
-
-
-class AddedCheck(NamedTuple):
-    """A command that a phase is held to because of findings that nobody could settle."""
-
-    phase: str
-    command: str
-    findings: tuple[str, ...]
-
-
-class Additions(NamedTuple):
-    """What a plan has to carry of what was found and not resolved."""
-
-    checks: tuple[AddedCheck, ...] = ()
-    questions: tuple[str, ...] = ()
 
 
 class GoOn(NamedTuple):
@@ -192,50 +180,51 @@ def decide(
 ) -> GoOn | Over:
     """Tell whether another round is due. Nobody has to find anything; somebody else has to have looked."""
     standings = fold(rounds, waivers)
-    looked = (one.critique.judged for at, one in enumerate(rounds, 1) if _counts(rounds[:at]))
-    # The fullest of them, not all together: who judges two principles a round has never looked at the plan.
-    judged = max(looked, key=len, default=frozenset())
-    unjudged = tuple(name for name in principles if name not in judged)
-    is_judged = len(principles) - len(unjudged) >= min(floor, len(principles))
+    unjudged = _unjudged(rounds, principles, floor)
     open_ = tuple(one for one in standings if one.state is State.OPEN and one.finding.is_material)
-    if (open_ or not is_judged) and len(rounds) < limit:
-        return GoOn(open_, () if is_judged else unjudged)
-    added = additions(standings, rounds[-1].plan if rounds else "", () if is_judged else unjudged)
-    return Over(is_judged and not open_, added)
+    if (open_ or unjudged) and len(rounds) < limit:
+        return GoOn(open_, unjudged)
+    return Over(not open_ and not unjudged, additions(standings, rounds[-1].plan if rounds else "", unjudged))
+
+
+def carried(
+    rounds: Sequence[Round],
+    plan: str,
+    *,
+    principles: Sequence[str],
+    floor: int = FLOOR,
+    waivers: Iterable[Waiver] = (),
+) -> Additions:
+    """Tell what a revision that nobody has judged any more has to carry: what was open stays open."""
+    return additions(_standings_in(rounds, plan, waivers), plan, _unjudged(rounds, principles, floor))
 
 
 def show(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver] = ()) -> Shown:
     """Choose what the next round sees: all of it once, then what has changed and what is open."""
     number = len(rounds) + 1
-    new = outline_of(plan)
     if not rounds:
         return Shown(number, perspective(number), (Part("", 1, plan),), ())
-    old = outline_of(rounds[-1].plan)
-    standings = (_moved(standing, old, new) for standing in fold(rounds, waivers))
-    open_ = tuple(one for one in standings if one.state is State.OPEN)
+    old, new = outline_of(rounds[-1].plan), outline_of(plan)
+    open_ = tuple(one for one in _standings_in(rounds, plan, waivers) if one.state is State.OPEN)
     parts = tuple(_part(new, phase) for phase in changed_phases(old, new))
     return Shown(number, perspective(number), parts, open_)
 
 
-def additions(standings: Iterable[Standing], plan: str, unjudged: Sequence[str] = ()) -> Additions:
-    """Make checks and open questions of what is not settled: a check where a command is known for a phase."""
-    phases = outline_of(plan).titles
-    checks: dict[tuple[str, str], list[str]] = {}
-    questions: list[str] = []
-    for one in standings:
-        if not one.is_carried:
-            continue
-        anchor, command = one.finding.anchor, one.finding.check
-        if command and anchor.phase in phases:
-            checks.setdefault((anchor.phase, command), []).append(one.id)
-        else:
-            questions.append(_question(one))
-    if unjudged:
-        questions.append(f"Nobody but the author has judged {', '.join(unjudged)}: does the plan hold there?")
-    return Additions(
-        tuple(AddedCheck(phase, command, tuple(ids)) for (phase, command), ids in checks.items()),
-        tuple(questions),
-    )
+def _standings_in(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver]) -> list[Standing]:
+    """Give every standing with its place in a revision that came after all rounds."""
+    old = outline_of(rounds[-1].plan if rounds else plan)
+    return [_moved(standing, old, outline_of(plan)) for standing in fold(rounds, waivers)]
+
+
+def _unjudged(rounds: Sequence[Round], principles: Sequence[str], floor: int) -> tuple[str, ...]:
+    """List what nobody has judged who may, while too little is; nothing once enough was judged at a time.
+
+    The fullest round counts, not all together: whoever judges two principles a round has never looked.
+    """
+    looked = (one.critique.judged for at, one in enumerate(rounds, 1) if _counts(rounds[:at]))
+    judged = max(looked, key=len, default=frozenset())
+    left = tuple(name for name in principles if name not in judged)
+    return left if len(principles) - len(left) < min(floor, len(principles)) else ()
 
 
 def _counts(rounds: Sequence[Round]) -> bool:
@@ -331,14 +320,6 @@ def _waived(standing: Standing, waiver: Waiver | None) -> Standing:
     if waiver is None or standing.finding.level > waiver.level or standing.state is State.RESOLVED:
         return standing
     return standing._replace(state=State.WAIVED, why=f"{waiver.reason} ({waiver.by})")
-
-
-def _question(standing: Standing) -> str:
-    anchor, finding = standing.finding.anchor, standing.finding
-    where = anchor.file or (f"phase {anchor.phase}" if anchor.phase else "the plan")
-    item = f", “{anchor.item}”" if anchor.item else ""
-    others = "".join(f" Also: {said}" for said in standing.said if said != finding.text)
-    return f"{standing.id} ({finding.principle}, {where}{item}): {finding.text}{others}"
 
 
 def _part(outline: Outline, phase: str) -> Part:

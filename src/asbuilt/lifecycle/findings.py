@@ -161,6 +161,7 @@ class _Reading:
 
     def refuse(self, what: str, found: object, needed: str, example: str) -> None:
         shown = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        shown = " ".join(shown.split()) or "nothing"
         self.flaws.append(
             Flaw(what, shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…", needed, example)
         )
@@ -199,7 +200,7 @@ class _Reading:
         try:
             plain = json.loads(fenced[0] if fenced else text)
         except (ValueError, RecursionError):
-            self.refuse("the critique", " ".join(text.split()) or "nothing", "one object of JSON", EXAMPLE)
+            self.refuse("the critique", text, "one object of JSON", EXAMPLE)
             return None
         if isinstance(plain, dict):
             return plain

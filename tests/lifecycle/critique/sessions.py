@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.lifecycle.additions import with_additions
+from asbuilt.lifecycle.anchors import outline_of
 from asbuilt.lifecycle.critique import GoOn, Over, Round, State, Waiver, Who, decide, fold, may_judge, show
 from asbuilt.lifecycle.findings import PRINCIPLES, Critique, Level, PlanLine, read_critique
 from tests.lifecycle.critique.critics import CRITICS, Critic, HandedIn, Known, Said
@@ -121,6 +123,7 @@ def laws(session: Session, end: GoOn | Over, standings: tuple[Standing, ...]) ->
         yield f"{len(session.rounds)} rounds of {session.limit} and no end"
         return
     yield from _nothing_is_lost(session, end, standings)
+    yield from _what_is_carried_is_written(session, end)
     yield from _nobody_approves_itself(session, end, standings)
     yield from _later_rounds_see_less(session)
     before = fold(session.rounds[:-1])
@@ -157,6 +160,20 @@ def _nothing_is_lost(session: Session, end: Over, standings: tuple[Standing, ...
                 yield f"{home.id} was waived by nobody"
         elif home.id not in told:
             yield f"{home.id} is {home.state} and in no addition"
+
+
+def _what_is_carried_is_written(session: Session, end: Over) -> Iterator[str]:
+    text = with_additions(session.rounds[-1].plan, end.additions)
+    plan = outline_of(text).plan
+    commands = {phase.id: {one.command for one in phase.checks} for phase in plan.phases}
+    for check in end.additions.checks:
+        if check.command not in commands.get(check.phase, ()):
+            yield f"{check} is not in the plan"
+    for question in end.additions.questions:
+        if f"- {question}" not in text.split("\n"):
+            yield f"the plan does not ask: {question}"
+    if len(plan.phases) != len(session.draft.phases):
+        yield f"what is carried has made {len(plan.phases)} phases of {len(session.draft.phases)}"
 
 
 def _nobody_approves_itself(session: Session, end: Over, standings: tuple[Standing, ...]) -> Iterator[str]:

@@ -1,0 +1,135 @@
+"""What is remembered of a repository. Bounded: of each kind the newest stay, but no fact goes by itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.journal.store import first
+from asbuilt.lifecycle.memory import Kind, Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from asbuilt.journal.store import Row, Session
+    from asbuilt.lifecycle.memory import Lesson
+
+KEPT: Final = 100
+"""So many of each kind, in each repository."""
+_TRIES: Final = 1_000
+_COLUMNS: Final = "number, kind, said, files, plan, at, actor"
+
+
+def remember(session: Session, org: str, repo: str, lessons: Iterable[Lesson], *, actor: str) -> list[Memory]:
+    """Keep what was learnt; what is known already stays as it is. Returns what is new.
+
+    What is dropped for it is the oldest of its kind. A fact is what a person said: where there is no room for
+    another, it is not kept, and nothing goes.
+    """
+    # By key, so that two who remember the same things at once wait one for the other.
+    new = []
+    for lesson in sorted(dict.fromkeys(lessons), key=lambda one: one.key):
+        if lesson.kind is Kind.FACT and len(every(session, org, repo, kind=Kind.FACT)) >= KEPT:
+            continue
+        number = _number(session, org, repo, lesson, actor)
+        kept = None if number is None else named(session, org, repo, number)
+        if kept is not None:
+            new.append(kept)
+    for kind in sorted({one.kind for one in new}):
+        session.run(
+            "DELETE FROM memories WHERE org = :org AND repo = :repo AND kind = :kind AND number <="
+            " (SELECT number FROM memories WHERE org = :org AND repo = :repo AND kind = :kind"
+            " ORDER BY number DESC LIMIT 1 OFFSET :kept)",
+            org=org,
+            repo=repo,
+            kind=kind,
+            kept=KEPT,
+        )
+    return new
+
+
+def every(session: Session, org: str, repo: str, *, kind: Kind | None = None) -> list[Memory]:
+    """List what is remembered of a repository, the newest first."""
+    kinds = "" if kind is None else " AND kind = :kind"
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM memories WHERE org = :org AND repo = :repo{kinds} ORDER BY number DESC",
+        org=org,
+        repo=repo,
+        **({} if kind is None else {"kind": kind.value}),
+    )
+    return [_memory(row) for row in rows]
+
+
+def named(session: Session, org: str, repo: str, number: int) -> Memory | None:
+    """Return one of them."""
+    row = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM memories WHERE org = :org AND repo = :repo AND number = :number",
+            org=org,
+            repo=repo,
+            number=number,
+        )
+    )
+    return None if row is None else _memory(row)
+
+
+def forget(session: Session, org: str, repo: str, numbers: Sequence[int]) -> int:
+    """Take some of them away; returns how many were there."""
+    return sum(
+        session.run(
+            "DELETE FROM memories WHERE org = :org AND repo = :repo AND number = :number",
+            org=org,
+            repo=repo,
+            number=number,
+        )
+        for number in numbers
+    )
+
+
+def _number(session: Session, org: str, repo: str, lesson: Lesson, actor: str) -> int | None:
+    """Write it under the next number, which another run may take first; None when it is known already."""
+    where = {"org": org, "repo": repo}
+    for _ in range(_TRIES):
+        taken = session.rows(
+            "SELECT number FROM memories WHERE org = :org AND repo = :repo AND key = :key",
+            **where,
+            key=lesson.key,
+        )
+        if taken:
+            return None
+        last = first(
+            session.rows(
+                "SELECT number FROM memories WHERE org = :org AND repo = :repo ORDER BY number DESC LIMIT 1",
+                **where,
+            )
+        )
+        number = int(last["number"] if last else 0) + 1
+        is_mine = session.run(
+            "INSERT INTO memories (org, repo, number, key, kind, said, files, plan, at, actor)"
+            " VALUES (:org, :repo, :number, :key, :kind, :said, :files, :plan, :now, :actor)"
+            " ON CONFLICT DO NOTHING",
+            **where,
+            number=number,
+            key=lesson.key,
+            kind=lesson.kind.value,
+            said=lesson.text,
+            files=json.dumps(lesson.files),
+            plan=lesson.plan,
+            now=session.now,
+            actor=actor,
+        )
+        if is_mine:
+            return number
+    raise LookupError(lesson.key)
+
+
+def _memory(row: Row) -> Memory:
+    return Memory(
+        int(row["number"]),
+        row["kind"],
+        row["said"],
+        tuple(json.loads(row["files"])),
+        row["plan"],
+        row["at"],
+        row["actor"],
+    )
