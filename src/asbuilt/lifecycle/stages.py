@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle.asks import instruction, told
 from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.findings import Critique, read_critique
-from asbuilt.lifecycle.principles import TEMPLATE, perspective
+from asbuilt.lifecycle.findings import Critique
+from asbuilt.lifecycle.principles import TEMPLATE, Principle, perspective, read_principles
 from asbuilt.lifecycle.sessions import Record, Session, Unreadable
 from asbuilt.lifecycle.validators.demands import DEMANDS, Demands
 from asbuilt.lifecycle.validators.document import missing_sections
-from asbuilt.lifecycle.validators.judging import Setting, judge
+from asbuilt.lifecycle.validators.judging import Setting, critique_in, judge
 from asbuilt.lifecycle.validators.promises import is_promised, without_promises
 from asbuilt.plan.frontmatter import scalar
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.sessions import ExitReason
 
 NO_PROMISE: Final = "no promise"
+SHIPPED: Final = tuple(one for one in read_principles(TEMPLATE) if isinstance(one, Principle))
 
 
 class Surroundings(NamedTuple):
@@ -35,7 +36,7 @@ class Surroundings(NamedTuple):
     """Every path of the repository."""
     memory: str = ""
     """What earlier sessions and runs have taught, for the exploration."""
-    principles: str = TEMPLATE
+    principles: tuple[Principle, ...] = SHIPPED
     earlier: Collection[str] = ()
     """The ids of the findings that a critic is shown."""
     demands: Demands = DEMANDS
@@ -191,28 +192,28 @@ def _judged(session: Session, output: str, around: Surroundings) -> Move:
 
 
 def _setting(session: Session, around: Surroundings) -> Setting:
-    ask = instruction(session.stage, session.options, is_final=session.is_final, demands=around.demands)
-    return Setting(
+    setting = Setting(
         options=session.options,
         prompt=session.prompt,
-        ask=ask,
+        ask=instruction(session.stage, session.options, is_final=session.is_final, demands=around.demands),
         files=around.files,
         plan=session.plan,
         is_final=session.is_final,
-        wants_change=_wants_change(session, around),
+        principles=tuple(principle.id for principle in around.principles),
         earlier=around.earlier,
         demands=around.demands,
     )
+    return setting._replace(wants_change=_wants_change(session, setting))
 
 
-def _wants_change(session: Session, around: Surroundings) -> bool:
+def _wants_change(session: Session, setting: Setting) -> bool:
     """Tell whether the critique before this revision found anything."""
     last = session.records[-1] if session.records else None
     if session.stage is not Stage.REVISE or last is None or last.stage is not Stage.CRITIQUE:
         return False
     if session.options.critique_mode == "open":
         return True
-    read = read_critique(last.text, plan=session.plan, files=around.files, earlier=around.earlier)
+    read = critique_in(last.text, setting)
     return bool(read.findings) if isinstance(read, Critique) else True
 
 
@@ -223,7 +224,8 @@ def _ask(session: Session, around: Surroundings) -> Ask:
     if stage is Stage.CRITIQUE:
         parts.append(Part("perspective", perspective(session.round), is_ours=True))
         if session.options.critique_mode == "principles":
-            parts.append(Part("principles", around.principles, is_ours=False))
+            listed = (f"- {one.id} {one.name}: {one.asks}" for one in around.principles)
+            parts.append(Part("principles", "\n".join(listed), is_ours=False))
     if session.refused:
         parts.append(Part("refusal", told(session.refused[-1]), is_ours=False))
     parts.append(Part("prompt", session.prompt, is_ours=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.findings import EXAMPLE, Critique, read_critique
+from asbuilt.lifecycle.findings import EXAMPLE, PRINCIPLES, Critique, read_critique
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.validators.alternatives import ANNOUNCING, options_in, twins_among
 from asbuilt.lifecycle.validators.demands import DEMANDS, Demands
@@ -45,6 +45,8 @@ class Setting(NamedTuple):
     is_final: bool = False
     wants_change: bool = False
     """Somebody has found something: the same plan again is no answer."""
+    principles: Collection[str] = PRINCIPLES
+    """The ids of what a plan is judged by."""
     earlier: Collection[str] = ()
     """The findings that a critic was shown."""
     demands: Demands = DEMANDS
@@ -199,14 +201,26 @@ def _critique(output: str, setting: Setting) -> Iterable[Flaw]:
     if setting.options.critique_mode == "open":
         own = passages(blocks_seen(output), given_in(setting.prompt, setting.ask, setting.plan))
         return _items(own, demands)
-    read = read_critique(output, plan=setting.plan, files=setting.files, earlier=setting.earlier)
+    read = critique_in(output, setting)
     if not isinstance(read, Critique):
         return read
     count = len(read.judged) + len(read.answers)
-    if count >= demands.principles.floor:
+    floor = min(demands.principles.floor, len(setting.principles))
+    if count >= floor:
         return ()
     found = f"{_count(count, 'principle')} judged with evidence"
-    return (Flaw("principles", found, f"at least {demands.principles.floor}", EXAMPLE),)
+    return (Flaw("principles", found, f"at least {floor}", EXAMPLE),)
+
+
+def critique_in(output: str, setting: Setting) -> Critique | tuple[Flaw, ...]:
+    """Read a structured critique of the plan that a setting holds."""
+    return read_critique(
+        output,
+        plan=setting.plan,
+        files=setting.files,
+        principles=setting.principles,
+        earlier=setting.earlier,
+    )
 
 
 def _unchanged(output: str, setting: Setting) -> Iterator[Flaw]:
