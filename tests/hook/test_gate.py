@@ -312,7 +312,7 @@ def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation)
     assert answer["permissionDecision"] == "deny"
     assert answer["permissionDecisionReason"].startswith("asbuilt: planning is read-only")
     assert answer["permissionDecisionReason"].endswith(
-        " To propose the change, write it into plans/rate-limit.md."
+        "\nTo propose the change, write it into plans/rate-limit.md."
     )
 
 

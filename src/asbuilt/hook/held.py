@@ -104,7 +104,7 @@ def _ran(call: Call) -> Decided:
         text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath, exists=os.path.lexists
     )
     if refused:
-        return f"{refused} {_legal_way(call)}", None
+        return f"{refused}\n{_legal_way(call)}", None
     if text.split()[0] == "asbuilt":
         # Its own words about plans need its own state, which the ring has not.
         return "", None
