@@ -46,7 +46,7 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
 
 
 def test_a_conversation_that_is_none_of_ours_hears_and_leaves_nothing(talk: Talk) -> None:
-    talk.says(10_000)
+    talk.says(HALF)
     assert talk.hears("SessionStart", source="startup") == {}
     assert talk.prompt("hello") == ""
     assert talk.stop() == ""
