@@ -87,7 +87,9 @@ def test_in_a_conversation_that_asbuilt_does_not_know_planning_is_held_from_insi
         environ = {"CLAUDECODE": "1", "CLAUDE_PID": str(talk.agent.pid)}
         assert ended(talk, "show").returncode == 3
         assert ended(talk, "enter", **environ).returncode == 0
-        assert by(talk) == "command"
+        hold = hold_in(str(talk.folder))
+        assert hold is not None
+        assert (hold.by, hold.plans) == ("command", (str(talk.shop / "plans"),))
 
 
 @pytest.mark.parametrize("command", [("exit",), ("set", "default")])

@@ -320,6 +320,8 @@ def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation)
     ("rule", "command", "meets"),
     [
         ("Bash", "ls", True),
+        ("Bash(*)", "ls", True),
+        ("BashOutput", "ls", False),
         ("Bash(git log)", "git log", True),
         ("Bash(git log)", "git log -3", False),
         ("Bash(git log:*)", "git log -3", True),

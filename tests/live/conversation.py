@@ -117,7 +117,7 @@ class Talk:
         *arguments: str,
         answer: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None,
         environment: Mapping[str, str] | None = None,
-        before: Sequence[str] = (),
+        program: Sequence[str] = (),
     ) -> None:
         self.place, self._answer = place, answer
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
@@ -130,7 +130,7 @@ class Talk:
         own = {"HOME": str(place.home), "TMPDIR": str(tmp), "CLAUDE_CODE_TMPDIR": str(tmp)}
         with (place.room / "stderr").open("ab") as stderr:
             self._process = subprocess.Popen(
-                [*before, str(place.lodging.program), "-p", *form, *asks, *arguments],
+                [*(program or (str(place.lodging.program),)), "-p", *form, *asks, *arguments],
                 cwd=place.shop,
                 env={**place.lodging.environment, **own, **(environment or {})},
                 stdin=subprocess.PIPE,

@@ -116,18 +116,21 @@ class Trial:
                 self.rejects = True
                 play(SCRIPT, PLANS, EXITS, DONE)
                 talk.say("plan it")
+                assert "planFilePath" in self.asked[-1]
             case "after /clear":
                 play(SCRIPT, PLANS, DONE)
-                talk.say("plan it")
-                talk.say("/clear")
+                begun = talk.say("plan it")
+                assert talk.say("/clear")["session_id"] != begun["session_id"]
             case "after compaction":
                 play(SCRIPT, PLANS, DONE)
                 talk.say("plan it")
                 play(SCRIPT, answer(Say("a summary")), answer(Say("a summary")))
                 talk.say("/compact")
+                assert any(line.get("subtype") == "compact_boundary" for line in talk.said)
             case "after an approval of another plan":
                 play(SCRIPT, PLANS, EXITS, DONE)
                 talk.say("plan it")
+                assert "planFilePath" in self.asked[-1]
                 talk.control("set_permission_mode", mode="plan")
             case "acceptEdits" | "bypassPermissions":
                 talk.control("set_permission_mode", mode="plan")
@@ -186,11 +189,8 @@ def tried(place: Place, state: State, *, gate: bool, session: bool = False) -> d
     environment = {"IS_SANDBOX": "1"}
     if gate:
         typed(place, "init", "--claude")
-    before: tuple[str, ...] = ()
-    if session:
-        before = (sys.executable, "-m", "asbuilt", "session", "--plan", "--")
-        environment["PATH"] = f"{_programs(place)}:{place.lodging.environment['PATH']}"
-    with Talk(place, *trial.arguments, answer=trial.answers, environment=environment, before=before) as talk:
+    starts = (sys.executable, "-m", "asbuilt", "session", "--plan", "--", _quiet(place)) if session else ()
+    with Talk(place, *trial.arguments, answer=trial.answers, environment=environment, program=starts) as talk:
         trial.reach(talk)
         was = contents(place)
         talk.said.clear()
@@ -212,14 +212,13 @@ def typed(place: Place, *arguments: str) -> str:
     ).stdout
 
 
-def _programs(place: Place) -> Path:
-    """Put a `claude` on the PATH that asks nobody but its model: the ring passes on no variable for that."""
-    folder = place.room / "programs"
-    folder.mkdir()
+def _quiet(place: Place) -> str:
+    """Make a `claude` that asks nobody but its model: the ring passes on no variable for that."""
+    program = place.room / "claude"
     quiet = " ".join(f"{name}={value}" for name, value in QUIET["claude"].items())
-    (folder / "claude").write_text(f'#!/bin/sh\n{quiet} exec {place.lodging.program} "$@"\n')
-    (folder / "claude").chmod(0o755)
-    return folder
+    program.write_text(f'#!/bin/sh\n{quiet} exec {place.lodging.program} "$@"\n')
+    program.chmod(0o755)
+    return str(program)
 
 
 def told_of(lines: list[dict[str, Any]]) -> dict[Tool, str]:

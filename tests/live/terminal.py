@@ -49,7 +49,11 @@ class Terminal:
         self._tmux(
             "-f/dev/null", "new-session", "-d", "-x150", "-y50", f"-c{place.shop}", shlex.join(command)
         )
-        self.sees(READY)
+        try:
+            self.sees(READY)
+        except BaseException:
+            self.close()
+            raise
 
     def type(self, text: str) -> None:
         """Type a line."""

@@ -53,12 +53,12 @@ def _rules_in(file: str) -> Iterator[str]:
 
 
 def _is_about(rule: str, text: str) -> bool:
-    if not rule.startswith(_TOOL):
+    tool, _, pattern = rule.partition("(")
+    if tool.strip() != _TOOL:
         return False
-    pattern = rule[len(_TOOL) :].strip()
     if not pattern:
         return True
-    first, *rest = pattern.strip("()").replace(":*", "*").split("*")
+    first, *rest = pattern.removesuffix(")").replace(":*", "*").split("*")
     for separator in "|&;\n":
         text = text.replace(separator, "\n")
     return any(_meets(line.strip(), first, rest) for line in text.split("\n"))

@@ -14,6 +14,7 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.mode.show import words
 from asbuilt.cli.mode.which import Conversation, chosen, conversation_option, is_asked_by_agent
 from asbuilt.cli.options import Door, shared
+from asbuilt.cli.plan.desk import desk_for
 from asbuilt.cli.talking import answer
 from asbuilt.errors import DONE, GateStopped
 from asbuilt.policy.holding import Hold, HoldUnreadable
@@ -71,7 +72,7 @@ def set_(door: Door, mode: Mode, conversation: str | None) -> int:
 def _change(door: Door, key: str | None, event: Event) -> int:
     found = chosen(door, key)
     with Locked(found.folder):
-        hold = _hold(found, str(door.start))
+        hold = _hold(door, found)
         state, said = step(State(mode="plan", before="default") if hold else State(), event)
         if any(isinstance(one, Refused) for one in said):
             raise GateStopped(
@@ -80,7 +81,7 @@ def _change(door: Door, key: str | None, event: Event) -> int:
                 next_step="asbuilt mode show",
             )
         if state.mode == "plan":
-            held = hold or Hold(since=time.time(), root=str(door.start))
+            held = hold or begun(door)
             held = held if held.by == "session" else held.changed(by="command")
             keep_hold(found.folder, held)
             answer(door, f"{found.key}   ", words(held))
@@ -89,6 +90,13 @@ def _change(door: Door, key: str | None, event: Event) -> int:
         else:
             _let_go(door, found, hold)
     return DONE
+
+
+def begun(door: Door) -> Hold:
+    """Make the hold that a person begins: a new plan in the folder of plans is all that may be written."""
+    library = desk_for(door).library
+    plans = library.folder or library.user_folder
+    return Hold(by="command", since=time.time(), root=str(door.start), plans=(str(plans),))
 
 
 def _let_go(door: Door, found: Conversation, hold: Hold) -> None:
@@ -103,9 +111,9 @@ def _let_go(door: Door, found: Conversation, hold: Hold) -> None:
     answer(door, f"{found.key}   ", f"Planning is no longer held.{still}")
 
 
-def _hold(found: Conversation, root: str) -> Hold | None:
+def _hold(door: Door, found: Conversation) -> Hold | None:
     """Read the hold; what cannot be read counts as held, and is written anew or taken away."""
     try:
         return found.hold()
     except HoldUnreadable:
-        return Hold(since=time.time(), root=root)
+        return begun(door)

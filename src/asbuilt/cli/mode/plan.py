@@ -5,27 +5,28 @@ The one rule: it never ends anything, so that an agent may run it.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from asbuilt.cli.commands import Command
+from asbuilt.cli.mode.change import begun
 from asbuilt.cli.mode.show import words
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import desk_for
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import answer, next_command
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE
-from asbuilt.policy.holding import Hold, HoldUnreadable, plan_file_in
+from asbuilt.policy.holding import HoldUnreadable, plan_file_in
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
 from asbuilt.session.locking import Locked
 from asbuilt.session.state import state_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from asbuilt.policy.holding import Hold
 
 _SHOWN_LINES: Final = 200
 _ENDS: Final = ", typed at a terminal of your own, ends it"
@@ -63,10 +64,9 @@ def command(door: Door) -> int:
 
 
 def _begin(door: Door, folder: str) -> int:
-    library = desk_for(door).library
-    plans = library.folder or library.user_folder
-    keep_hold(folder, Hold(by="command", since=time.time(), root=str(door.start), plans=(str(plans),)))
-    answer(door, "", f"Enabled plan mode. Nothing changes but a plan in {_shown(door, plans)}.")
+    hold = begun(door)
+    keep_hold(folder, hold)
+    answer(door, "", f"Enabled plan mode. Nothing changes but a plan in {_shown(door, Path(hold.plans[0]))}.")
     next_command(door, "asbuilt mode exit", _ENDS)
     return DONE
 
