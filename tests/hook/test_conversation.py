@@ -46,7 +46,7 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
 
 
 def test_a_conversation_that_is_none_of_ours_hears_and_leaves_nothing(talk: Talk) -> None:
-    talk.says(10_000)
+    talk.says(HALF)
     assert talk.hears("SessionStart", source="startup") == {}
     assert talk.prompt("hello") == ""
     assert talk.stop() == ""
@@ -69,7 +69,8 @@ def test_an_approved_plan_is_warned_of_blocked_for_once_and_restored_behind_a_cl
     plan = talk.plan()
     assert talk.approve(plan) == (
         "asbuilt: rate-limit is approved: 3 items open, 2a in work. Tick an item in plans/rate-limit.md when"
-        " it is proven. /clear brings the plan back here."
+        " it is proven. What you found out and the plan leaves out goes into a note (`asbuilt session note"
+        " add NAME`). /clear brings the plan back here."
     )
     talk.says(HALF)
     assert talk.prompt("go on").startswith(WARNED)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from asbuilt.policy.holding import (
     Event,
@@ -121,6 +123,27 @@ def test_an_approval_of_one_plan_says_nothing_about_the_next() -> None:
     again = _all(HELD, ASKED, approved, Event("UserPromptSubmit", mode="plan", prompt="another"))
     assert again is not None
     assert (again.proposed, _all(again, CLEARED) is None) == ("", False)
+
+
+MODES = ("", "plan", "default", "acceptEdits", "auto", "bypassPermissions")
+NO_PERSON = [
+    *(
+        Event(name, mode=mode, tool=tool, source=source, agent=agent)
+        for name in ("PreToolUse", "PostToolUse", "PostToolBatch", "Stop", "PreCompact", "SessionStart")
+        for mode in MODES
+        for tool in ("", "Write", "EnterPlanMode")
+        for source in ("", "startup", "resume", "compact")
+        for agent in ("", "a1")
+    ),
+    *(Event("UserPromptSubmit", mode=mode, prompt="<task-notification>") for mode in MODES),
+]
+"""What comes from an agent, its subagents and its program, without a person."""
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(NO_PERSON), max_size=30))
+def test_no_sequence_of_events_without_a_person_ends_it(events: list[Event]) -> None:
+    assert _all(HELD, *events) is not None
 
 
 def test_a_subagent_neither_begins_a_hold_nor_changes_one() -> None:

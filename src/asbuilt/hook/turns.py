@@ -135,12 +135,13 @@ def stopping(call: Call, held: Held) -> Answer | None:
         return None
     before = state_in(call.folder)
     limits, use = _use(_settled(call), before or State(), call)
-    has_loop = loop_in(call.folder) is not None
-    if use.percent < limits.warning and not has_loop:
-        if before is not None:
-            _stay(call, call.seen(before))
+    if before is None and use.percent < limits.critical:
         return None
+    has_loop = loop_in(call.folder) is not None
     state = call.seen(before or State())
+    if use.percent < limits.warning and not has_loop:
+        _stay(call, state)
+        return None
     plan = call.plan(state.plan)
     loop = _looped(call, use, limits, plan, said=call.text("last_assistant_message"))
     if plan is not None and not plan.is_over:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _ITEM_WIDTH: Final = 70
 _NOTES_NAMED: Final = 3
 _ITEMS_TOLD: Final = 20
+_NOTE: Final = "a note (`asbuilt session note add NAME`)"
 _COMES_FIRST: Final = (
     "The user's message comes first: where it asks for something else, do that and leave the plan."
 )
@@ -31,25 +32,25 @@ def warned(percent: int, plan: PlanFacts) -> str:
 def save_advice(plan: PlanFacts) -> str:
     """Say what an agent does about a context that is half full."""
     return (
-        f"At the next good place: tick what is proven in {plan.shown}, commit, save a note"
-        f" (`asbuilt session note add NAME`), then end with: {reload_line(plan)}"
+        f"At the next good place: tick what is proven in {plan.shown}, commit, save {_NOTE}, then end with:"
+        f" {reload_line(plan)}"
     )
 
 
 def full(percent: int, plan: PlanFacts | None) -> str:
     """Say why a turn does not end yet, and what to do before it does."""
     lead = f"asbuilt: context {percent}% used, stopping once to save."
-    note = "save a note (`asbuilt session note add NAME`)"
     if plan is None:
-        todo = f"Commit what is done, {note}, then, after all tool calls, end with: Reload with: note NAME, "
-        todo += "what to go on with."
+        first, last = "Commit what is done", "Reload with: note NAME, what to go on with."
     elif plan.is_over:
-        todo = f"{plan.name} is finished. Commit what is left, {note}, then, after all tool calls, end with: "
-        todo += f"Reload with: {plan.shown} (finished), note NAME."
+        first = f"{plan.name} is finished. Commit what is left"
+        last = f"Reload with: {plan.shown} (finished), note NAME."
     else:
-        todo = f"Tick what is proven in {plan.shown}, commit, {note}, then, after all tool calls, end with: "
-        todo += reload_line(plan)
-    return f"{lead} {todo} Then the user types /clear. This reason will not block again."
+        first, last = f"Tick what is proven in {plan.shown}, commit", reload_line(plan)
+    return (
+        f"{lead} {first}, save {_NOTE}, then, after all tool calls, end with: {last} Then the user types"
+        " /clear. This reason will not block again."
+    )
 
 
 def full_while_planning(percent: int, plan: PlanFacts | None) -> str:
@@ -182,7 +183,8 @@ def loaded(plan: PlanFacts) -> str:
 
 def approved(plan: PlanFacts) -> str:
     """Say what is known of a plan that was just approved."""
-    return f"asbuilt: {plan.name} is approved{_tick(plan)}. /clear brings the plan back here."
+    note = f"What you found out and the plan leaves out goes into {_NOTE}."
+    return f"asbuilt: {plan.name} is approved{_tick(plan)}. {note} /clear brings the plan back here."
 
 
 def works_on(plan: PlanFacts) -> str:
