@@ -33,7 +33,7 @@ class Surroundings(NamedTuple):
     """What a session does not know by itself."""
 
     files: Collection[str]
-    """Every path of the repository."""
+    """Every path that exists in the workspace, tracked or not."""
     memory: str = ""
     """What earlier sessions and runs have taught, for the exploration."""
     principles: tuple[Principle, ...] = SHIPPED
@@ -161,10 +161,10 @@ def progress(session: Session) -> str:
 def document_of(finish: Finish, *, generated_at: str) -> str:
     """Write the plan that is saved, with when and why it came out."""
     added = f"generated_at: {scalar(generated_at)}\nexit_reason: {finish.exit_reason}\n"
-    head, rule, rest = finish.plan.partition("---\n") if finish.plan.startswith("---\n") else ("", "", "")
-    if rule and "\n---\n" in f"\n{rest}":
-        return f"{head}{rule}{added}{rest}"
-    return f"---\n{added}---\n\n{finish.plan}"
+    rule = "---\n"
+    if finish.plan.startswith(rule) and f"\n{rule}" in finish.plan[len(rule) - 1 :]:
+        return f"{rule}{added}{finish.plan.removeprefix(rule)}"
+    return f"{rule}{added}{rule}\n{finish.plan}"
 
 
 def _is_complete(session: Session) -> bool:
