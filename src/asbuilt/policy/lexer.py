@@ -172,7 +172,7 @@ class _Reader:
         if sign not in ("&&", "||") or not words or words[0].text != "[[" or words[-1].text == "]]":
             return False
         self._at += 2
-        words.append(Word(sign, bare=False))
+        words.append(Word(sign))
         return True
 
     def _redirected(self, command: Command) -> bool:
@@ -209,13 +209,14 @@ class _Reader:
 
     def _word(self) -> Word:
         made, pattern = "", ""
-        bare, wild, empty = True, False, False
+        bare, wild, empty, stray = True, False, False, False
         start = self._at
         while (character := self._peek()) and character not in _ENDS:
             self._at += 1
             live = False
             if character in _BARE:
                 piece = character
+                stray = stray or (character == "]" and "[" not in made)
             elif character in _WILD:
                 piece, live = character, True
             elif character == "#" and made and self._peek() in _BARE:
@@ -236,6 +237,8 @@ class _Reader:
             raise Unreadable(f"{made} begins with =, which some shells replace; quote it with '…'")
         if empty and self._at > start + len("''"):
             raise Unreadable("an empty quote stands within a word; take it out")
+        if stray and self._text[start : self._at] not in ("]", "]]"):
+            raise Unreadable("a ] stands in a word without its [; quote it with '…'")
         if bare and made in ("[", "[["):
             wild = False
         return Word(made, bare=bare, pattern=pattern if wild else "", leads=wild and pattern[0] in _WILD)

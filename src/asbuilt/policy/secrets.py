@@ -86,6 +86,8 @@ def is_secret(path: str, *, home: str, pattern: bool = False) -> bool:
     parts = [part for part in lower.split("/") if part]
     if not parts:
         return False
+    if pattern and _is_wild(parts[0]):
+        return True
     if parts[0] == "private" and len(parts) > 1:
         parts, lower = parts[1:], lower[len("/private") :]
     if parts[0] == "etc":
@@ -211,7 +213,8 @@ def _is_name(parts: list[str], *, pattern: bool) -> bool:
             return True
         if dot and ending.strip("*") and any(_meet(ending, one) for one in _ENDINGS):
             return True
-        return (stem if dot else name).strip("*?") != "" and any(_meet(name, one) for one in _NAMES)
+        takes_all = not name.strip("*?") or (stem and not stem.strip("*?"))
+        return not takes_all and any(_meet(name, one) for one in _NAMES)
     if dot and ending in _SHOWN:
         return False
     if ending not in _SOURCE and any(one in name for one in _CONTAINED):

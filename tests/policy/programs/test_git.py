@@ -150,6 +150,14 @@ ALLOWED = [
     "git log --all --full-history -- README.md",
 ]
 REFUSED = [
+    "git log --format='%+G?'",
+    "git log --pretty='% GK'",
+    "git config http.extraHeader",
+    "git log --remerge-diff",
+    "git show --diff-merges=remerge",
+    "git reflog HEAD expire",
+    "git describe --dirty",
+    "git grep x -- '*env'",
     "git diff --output=x",
     "git diff --outpu=x",
     "git log --output x",

@@ -7,6 +7,10 @@ import pytest
 from tests.policy.programs.asking import refused
 
 ALLOWED = [
+    "rg x -g '*.{ts,tsx}'",
+    "rg x -g '*.json' -g '!.*'",
+    "rg x -g '*'",
+    "grep -rn x /usr/include",
     "rg main",
     "rg -i todo",
     "rg -l main src tests",
@@ -72,6 +76,14 @@ ALLOWED = [
     "rg -t js -t ts foo",
 ]
 REFUSED = [
+    "rg x -g '{.env,y}'",
+    "rg x -g '*env'",
+    "rg x -g '[.]env'",
+    "rg x -g '.*'",
+    "grep -r x ~/*",
+    "grep -r x ~/.config",
+    "grep -d recurse x ~",
+    "rg x /etc/ssh",
     "rg --pre cat x",
     "rg --pre-glob x",
     "rg -z x",

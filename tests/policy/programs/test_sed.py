@@ -7,6 +7,9 @@ import pytest
 from tests.policy.programs.asking import refused
 
 ALLOWED = [
+    "sed -n '1,5 p ; $ p' x",
+    "sed 's/a/b/ ; s/c/d/' x",
+    "sed -n '/a/ { p }' x",
     "sed -n '1,10p' README.md",
     "sed -n 1,10p README.md",
     "sed -n '5p' README.md",
@@ -32,6 +35,12 @@ ALLOWED = [
     "sed -n '1~2p' README.md",
 ]
 REFUSED = [
+    "sed 's/a/b/ iw out' x",
+    "sed 's/a/b/ ie' x",
+    "sed 's/a/b/\tiw out' x",
+    "sed 'p i x' x",
+    "sed 'y/a/b/ w out' x",
+    "sed '1q w x' y",
     "sed -n 'w out' x",
     "sed -n '1w out' x",
     "sed 's/a/b/w out' x",

@@ -7,6 +7,8 @@ import pytest
 from tests.policy.programs.asking import refused
 
 ALLOWED = [
+    "ps aux --sort=-%mem",
+    "ps -u root -o pid,etime",
     "date",
     "date +%Y-%m-%d",
     "date -d yesterday",
@@ -37,6 +39,10 @@ ALLOWED = [
     "hostname",
 ]
 REFUSED = [
+    "ps -u e",
+    "ps -f u -C e",
+    "ps -t e",
+    "hostname -I",
     "date -s 10:00",
     "date 010203042026",
     "date --set=x",

@@ -16,13 +16,14 @@ ALLOWED = [
     "go version",
     "rustc --version",
     "ruby --version",
-    "java -version",
     "gcc --version",
     "make --version",
     "bash --version",
     "docker --version",
 ]
 REFUSED = [
+    "java -version",
+    "pip --version",
     "bash -c ls",
     "bash x",
     "python3 -c 1",

@@ -42,8 +42,8 @@ _MODULES = {
         " users w who whoami cal sw_vers lsb_release dpkg vmstat lsmod bc"
     ),
     "version": (
-        "bash bun cargo clang cmake deno docker g++ gcc go java javac just kotlin ld lua make ninja"
-        " node npm perl php pip pip3 python python3 ruby rustc swift tsc uv zsh gem ruff mypy"
+        "bash bun cargo clang cmake deno docker g++ gcc go just ld lua make ninja"
+        " node npm perl php python python3 ruby rustc swift tsc uv zsh gem ruff mypy"
         " rustup elixir ghc zig nim julia R Rscript psql sqlite3"
     ),
     "own": "asbuilt",

@@ -19,31 +19,16 @@ if TYPE_CHECKING:
 
 _DIGITS = frozenset("0123456789")
 _FIGURES = frozenset("0123456789abcdefABCDEFxX.+-")
-_UNARY = frozenset(
-    (
-        "-b",
-        "-c",
-        "-d",
-        "-e",
-        "-f",
-        "-g",
-        "-h",
-        "-k",
-        "-L",
-        "-n",
-        "-p",
-        "-r",
-        "-s",
-        "-S",
-        "-u",
-        "-w",
-        "-x",
-        "-z",
-    )
-)
+# fmt: off
+_UNARY = frozenset((
+    "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-p", "-r", "-s", "-S", "-u", "-w", "-x",
+    "-z",
+))
+# fmt: on
 _TEXTUAL = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
 _NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
-_MISREAD = frozenset(("&&", "||", "/"))
+_OPERATING = ("-", "=", "!", "&", "|")
+_MISREAD = frozenset(("&&", "||", "/", "=", "=="))
 """Readers differ about these as what is tested."""
 _NUMBER_FORMATS = frozenset("diouxXeEfFgGaA")
 _NEVER_INNER = frozenset(("asbuilt", "cd", "command", "nice", "time", "timeout", "[["))
@@ -104,9 +89,9 @@ def _printf(words: Sequence[Word]) -> None:
 
 
 def _test(name: str, words: Sequence[Word]) -> None:
-    """Read a test as: [!] operand, [!] -f file, [!] one = other, joined by -a and -o."""
+    """Read a test as: [!] operand, [!] -f file, [!] one = other, joined by -a and -o, or by && and ||."""
     # What is quoted is never an operator to some readers, so that it is none here.
-    texts = [word.text if word.bare or word.text[:1] not in ("-", "=", "!") else "\0" for word in words]
+    texts = [word.text if word.bare or word.text[:1] not in _OPERATING else "\0" for word in words]
     if any(word.pattern for word in words):
         raise writes(f"{name} with a wildcard is not understood", f"{name} -e FILE")
     if name != "test":
@@ -121,13 +106,13 @@ def _test(name: str, words: Sequence[Word]) -> None:
         if len(texts) >= 3 and texts[1] in _TEXTUAL | _NUMERIC:
             if texts[1] in _NUMERIC and not all(_is_whole(one) for one in (texts[0], texts[2])):
                 raise writes(f"{texts[1]} works out what is not a plain number")
-            taken, texts = {texts[0], texts[2]}, texts[3:]
+            taken, texts = frozenset((texts[0], texts[2])), texts[3:]
         elif len(texts) >= 2 and texts[0] in _UNARY:
-            taken, texts = {texts[1]}, texts[2:]
+            taken, texts = frozenset((texts[1],)), texts[2:]
         elif len(texts) == 1 and not texts[0].startswith("-"):
-            taken, texts = {texts[0]}, []
+            taken, texts = frozenset((texts[0],)), []
         else:
-            taken = {"/"}
+            taken = _MISREAD
         if not _MISREAD.isdisjoint(taken) or (texts and not _joins(name, texts)):
             raise writes(f"this form of {name} is not understood", "[ -f FILE ]")
         texts = texts[1:]

@@ -25,20 +25,12 @@ if TYPE_CHECKING:
     from asbuilt.policy.place import Place
     from asbuilt.policy.programs.spec import Given
 
-_GLOBAL = frozenset(
-    (
-        "--no-pager",
-        "-P",
-        "--no-optional-locks",
-        "--literal-pathspecs",
-        "--glob-pathspecs",
-        "--noglob-pathspecs",
-        "--icase-pathspecs",
-        "--no-replace-objects",
-        "--no-lazy-fetch",
-        "--no-advice",
-    )
-)
+# fmt: off
+_GLOBAL = frozenset((
+    "--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs",
+    "--noglob-pathspecs", "--icase-pathspecs", "--no-replace-objects", "--no-lazy-fetch", "--no-advice",
+))
+# fmt: on
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _NETWORK = frozenset(
     ("clone", "fetch", "ls-remote", "pull", "push", "remote-https", "send-email", "request-pull")

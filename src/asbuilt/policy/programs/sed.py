@@ -21,7 +21,7 @@ _DIGITS = frozenset("0123456789")
 _PLAIN = frozenset("pPdDgGhHxnNFz=lqQ")
 _NUMBERED = frozenset("lqQ")
 _FLAGS = frozenset("gpiImM0123456789")
-_ENDS = frozenset(" \t;\n}")
+_ENDS = frozenset(";\n}")
 
 
 def look(name: str, words: Sequence[Word], place: Place) -> None:
@@ -96,6 +96,8 @@ class _Script:
             self._at += 1
 
     def _ends(self) -> bool:
+        """Tell whether a command is over: behind blanks there may be more of it."""
+        self._skip(" \t")
         return not self._peek() or self._peek() in _ENDS
 
     def _number(self) -> bool:

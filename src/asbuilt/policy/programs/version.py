@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 _OTHERS = {
     "go": ("version",),
-    "java": ("-version", "--version"),
-    "javac": ("-version", "--version"),
-    "kotlin": ("-version",),
     "lua": ("-v",),
     "node": ("--version", "-v"),
     "npm": ("--version", "-v"),
