@@ -96,6 +96,10 @@ gate-sample size="2000" first="0":
 gate-ring size="0" first="0":
     python -m tests.attack.gate ring {{ size }} {{ first }}
 
+# SIZE programs of sed, awk and jq each, and tests, by chance: those that the gate allows are run by the real programs
+gate-languages size="10000" first="0":
+    python -m tests.attack.gate languages {{ size }} {{ first }}
+
 # SIZE inputs to the hook from the number FIRST on, one in a hundred to a process of its own: none opens the gate
 gate-hook size="100000" first="0":
     python -m tests.attack.gate hook {{ size }} {{ first }}

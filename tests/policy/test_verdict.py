@@ -143,6 +143,11 @@ def test_a_refusal_says_what_why_and_what_is_allowed(text: str, reason: str) -> 
     assert refused(text) == reason
 
 
+@pytest.mark.parametrize(("cwd", "home"), [("", "/home/ada"), ("shop", "/home/ada"), ("/work/shop", "")])
+def test_where_nobody_knows_the_place_its_paths_are_refused(cwd: str, home: str) -> None:
+    assert verdict("rg token ~", cwd=cwd, home=home) is not None
+
+
 @given(st.text())
 def test_any_text_gets_an_answer(text: str) -> None:
     assert refused(text) is None or refused(text) != ""

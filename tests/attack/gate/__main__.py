@@ -6,14 +6,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.attack.gate import hooked, ringed, sample, spawned
+from tests.attack.gate import hooked, languages, ringed, sample, spawned
 from tests.attack.gate.stage import build
 
 
 def main(words: list[str]) -> int:
     """Do what the first word says."""
     kind, size, first = words[0], int(words[1]), int(words[2])
-    return {"sample": _sample, "ring": _ring, "hook": _hook}[kind](size, first)
+    return {"sample": _sample, "ring": _ring, "hook": _hook, "languages": _languages}[kind](size, first)
 
 
 def _sample(size: int, first: int) -> int:
@@ -45,6 +45,19 @@ def _hook(size: int, first: int) -> int:
     counted = f"{size - started} inputs in process and {started} to a process of their own"
     print(f"{counted}, from {first} on: {len(found)} opened the gate")  # noqa: T201
     return bool(found)
+
+
+def _languages(size: int, first: int) -> int:
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="languages-") as folder:
+        stage = build(Path(folder).resolve() / "stage")
+        for kind in languages.KINDS:
+            allowed, found = languages.marked(stage, kind, size, first)
+            wrong += len(found)
+            for one in found:
+                print(f"{one.command!r}\n  again: just gate-languages 1 {one.number}")  # noqa: T201
+            print(f"{kind}: {allowed} allowed of {size} from {first} on were run, {len(found)} left a mark")  # noqa: T201
+    return bool(wrong)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.attack.gate import languages
 from tests.attack.gate.sample import effects
 from tests.attack.gate.stage import build
 from tests.attack.gate.traced import run
@@ -37,3 +38,15 @@ def test_reading_has_no_effect(tmp_path: Path, command: str) -> None:
 
 def test_a_slice_of_the_allowed_mutants_writes_nothing_and_calls_nobody() -> None:
     assert effects(60, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "first"),
+    [("sed", 4000, 9000), ("awk", 800, 0), ("jq", 150, 0), ("test", 3000, 0)],
+)
+def test_a_slice_of_small_programs_leaves_no_mark_and_tells_no_secret(
+    tmp_path: Path, kind: str, size: int, first: int
+) -> None:
+    allowed, found = languages.marked(build(tmp_path / "stage"), kind, size, first)
+    assert allowed > size // 100
+    assert found == []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.attack.gate.stage import Stage
 
-HIDDEN = ("/tmp", "/var/tmp", "/run", "/root", "/home", "/work", "/srv", "/mnt", "/media")  # noqa: S108
+HIDDEN = ("/tmp", "/var/tmp", "/run", "/root", "/home", "/srv", "/mnt", "/media")  # noqa: S108
 HARMLESS_FILES = frozenset(("/dev/null", "/dev/tty", "/proc/self/coredump_filter"))
 """They keep nothing beyond the process."""
 TIMEOUT_S = 8

@@ -23,6 +23,7 @@ ALLOWED = [
     "jq --version",
 ]
 REFUSED = [
+    "jq -n '$ ENV'",
     "jq -n env",
     "jq -n '$ENV'",
     "jq 'env.HOME' x",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from asbuilt.policy.lexer import Word
 from asbuilt.policy.place import writes
-from asbuilt.policy.programs.spec import Program
+from asbuilt.policy.programs.spec import Program, no_lists
 from asbuilt.policy.programs.spec import look as look_at
 
 TYPE_CHECKING = False
@@ -26,30 +26,24 @@ _GUNZIP = ({"-c"}, {"--stdout"})
 _GZIP = ({"-l"}, {"-lv"}, {"--list"}, {"-dc"}, {"-cd"}, {"-d", "-c"}, {"-t"}, {"-tv"})
 
 
-def _no_lists(given: Given, place: Place) -> None:
-    del place
-    if any(text.startswith("@") for text in given.texts()):
-        raise writes(f"{given.name} takes more options from a file named with @")
-
-
 _PROGRAMS = {
     "nm": Program(
         "-a -A -C -D -f=T -g -n -p -P -r -S -u -U --demangle --dynamic --extern-only"
         " --numeric-sort --print-size --size-sort --undefined-only --defined-only",
-        judge=_no_lists,
+        judge=no_lists,
     ),
     "objdump": Program(
         "-a -C -d -D -f -h -p -r -R -s -t -T -x -w -j=T -M=T --disassemble[=T] --demangle"
         " --all-headers --syms --dynamic-syms --section-headers --section=T",
-        judge=_no_lists,
+        judge=no_lists,
     ),
     "readelf": Program(
         "-a -h -l -S -g -t -e -s -n -r -u -d -V -A -D -I -W -x=T -p=T --all --file-header"
         " --program-headers --segments --section-headers --sections --headers --syms"
         " --symbols --dyn-syms --notes --relocs --dynamic --wide",
-        judge=_no_lists,
+        judge=no_lists,
     ),
-    "size": Program("-A -B -d -o -x -t --format=T --totals", judge=_no_lists),
+    "size": Program("-A -B -d -o -x -t --format=T --totals", judge=no_lists),
 }
 
 

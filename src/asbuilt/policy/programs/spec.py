@@ -117,6 +117,13 @@ def read_all(words: Sequence[Word], place: Place) -> None:
             place.content(word)
 
 
+def no_lists(given: Given, place: Place) -> None:
+    """Judge a program that takes a word with @ before it for a file with more options."""
+    del place
+    if any(text.startswith("@") for text in given.texts()):
+        raise writes(f"{given.name} takes more options from a file named with @")
+
+
 def _wildcards(name: str, program: Program, word: Word, *, parted: bool) -> None:
     if not word.pattern or program.globs == "any":
         return

@@ -6,7 +6,7 @@ The one rule: what names a file to write, a program to start or a list of furthe
 from __future__ import annotations
 
 from asbuilt.policy.place import writes
-from asbuilt.policy.programs.spec import Program
+from asbuilt.policy.programs.spec import Program, no_lists
 from asbuilt.policy.programs.spec import look as look_at
 
 TYPE_CHECKING = False
@@ -24,26 +24,14 @@ def _tail(given: Given, place: Place) -> None:
     del place
     if given.has("-f", "-F", "--follow", "--retry"):
         raise writes("tail -f never ends", "tail -n 50 FILE")
-    _old_numbers(given)
-
-
-def _old_numbers(given: Given) -> None:
-    """Take `+5` for what old programs take it for: a line, not a file."""
-    given.operands = [
-        word for word in given.operands if not (word.text[:1] == "+" and word.text[1:].isdigit())
-    ]
+    # `+5` is a line to it, and no file.
+    given.operands = [word for word in given.operands if not word.text.removeprefix("+").isdigit()]
 
 
 def _diff(given: Given, place: Place) -> None:
     # Also without -r it compares what is in two folders, and with -N what is in one.
     for text in [*(word.text for word in given.operands), *given.values("--from-file", "--to-file")]:
         place.tree(text)
-
-
-def _strings(given: Given, place: Place) -> None:
-    del place
-    if any(text.startswith("@") for text in given.texts()):
-        raise writes("strings takes more options from a file named with @")
 
 
 def _iconv(given: Given, place: Place) -> None:
@@ -157,7 +145,7 @@ _PROGRAMS = {
     "strings": Program(
         "-a -f -n=N -t=T -e=T -w -o -d -# --all --data --print-file-name --bytes=N --radix=T"
         " --encoding=T --include-all-whitespace",
-        judge=_strings,
+        judge=no_lists,
     ),
     "base64": Program("-d -D -i -w=N --decode --ignore-garbage --wrap=N", most=1),
     "md5sum": Program(_SUM, globs="any"),
