@@ -146,6 +146,11 @@ def test_no_sequence_of_events_without_a_person_ends_it(events: list[Event]) -> 
     assert _all(HELD, *events) is not None
 
 
+def test_a_question_that_is_told_after_its_answer_begins_nothing_anew() -> None:
+    approved = Event("PostToolUse", mode="default", tool="ExitPlanMode")
+    assert _all(HELD, ASKED, approved, Event("PermissionRequest", mode="plan", tool="ExitPlanMode")) is None
+
+
 def test_a_subagent_neither_begins_a_hold_nor_changes_one() -> None:
     event = Event("PreToolUse", mode="plan", tool="Write", agent="a1")
     assert (after(None, event), after(HELD, event)) == (None, HELD)

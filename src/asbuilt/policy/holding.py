@@ -114,9 +114,10 @@ def event_in(name: str, payload: Mapping[str, object]) -> Event:
 def after(hold: Hold | None, event: Event, *, now: float = 0.0, root: str = "") -> Hold | None:
     """Give the hold as it is after an event; None: planning is not held.
 
-    What a subagent's payload says changes nothing: it may come late, from before a person decided.
+    What a subagent's payload says, or a question's, changes nothing: it may come late, from before a person
+    decided.
     """
-    if event.agent:
+    if event.agent or event.name == "PermissionRequest":
         return hold
     if event.mode == PLAN:
         hold = (hold or Hold(since=now, root=root)).changed(compacted=False)
