@@ -79,6 +79,10 @@ def test_git_obeys_no_repository_that_the_repository_carries(text: str, shop: Pa
     )
 
 
+def test_a_name_is_enough_for_one_that_is_not_there_yet(shop: Path) -> None:
+    assert asked("cd gone.git && git status", shop) is not None
+
+
 @pytest.mark.parametrize(
     "text",
     [
