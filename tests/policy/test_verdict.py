@@ -79,6 +79,10 @@ def test_git_obeys_no_repository_that_the_repository_carries(text: str, shop: Pa
     )
 
 
+def test_a_name_is_enough_for_one_that_is_not_there_yet(shop: Path) -> None:
+    assert asked("cd gone.git && git status", shop) is not None
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -141,6 +145,11 @@ def test_elsewhere_in_the_repository_git_reads(text: str, shop: Path) -> None:
 )
 def test_a_refusal_says_what_why_and_what_is_allowed(text: str, reason: str) -> None:
     assert refused(text) == reason
+
+
+@pytest.mark.parametrize(("cwd", "home"), [("", "/home/ada"), ("shop", "/home/ada"), ("/work/shop", "")])
+def test_where_nobody_knows_the_place_its_paths_are_refused(cwd: str, home: str) -> None:
+    assert verdict("rg token ~", cwd=cwd, home=home) is not None
 
 
 @given(st.text())

@@ -260,7 +260,7 @@ class _Reader:
             self._at += 1
             return escaped
         if character == "~":
-            if first and (not self._peek() or self._peek() in "/ \t\n;|&<>"):
+            if first and self._home and (not self._peek() or self._peek() in "/ \t\n;|&<>"):
                 return self._home
             if not first and made[-1:] not in ("=", ":", ""):
                 return "~"

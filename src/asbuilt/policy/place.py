@@ -131,9 +131,7 @@ class Place:
                 continue
             for part in [part for part in below[len(real) :].split("/") if part]:
                 at = f"{at.rstrip('/')}/{part}"
-                if part == ".git" or (
-                    part.endswith(".git") if self._exists is None else self._looks_bare(at)
-                ):
+                if part.endswith(".git") or self._looks_bare(at):
                     return at
         return ""
 

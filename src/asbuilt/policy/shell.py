@@ -78,9 +78,11 @@ def verdict(
     `root` is the conversation's repository; `resolve` gives the real path of a path, `exists` tells whether
     something is there. Without them links are not seen, and a repository in the repository only by its name.
     """
+    if not cwd.startswith("/"):
+        return "It is not known where this command would run."
     place = Place(cwd=cwd, home=home, root=root, resolve=resolve, exists=exists)
     try:
-        _judge(commands(text, home=place.home or "~"), place)
+        _judge(commands(text, home=place.home), place)
     except Unreadable as refused:
         return f"planning is read-only and this command cannot be read for certain: {refused}."
     except Refused as refused:
