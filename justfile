@@ -67,6 +67,10 @@ agents *args:
 live *args: agents
     pytest --numprocesses 2 -m live tests/live {{ args }}
 
+# every way to write in every state of planning, into docs/planning.md: with the gate, the kernel, neither
+matrix *args: agents
+    ASBUILT_WRITE_DOCS=1 pytest -p no:xdist -m live tests/live/test_matrix.py {{ args }}
+
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
 ci: (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice check
 

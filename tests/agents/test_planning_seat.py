@@ -110,6 +110,7 @@ def seat() -> Iterator[PlanningSeat]:
             root=room / "shop",
             plans=room / "shop" / "plans",
             folder=room / "state" / "conversations" / "1-2",
+            config=room / "state" / "planning" / "claude",
             home=room / "home",
             environ=environ,
         )
@@ -138,7 +139,7 @@ def test_only_plans_and_its_own_state_are_writable(seat: PlanningSeat, *, login:
         "home/.claude/skills/two.md",
         "state/conversations/other",
     ]
-    free = ["shop/plans/new.md", "state/conversations/1-2/claude/x"]
+    free = ["shop/plans/new.md", "state/conversations/1-2/x", "state/planning/claude/x"]
     for name in (*held, *free):
         run(seat, f"echo x >> {room}/{name}")
     wrote = [name for name in (*held, *free) if (room / name).exists() and "x\n" in (room / name).read_text()]
@@ -155,6 +156,16 @@ def test_the_agent_is_as_its_user_knows_it_and_sees_no_secret(seat: PlanningSeat
     named = {line.partition("=")[0] for line in said.splitlines()}
     assert {"ANTHROPIC_API_KEY", "ASBUILT_CONVERSATION"} <= named
     assert named & {"OTHER", "CLAUDE_CODE_MESSAGING_SOCKET"} == set()
+
+
+def test_what_a_session_left_to_act_in_a_later_one_is_gone(seat: PlanningSeat) -> None:
+    script = (
+        "cd $CLAUDE_CONFIG_DIR; mkdir hooks projects; touch hooks/later.sh projects/kept; rm settings.json;"
+    )
+    run(seat, script + " echo x > settings.json; echo x > .claude.json; echo x > CLAUDE.md")
+    assert run(seat, "cd $CLAUDE_CONFIG_DIR; cat settings.json .claude.json; ls -A") == (
+        '{"model": "opus"}{"theme": "dark"}.claude.json\nprojects\nsettings.json\nskills\n'
+    )
 
 
 def test_a_canary_is_refused_before_it_starts(seat: PlanningSeat) -> None:

@@ -115,9 +115,25 @@ def _chosen(text: str) -> Callable[[Path], object]:
 
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
+    Case(
+        "cli/session/loop.py a loop is begun with a prompt, or ended, inside a conversation", "session loop x"
+    ),
+    Case('cli/session/note.py "{}" cannot name a note', "session note add ../x y"),
+    Case("cli/session/note.py a note needs a text", "session note add x ''"),
+    Case("cli/session/note.py a note has at most {} characters", f"session note add x {'y' * 100_001}"),
+    Case('cli/session/note.py no note "{}"', "session note show none"),
+    Case(
+        "cli/session/load.py no plan here is open",
+        "session load",
+        lambda shop: (shop / "plans" / "rate-limit.md").unlink(),
+    ),
     Case("cli/session/start.py no agent is named", "session --plan"),
     Case("cli/session/start.py {} is not installed, or not on your PATH", "session -- no-such-agent"),
     Case("cli/session/start.py --plan starts claude, not {}", "session --plan -- sh"),
+    Case(
+        "cli/session/start.py with --plan, --settings is not yours to give",
+        "session --plan -- claude --settings x.json",
+    ),
     Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
     Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("cli/looking.py {} has not been run here", "status rate-limit"),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +15,10 @@ from asbuilt.hook.conversation import answer
 from asbuilt.policy.notation import write
 from asbuilt.session.loop import begin
 from asbuilt.session.notes import keep_note, shelf
+from asbuilt.session.reload import kept
 from asbuilt.session.state import keep_loop, loop_in, state_in
-from tests.hook.talk import FINISHED, PLAN, Talk, files_in
+from tests.hook.talk import FINISHED, MAIN, PLAN, Talk, files_in
+from tests.live.stage import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +117,28 @@ def test_a_fresh_context_may_be_stopped_for_its_own_fullness(talk: Talk) -> None
     assert talk.stop() == ""
 
 
+def test_of_turns_that_end_at_one_instant_one_is_stopped(talk: Talk) -> None:
+    talk.approve(talk.plan())
+    talk.says(FULL)
+    payload = json.dumps(talk.payload("Stop", stop_hook_active=False, last_assistant_message="All done."))
+    hooks = [
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", str(MAIN), "Stop"],
+            env=talk.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for hook in hooks:
+        assert hook.stdin is not None
+        hook.stdin.write(payload)
+        hook.stdin.flush()
+    told = [hook.communicate(timeout=60)[0] for hook in hooks]
+    assert sorted(map(bool, told)) == [False, False, False, True]
+
+
 def test_another_conversation_in_the_folder_gets_one_line_and_never_the_plan(talk: Talk) -> None:
     talk.approve(talk.plan())
     line = "asbuilt: rate-limit is active in another conversation; not loaded."
@@ -187,9 +214,36 @@ def test_an_approval_that_clears_the_context_keeps_the_plan_without_saying_it_tw
     talk.prompt("make a plan", mode="plan")
     given = {"plan": "# P", "planFilePath": str(plan)}
     talk.hears("PreToolUse", permission_mode="plan", tool_name="ExitPlanMode", tool_input=given)
-    assert talk.cleared().startswith("asbuilt: rate-limit is approved: 3 items open")
+    assert talk.cleared() == (
+        "asbuilt: this conversation works on rate-limit: 3 items open, 2a in work. Tick an item in"
+        " plans/rate-limit.md when it is proven. /clear brings the plan back here."
+    )
     assert not (talk.folder / "hold").exists()
     assert "ACTION REQUIRED" in talk.cleared()
+
+
+def test_a_clear_behind_a_plan_that_was_rejected_by_esc_approves_nothing(talk: Talk) -> None:
+    plan = talk.plan()
+    talk.prompt("make a plan", mode="plan")
+    given = {"plan": "# P", "planFilePath": str(plan)}
+    talk.hears("PreToolUse", permission_mode="plan", tool_name="ExitPlanMode", tool_input=given)
+    talk.clear()
+    # Esc is told to nobody; that Claude Code still plans is.
+    assert talk.prompt("another way", mode="plan") == ""
+    assert (talk.folder / "hold").exists()
+    state, reload = state_in(str(talk.folder)), kept(str(talk.folder), now=time.time())
+    assert state is not None
+    assert reload is not None
+    assert (state.approved, reload.approved) == (False, False)
+
+
+def test_a_reload_of_more_than_an_hour_ago_is_taken_away_by_any_event(talk: Talk) -> None:
+    talk.approve(talk.plan())
+    old = json.loads((talk.folder / "reload").read_text())
+    (talk.folder / "reload").write_text(write({**old, "at": old["at"] - 3_700}))
+    talk.prompt("go on")
+    assert files_in(talk.folder) == ["state"]
+    assert "not loaded. Signal: fresh-start" in talk.cleared()
 
 
 def test_while_a_plan_is_written_its_place_is_kept_and_nothing_comes_back(talk: Talk) -> None:
@@ -205,6 +259,23 @@ def test_while_a_plan_is_written_its_place_is_kept_and_nothing_comes_back(talk: 
     talk.session = "another"
     told = talk.prompt("continue").splitlines()[1]
     assert told == f"rate-limit was not approved yet. Ask the user whether to go on with it. {FIRST}"
+
+
+def test_where_asbuilt_holds_planning_the_agent_is_reminded_and_told_of_the_end_once(talk: Talk) -> None:
+    talk.prompt("make a plan", mode="plan")
+    hold = json.loads((talk.folder / "hold").read_text())
+    (talk.folder / "hold").write_text(write({**hold, "by": "command"}))
+    assert talk.prompt("in its own plan mode it knows", mode="plan") == ""
+    told = [talk.prompt(str(number)).partition(" do not edit")[0] for number in range(7)]
+    full = "Plan mode is active. The person wants a plan, and nothing done yet:"
+    sparse = (
+        "Plan mode still active (see full instructions earlier in conversation). Read-only except plan file"
+        " (not written yet). Follow 5-phase workflow."
+    )
+    assert told == [full, "", "", "", "", sparse, ""]
+    (talk.folder / "hold").unlink()
+    assert talk.prompt("and now?") == "Plan mode is over: you can now implement."
+    assert talk.prompt("and now?") == ""
 
 
 def test_at_sixty_percent_a_finished_plan_and_no_plan_have_words_of_their_own(talk: Talk) -> None:
@@ -350,6 +421,35 @@ def test_a_surprise_is_silence_and_one_line_in_a_log(tmp_path: Path) -> None:
         (talk.folder / "state").mkdir()
         assert talk.prompt("go on") == ""
         assert len(talk.log().splitlines()) == 1
+
+
+def test_on_a_disk_that_takes_nothing_every_event_is_silence(tmp_path: Path) -> None:
+    with Talk(tmp_path, ASBUILT_HOME="/proc/nothing") as talk:
+        talk.plan()
+        talk.says(FULL)
+        assert talk.prompt("make a plan", mode="plan") == ""
+        assert talk.prompt("!load-plan rate-limit") == ""
+        assert talk.stop() == ""
+        assert talk.cleared() == ""
+
+
+def test_of_a_plan_that_asbuilt_ran_the_journal_says_what_is_done(talk: Talk) -> None:
+    (talk.shop / ".git" / "HEAD").unlink()
+    (talk.shop / ".git").rmdir()
+    git(talk.shop, "init", "--quiet", "--initial-branch=main")
+    plan = talk.plan()
+    marked = subprocess.run(
+        [sys.executable, "-m", "asbuilt", "plan", "mark", "rate-limit", "2a", "done"],
+        cwd=talk.shop,
+        env=talk.environ,
+        capture_output=True,
+        check=False,
+    )
+    assert marked.returncode == 0, marked.stderr
+    plan.write_text(PLAN, encoding="utf-8")
+    assert talk.prompt("!plan-status") == (
+        'asbuilt: rate-limit (plans/rate-limit.md): 1 item open, 3 in work.\n- "answer 429"'
+    )
 
 
 def test_a_hold_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:

@@ -79,6 +79,12 @@ def test_a_subagent_that_plans_by_itself_is_held_and_its_conversation_is_not(tal
     assert talk.hold is None
 
 
+def test_a_plan_that_such_a_subagent_writes_begins_no_hold_either(talk: Conversation) -> None:
+    talk.given_a_plan()
+    assert talk.call("Write", {"file_path": str(talk.plan)}, agent_id="a1") == SILENT
+    assert talk.hold is None
+
+
 def test_a_subagent_in_a_worktree_of_its_own_is_refused(talk: Conversation) -> None:
     given = {"prompt": "go", "subagent_type": "general-purpose", "isolation": "worktree"}
     assert talk.call("Task", given) == denied(
@@ -178,7 +184,8 @@ def test_a_secret_is_not_read_by_another_name(talk: Conversation) -> None:
         ("/etc/shadow", "/etc/shadow"),
     ):
         assert talk.call("Read", {"file_path": name}) == _secret(shown)
-    assert talk.call("Glob", {"pattern": "~/.aws/*"}) == _secret(str(secret))
+    for pattern in ("~/.aws/*", "../home/.aws/*", f"{secret}/**"):
+        assert talk.call("Glob", {"pattern": pattern}) == _secret(str(secret))
 
 
 def test_a_search_does_not_reach_secrets_from_above(talk: Conversation) -> None:
@@ -313,6 +320,8 @@ def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation)
     ("rule", "command", "meets"),
     [
         ("Bash", "ls", True),
+        ("Bash(*)", "ls", True),
+        ("BashOutput", "ls", False),
         ("Bash(git log)", "git log", True),
         ("Bash(git log)", "git log -3", False),
         ("Bash(git log:*)", "git log -3", True),

@@ -153,13 +153,18 @@ class Talk:
 
     def control(self, subtype: str, **fields: object) -> dict[str, Any]:
         """Have it do something that a host may ask for, as set_permission_mode."""
+        name = self.begin(subtype, **fields)
+        return self._until(
+            lambda line: line.get("type") == "control_response" and line["response"].get("request_id") == name
+        )
+
+    def begin(self, subtype: str, **fields: object) -> str:
+        """Ask for the same in the middle of a turn, without waiting."""
         self._requests += 1
         name = f"ours{self._requests}"
         request = {"subtype": subtype, **fields}
         self._send({"type": "control_request", "request_id": name, "request": request})
-        return self._until(
-            lambda line: line.get("type") == "control_response" and line["response"].get("request_id") == name
-        )
+        return name
 
     def close(self) -> int:
         """End it as a user does."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.live.conversation import Place
 
-READY: Final = r"(mode|edits|permissions) on \(shift|\? for shortcuts"
+READY: Final = r"(mode|edits|permissions) on (\(shift|·)|\? for shortcuts"
 
 
 class Terminal:
@@ -63,6 +63,14 @@ class Terminal:
         for key in keys:
             self._tmux("send-keys", key)
 
+    def answer(self, key: str, is_taken: Callable[[str], bool]) -> None:
+        """Answer a dialog by a key; one that is only being drawn does not hear it yet, and is told again."""
+        end = time.monotonic() + WAIT_S
+        while not is_taken(self.screen()):
+            assert time.monotonic() < end, f"{key} is not taken\n{self.screen()}"
+            self.press(key)
+            time.sleep(0.7)
+
     def sees(self, pattern: str) -> str:
         """Wait until something is on the screen, and give the screen."""
         return self.until(lambda: re.search(pattern, self.screen()) is not None, pattern)
@@ -79,6 +87,11 @@ class Terminal:
     def screen(self) -> str:
         """Look."""
         return self._tmux("capture-pane", "-p")
+
+    def mode(self) -> str:
+        """Read the permission mode from the last lines; empty: none is shown."""
+        found = re.findall(r"(\w[\w ]*) on (?:\(shift|·)", self.screen())
+        return found[-1] if found else ""
 
     def close(self) -> None:
         """Close the terminal over it."""

@@ -38,14 +38,16 @@ HALF, FULL = Usage(cached=520_000), Usage(cached=620_000)
 """Of a window of a million tokens, which Claude Code's default model has."""
 
 
-def place_of(room: Path, model: Model) -> Place:
+def place_of(room: Path, model: Model, **settings: object) -> Place:
     """Put every hook of ours into the user's settings."""
     place = Place(room, model)
     hooks = {
         event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event)), "timeout": 20}]}]
         for event in EVENTS
     }
-    place.settle({"hooks": hooks, "plansDirectory": "./plans", "permissions": {"defaultMode": "default"}})
+    # Auto mode asks a server that is not there.
+    permissions = {"defaultMode": "default", "disableAutoMode": "disable"}
+    place.settle({"hooks": hooks, "plansDirectory": "./plans", "permissions": permissions, **settings})
     return place
 
 
@@ -119,3 +121,31 @@ def test_a_plan_survives_clear_in_its_own_conversation_only(room: Path, model: M
         assert told(asked(model, "good morning")) == []
     assert model.left(SCRIPT) == 0
     assert not (room / "state" / "conversations.log").exists()
+
+
+def test_a_plan_that_was_approved_by_clearing_the_context_survives_clear(room: Path, model: Model) -> None:
+    place = place_of(room, model, showClearContextOnPlanAccept=True)
+    model.play(
+        SCRIPT,
+        answer(Call("Write", {"file_path": HERE, "content": PLAN})),
+        answer(Call("ExitPlanMode", {})),
+        answer(Say("It begins.")),
+        answer(Say("On it.")),
+    )
+    state = {"ASBUILT_HOME": str(room / "state")}
+    with Terminal(place, "--permission-mode", "plan", environment=state) as terminal:
+        terminal.type("make a plan")
+        terminal.sees(r"1\. Yes, clear context")
+        terminal.press("1")
+        terminal.sees("It begins")
+        (plan,) = (place.shop / "plans").glob("*.md")
+        said = f"works on {plan.stem}: 2 items open, 2a in work. Tick an item in plans/{plan.name} when"
+        (row,) = told(asked(model, "Implement the following plan"))
+        assert row == f"asbuilt: this conversation {said} it is proven. /clear brings the plan back here."
+        terminal.sees(r"\? for shortcuts|\(shift\+tab to cycle\)")
+        terminal.type("/clear")
+        terminal.until(lambda: f"restored {plan.stem}" in flat(terminal.screen()), "the plan")
+        terminal.type("go on")
+        terminal.sees("On it")
+        assert 'ACTION REQUIRED: go on with 2a "expiry"' in asked(model, "go on")
+    assert model.left(SCRIPT) == 0

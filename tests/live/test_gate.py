@@ -13,6 +13,7 @@ import pytest
 from asbuilt.errors import GATE_STOPPED
 from asbuilt.policy.planning import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
 from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.look import rule
 from tests.live.conversation import SCRIPT, Place, Talk
 from tests.live.stage import git
 from tests.live.starting import QUIET as QUIETLY
@@ -30,13 +31,15 @@ DONE = answer(Say("DONE"))
 KNOWN = QUIET | STARTS | {RUNS, *READS, *WRITES, *REFUSED}
 
 
+HOOKS = {
+    event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event))}]}] for event in ASKED
+}
+
+
 @pytest.fixture
 def place(room: Path, model: Model) -> Place:
     made = Place(room, model)
-    hooks = {
-        event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event))}]}] for event in ASKED
-    }
-    made.settle({"hooks": hooks, "useAutoModeDuringPlan": False})
+    made.settle({"hooks": HOOKS, "useAutoModeDuringPlan": False})
     return made
 
 
@@ -75,6 +78,17 @@ def test_planning_is_held_with_our_reasons_and_a_look_runs_in_the_ring(place: Pl
     assert "read-only ring (bwrap)" in script.read_text()
     tools = {tool for line in talk.said if line.get("subtype") == "init" for tool in line["tools"]}
     assert tools - KNOWN == set(), "a tool of this version that no table names: read what it does, then say"
+
+
+def test_one_rule_lets_looks_run_where_auto_mode_works_during_planning(place: Place) -> None:
+    spared = rule(str(place.home / ".local" / "state" / "asbuilt"))
+    place.settle({"hooks": HOOKS, "permissions": {"allow": [spared]}})
+    _calls(place)
+    with Talk(place, "--permission-mode", "plan") as talk:
+        talk.say("plan it")
+    written, edited, looked = told(talk.said)
+    assert ("asbuilt: " in written, "asbuilt: " in edited, looked) == (True, True, "start")
+    assert git(place.shop, "status", "--short") == ""
 
 
 def test_a_conversation_that_does_not_plan_is_not_touched(place: Place) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.cli.init.claude import forgetting, naming, rewrite
 from asbuilt.cli.init.members import NotAnObject
 from asbuilt.cli.init.registering import (
     AnotherMarketplace,
@@ -17,6 +18,11 @@ from asbuilt.cli.init.registering import (
     register,
     unregister,
 )
+from asbuilt.cli.init.seats import seat_of
+from asbuilt.errors import PlanChanged
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FOLDER = "/home/ada/.local/share/asbuilt/claude"
 OURS: dict[str, dict[str, object]] = {
@@ -165,3 +171,23 @@ def test_what_is_no_settings_file_is_refused(text: str, said: str) -> None:
     with pytest.raises(NotAnObject) as refused:
         register(text, FOLDER, None)
     assert str(refused.value) == said
+
+
+def test_what_is_saved_in_between_is_not_lost(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path)}
+    seat, file = seat_of("claude", environ), tmp_path / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{"a": 1}')
+    planned = naming(seat, file)
+    file.write_text('{"a": 2}')
+    with pytest.raises(PlanChanged):
+        rewrite(file, planned, seat.record, seat.keep)
+    assert file.read_text() == '{"a": 2}'
+    file.unlink()
+    rewrite(file, naming(seat, file), seat.record, seat.keep)
+    planned = forgetting(seat, file)
+    assert planned.after is None
+    file.write_text('{"a": 3}')
+    with pytest.raises(PlanChanged):
+        rewrite(file, planned, seat.record, seat.keep)
+    assert file.read_text() == '{"a": 3}'

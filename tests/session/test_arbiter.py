@@ -49,8 +49,8 @@ def drawn(number: int) -> StopFacts:
     number, stage = divmod(number, len(REASONS))
     number, postflight = divmod(number, len(REASONS))
     number, percent = divmod(number, 101)
-    wishes = [Wish(name, name) if name else None for name in (REASONS[stage], REASONS[postflight])]
-    return StopFacts(bool(number & 1), *wishes, in_loop=bool(number & 2), percent=percent)
+    first, second = (Wish(name, name) if name else None for name in (REASONS[stage], REASONS[postflight]))
+    return StopFacts(bool(number & 1), first, second, in_loop=bool(number & 2), percent=percent)
 
 
 turns = st.integers(0, 4 * 101 * len(REASONS) ** 2 - 1).map(drawn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tracemalloc
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,18 @@ def test_a_line_of_fifty_megabytes_costs_a_few(tmp_path: Path) -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert said == Said(5_000, 50, "claude-x", "hm", 1)
+    assert most < 16 << 20
+
+
+def test_a_line_of_a_gigabyte_is_given_up(tmp_path: Path) -> None:
+    file = tmp_path / "t"
+    file.write_text(json.dumps(answer(5_000)) + "\n")
+    os.truncate(file, 1 << 30)
+    tracemalloc.start()
+    said = last_said(str(file))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert said == NOTHING
     assert most < 16 << 20
 
 

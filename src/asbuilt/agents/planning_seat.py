@@ -1,7 +1,7 @@
 """Seat a person's own Claude Code in the read-only ring, at the person's terminal: `asbuilt session --plan`.
 
-Its state is a folder of the conversation's own (ADR 14), in which the user's settings, plug-ins and skills
-stand as links to where the ring holds them read-only.
+Its state is a folder of its own (ADR 14), the same for all sessions, so that one can be resumed in another.
+In it the user's settings, plug-ins and skills stand as links to where the ring holds them read-only.
 
 The one rule: it writes to the folder of plans, to that state and to its login, and nowhere else.
 """
@@ -48,6 +48,8 @@ class PlanningSeat:
     plans: Path
     folder: Path
     """Of the conversation, in the state of the user."""
+    config: Path
+    """Where its Claude Code keeps what it writes."""
     home: Path
     environ: Mapping[str, str]
 
@@ -56,15 +58,16 @@ class PlanningSeat:
         """Where its Claude Code keeps what."""
         moved = self.environ.get("CLAUDE_CONFIG_DIR", "")
         login = Path(os.path.realpath(moved or self.home / ".claude"))
-        return State(config=self.folder / "claude", login=login, is_default=not moved)
+        return State(config=self.config, login=login, is_default=not moved)
 
     def furnish(self) -> None:
-        """Have its state there, as the user knows it."""
+        """Have its state there, as the user knows it; what one left there to act in a later one goes."""
         state = self.state
         state.config.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in _LINKED:
             known, own = state.login / name, state.config / name
-            if name != _PREFERENCES and known.exists() and not own.is_symlink():
+            _remove(own)
+            if name != _PREFERENCES and known.exists():
                 own.symlink_to(known)
         known = (self.home if state.is_default else state.login) / _PREFERENCES
         if known.is_file():
@@ -83,7 +86,7 @@ class PlanningSeat:
         return settle(
             Request(
                 chdir=str(self.root),
-                writable=tuple(map(str, (self.plans, self.folder, *state.own))),
+                writable=tuple(map(str, (self.plans, self.folder, self.config, *state.own))),
                 read_only=tuple(map(str, state.sealed)),
                 readable=(str(self.root), str(self.home)),
                 home=str(self.home),
@@ -103,6 +106,13 @@ class PlanningSeat:
     def try_out(self, level: Level, request: Request) -> None:
         """Write where it must not be able to, in its own ring; raises `Unheld`."""
         asyncio.run(try_ring(level, request, (self.root, self.home, self.folder.parent)))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def run(level: Level, request: Request, argv: Sequence[str], *, terminal: bool) -> int:

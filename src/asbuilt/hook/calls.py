@@ -1,4 +1,4 @@
-"""One event of a conversation, and what every answer to it needs: payload, folder, hold, state, plans.
+"""One event of a conversation, and what every answer to it needs: payload, folder, state, plans.
 
 The one rule: what takes long is read before the folder is locked; under the lock there are only small files.
 """
@@ -10,9 +10,8 @@ import site
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.policy.holding import PLAN, Hold, HoldUnreadable, after, event_in
 from asbuilt.session import reload as reloads
-from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of
+from asbuilt.session.conversation import folder_of, key_of
 from asbuilt.session.locking import Locked
 from asbuilt.session.notes import Note, notes_in, shelf
 from asbuilt.session.state import State, keep_state, state_in
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from asbuilt.session.facts import PlanFacts
 
 EXIT: Final = "ExitPlanMode"
-_UNKNOWN: Final = "?"
-"""What a hold says of a plan that was proposed without its path."""
 
 
 class Answer(NamedTuple):
@@ -38,19 +35,6 @@ class Answer(NamedTuple):
     """For the person."""
     block: str = ""
     """Why the turn may not end yet."""
-
-
-class Held(NamedTuple):
-    """The hold before an event and after it."""
-
-    before: Hold | None = None
-    after: Hold | None = None
-
-    @property
-    def proposed(self) -> str:
-        """The plan whose approval was asked for; empty: none, or nobody knows its path."""
-        plan = self.before.proposed if self.before else ""
-        return "" if plan == _UNKNOWN else plan
 
 
 class Call:
@@ -94,23 +78,6 @@ class Call:
     def is_main(self) -> bool:
         """Tell whether the conversation itself speaks, and no subagent of it."""
         return not self.text("agent_id")
-
-    def held(self) -> Held:
-        """Let the event change the hold on planning, and give the hold of before and of now."""
-        if not self.is_known and self.mode != PLAN:
-            return Held()
-        event = event_in(self.event, self._payload)
-        root = self.environ.get("CLAUDE_PROJECT_DIR") or self.cwd
-        with Locked(self.folder):
-            try:
-                before = hold_in(self.folder)
-            except HoldUnreadable:
-                # The gate refuses everything until a person ends it; nothing that is told here changes that.
-                return Held(Hold(), Hold())
-            new = after(before, event, now=self.now, root=root)
-            if (new and new.fields()) != (before and before.fields()):
-                keep_hold(self.folder, new)
-        return Held(before, new)
 
     def state(self) -> State:
         """Give what is remembered of the conversation, with what this event tells of it."""

@@ -7,33 +7,24 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Final
 
-from asbuilt.hook import starts, turns
-from asbuilt.hook.calls import Answer, Call
+from asbuilt.hook.keeping import held
 from asbuilt.policy.notation import read, write
-from asbuilt.session import words
-from asbuilt.session.conversation import state_home
-from asbuilt.session.records import clean
+from asbuilt.session.conversation import key_of, state_home
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from asbuilt.hook.calls import Held
+    from asbuilt.hook.calls import Answer
 
-LARGEST: Final = 64 << 20
-STATUS_LINE: Final = "StatusLine"
+LARGEST = 64 << 20
+STATUS_LINE = "StatusLine"
 """No event of a hook: the name under which Claude Code's status line calls the same entry."""
-_LOG: Final = "conversations.log"
-_LOG_CAP: Final = 1 << 20
-_ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {
-    "UserPromptSubmit": turns.prompted,
-    "Stop": turns.stopping,
-    "SessionStart": starts.started,
-    "SessionEnd": starts.ended,
-    "PostToolUse": starts.tool_used,
-}
+_ANSWERED = ("UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PostToolUse")
 """Every other event only changes the hold."""
+_LOG = "conversations.log"
+_LOG_CAP = 1 << 20
 
 
 def main(event: str) -> int:
@@ -41,8 +32,7 @@ def main(event: str) -> int:
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
     try:
-        respond = status_line if event == STATUS_LINE else answer
-        said = respond(event, _stdin(), os.environ, time.time()).encode()
+        said = answer(event, _stdin(), os.environ, time.time()).encode()
         while said:
             said = said[os.write(1, said) :]
     except Exception as error:  # noqa: BLE001  the door that fails silent
@@ -55,30 +45,19 @@ def answer(event: str, data: bytes, environ: Mapping[str, str], now: float) -> s
     payload = read(data.decode()) if len(data) <= LARGEST else None
     if not isinstance(payload, dict):
         raise TypeError("the payload is no JSON object, or too large")
-    call = Call(event, payload, environ, now)
-    if not call.key or not call.session:
+    if not key_of(environ):
         return ""
-    held = call.held()
-    respond = _ANSWERS.get(event)
-    said = respond(call, held) if respond is not None else None
-    clean(environ, now=now, but=call.key)
+    if event == STATUS_LINE:
+        from asbuilt.hook.answers import status_line  # noqa: PLC0415  the door's dispatch
+
+        return status_line(payload, environ, now)
+    before_and_after = held(event, payload, environ, now)
+    if event not in _ANSWERED:
+        return ""
+    from asbuilt.hook.answers import answered  # noqa: PLC0415  the same: most events need none of it
+
+    said = answered(event, payload, environ, now, before_and_after)
     return _written(event, said) if said else ""
-
-
-def status_line(event: str, data: bytes, environ: Mapping[str, str], now: float) -> str:
-    """Keep what only the status line is told, the size of the window, and give a line to show."""
-    payload = read(data.decode())
-    call = Call(event, payload if isinstance(payload, dict) else {}, environ, now)
-    context = call.inner("context_window")
-    size, percent = context.get("context_window_size"), context.get("used_percentage")
-    if not call.key or not isinstance(size, int) or size <= 0:
-        return ""
-    state = call.state()
-    if state.window != size:
-        call.keep(state._replace(window=size))
-    used = percent if isinstance(percent, int) else 0
-    is_planning = os.path.lexists(f"{call.folder}/hold")
-    return words.line(state.plan, used, size, is_planning=is_planning) + "\n"
 
 
 def _written(event: str, said: Answer) -> str:

@@ -33,11 +33,6 @@ class Call:
 
     __slots__ = ("cwd", "environ", "folder", "given", "hold", "tool", "transcript")
 
-    @property
-    def home(self) -> str:
-        """The user's, as far as it is known."""
-        return self.environ.get("HOME", "")
-
     def __init__(  # noqa: PLR0913  a value, on a path where dataclasses are too dear
         self,
         tool: str,
@@ -58,6 +53,11 @@ class Call:
         self.transcript = transcript
         self.hold = hold
 
+    @property
+    def home(self) -> str:
+        """The user's; empty: nobody says."""
+        return self.environ.get("HOME", "")
+
 
 def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
     """Give the hold as it is after an event, and keep it so."""
@@ -71,9 +71,11 @@ def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
     from asbuilt.session.locking import Locked  # noqa: PLC0415  fcntl is for the rare call that changes a hold
 
     with Locked(folder):
-        new = after(hold_in(folder), event, now=now, root=root) or new
-        keep_hold(folder, new)
-    return new
+        newest = after(hold_in(folder), event, now=now, root=root)
+        if newest is not None:
+            keep_hold(folder, newest)
+    # One that a person has ended in this very moment still holds this call, and is not begun again by it.
+    return newest or new
 
 
 def decided(call: Call) -> Decided:
@@ -118,9 +120,11 @@ def _ran(call: Call) -> Decided:
 
 def _read(call: Call) -> str:
     named, pattern = call.given.get(READS[call.tool]), call.given.get("pattern")
-    if call.tool == "Glob" and isinstance(pattern, str) and pattern[:1] in ("/", "~"):
-        named = os.path.dirname(pattern.partition("*")[0])
-    path = _path(call, "." if named is None and call.tool in ("Glob", "Grep") else named)
+    if call.tool == "Glob" and isinstance(pattern, str):
+        start = os.path.dirname(pattern.partition("*")[0])
+        within = named if isinstance(named, str) else "."
+        named = start if start[:1] in ("/", "~") else os.path.join(within, start)
+    path = _path(call, "." if named is None and call.tool == "Grep" else named)
     if not path:
         return UNREADABLE
     from asbuilt.policy.secrets import aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
@@ -171,8 +175,9 @@ def _is_own(call: Call, path: str) -> bool:
         from asbuilt.session.locking import Locked  # noqa: PLC0415  the same
 
         with Locked(call.folder):
-            hold = hold_in(call.folder) or call.hold
-            keep_hold(call.folder, hold.changed(plans=(*hold.plans, path)))
+            hold = hold_in(call.folder)
+            if hold is not None:
+                keep_hold(call.folder, hold.changed(plans=(*hold.plans, path)))
     return True
 
 

@@ -15,7 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_MANAGED = "/etc/claude-code/managed-settings.json"
+_MANAGED = (
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+)
 _OWN = "settings.json"
 _LARGEST = 1 << 20
 _TOOL = "Bash"
@@ -25,7 +28,7 @@ def denying(text: str, environ: Mapping[str, str], root: str) -> str:
     """Give the rule that denies a command; empty: none does."""
     config = environ.get("CLAUDE_CONFIG_DIR") or f"{environ.get('HOME', '')}/.claude"
     local = f"{root}/.claude/settings.local.json"
-    for file in (f"{config}/{_OWN}", f"{root}/.claude/{_OWN}", local, _MANAGED):
+    for file in (f"{config}/{_OWN}", f"{root}/.claude/{_OWN}", local, *_MANAGED):
         for rule in _rules_in(file):
             if _is_about(rule, text):
                 return rule
@@ -50,12 +53,12 @@ def _rules_in(file: str) -> Iterator[str]:
 
 
 def _is_about(rule: str, text: str) -> bool:
-    if not rule.startswith(_TOOL):
+    tool, _, pattern = rule.partition("(")
+    if tool.strip() != _TOOL:
         return False
-    pattern = rule[len(_TOOL) :].strip()
     if not pattern:
         return True
-    first, *rest = pattern.strip("()").replace(":*", "*").split("*")
+    first, *rest = pattern.removesuffix(")").replace(":*", "*").split("*")
     for separator in "|&;\n":
         text = text.replace(separator, "\n")
     return any(_meets(line.strip(), first, rest) for line in text.split("\n"))

@@ -16,7 +16,9 @@ from asbuilt.session.records import records
 from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.calls import Call, Held
+    from asbuilt.hook.calls import Call
+    from asbuilt.hook.keeping import Held
+    from asbuilt.session.facts import PlanFacts
 
 
 def started(call: Call, held: Held) -> Answer | None:
@@ -38,8 +40,8 @@ def tool_used(call: Call, held: Held) -> Answer | None:
     if call.text("tool_name") != EXIT or not call.is_main:
         return None
     told = call.inner("tool_response").get("filePath")
-    path = told if isinstance(told, str) and told else held.proposed
-    return _approved(call, path)
+    plan = _approved(call, told if isinstance(told, str) and told else held.proposed)
+    return Answer(words.approved(plan)) if plan else None
 
 
 def ended(call: Call, held: Held) -> None:
@@ -50,15 +52,15 @@ def ended(call: Call, held: Held) -> None:
         call.keep(before._replace(at=call.now))
 
 
-def _approved(call: Call, path: str) -> Answer | None:
+def _approved(call: Call, path: str) -> PlanFacts | None:
+    """Make a plan the conversation's own; None: there is none to work on."""
     plan = call.plan(path)
-    if plan is None:
+    if plan is None or plan.is_over:
         return None
     state = call.state()._replace(plan=plan.path, approved=True)
     call.keep(state)
-    if not plan.is_over:
-        call.keep_reload(state)
-    return Answer(words.approved(plan))
+    call.keep_reload(state)
+    return plan
 
 
 def _cleared(call: Call, held: Held) -> Answer | None:
@@ -68,9 +70,10 @@ def _cleared(call: Call, held: Held) -> Answer | None:
     state = call.seen(before).with_fresh_context()
     if held.proposed and held.after is None:
         # The person approved it by clearing the context, and Claude Code gives the plan to the agent itself.
-        answer = _approved(call, held.proposed)
+        # It may also have been Esc and then /clear: the next prompt says plan then, and it is taken back.
+        plan = _approved(call, held.proposed)
         call.keep(call.state().with_fresh_context())
-        return answer
+        return Answer(words.works_on(plan)) if plan else None
     if held.after is not None:
         call.keep(state)
         return None

@@ -23,7 +23,9 @@ from asbuilt.session.transcript import Said, last_said
 from asbuilt.session.triggers import Trigger, is_own_request, trigger_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.calls import Call, Held
+    from asbuilt.hook.calls import Call
+    from asbuilt.hook.keeping import Held
+    from asbuilt.policy.holding import Hold
     from asbuilt.session.facts import PlanFacts
     from asbuilt.session.meter import Limits, Use
 
@@ -42,24 +44,34 @@ def prompted(call: Call, held: Held) -> Answer | None:
     if not call.is_known:
         return None
     state = call.state()
-    is_planning = held.after is not None or call.mode == PLAN
-    if is_planning:
-        return _planning(call, held, state)
+    if held.after is not None or call.mode == PLAN:
+        return _planning(call, held, state, is_typed=is_typed)
+    if state.reminded:
+        return _reminded(call, None, state, is_typed=is_typed)
     came_back = _restored_late(call, state, ordered=not (is_typed and is_own_request(prompt)))
     if came_back is not None:
         return came_back
     return _metered(call, state)
 
 
-def _planning(call: Call, held: Held, state: State) -> Answer | None:
+def _planning(call: Call, held: Held, state: State, *, is_typed: bool) -> Answer | None:
     """Save the place while a plan is being written: the event that ends planning may never come."""
     own = [one for one in (held.after.plans if held.after else ()) if one.endswith(".md")]
     plan = held.proposed or (own[-1] if own else state.plan)
-    state = state._replace(plan=plan, approved=state.approved and plan == state.plan)
-    call.keep(state)
+    # Whatever was approved before: what is being planned is not.
+    state = state._replace(plan=plan, approved=False)
     if plan:
         call.keep_reload(state)
-    return None
+    return _reminded(call, held.after, state, is_typed=is_typed)
+
+
+def _reminded(call: Call, hold: Hold | None, state: State, *, is_typed: bool) -> Answer | None:
+    """Say that planning is held, or that it is over, where nobody else says it."""
+    from asbuilt.session.reminding import reminded  # noqa: PLC0415 - few conversations need it
+
+    state, told = reminded(state, hold, mode=call.mode, plan=state.plan, is_typed=is_typed)
+    call.keep(state)
+    return Answer(told) if told else None
 
 
 def _restored_late(call: Call, state: State, *, ordered: bool) -> Answer | None:
@@ -74,11 +86,11 @@ def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
     """Take the reload and say what it brings back; None: nothing."""
     with Locked(call.folder):
         reload = reloads.take(call.folder, now=call.now)
-    plan = call.plan(reload.plan) if reload else None
-    is_open = plan is not None and not plan.is_over
-    call.keep(state._replace(plan=state.plan if reload is None else plan.path if plan and is_open else ""))
     if reload is None:
+        call.keep(state)
         return None
+    plan = call.plan(reload.plan)
+    call.keep(state._replace(plan="" if plan is None or plan.is_over else plan.path))
     if reload.kind != reloads.PENDING:
         return Answer(words.remembered(reload, plan, call.notes(), now=call.now))
     if plan is None or plan.is_over:

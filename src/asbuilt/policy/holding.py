@@ -150,8 +150,8 @@ def _is_typed(event: Event) -> bool:
 def plan_file_in(transcript: Iterable[str]) -> str:
     """Find the plan file that Claude Code has given a conversation, in the lines of its transcript.
 
-    It stands there before the first call of a tool in plan mode. What is quoted in a message cannot pass for
-    it: a line counts by what it is, and if it was told to the conversation, not to a subagent.
+    It stands there a moment before or after the first call of a tool in plan mode. What is quoted in a message
+    cannot pass for it: a line counts by what it is, and if it was told to the conversation, not to a subagent.
     """
     found = ""
     for line in transcript:

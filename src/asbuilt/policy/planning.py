@@ -1,6 +1,6 @@
 """Say what each tool of Claude Code is to a conversation in which planning is held. Pure.
 
-Every tool that 2.1.325 knows is here, by its own list and its type declarations; `tests/hook` compares.
+Every tool that 2.1.325 offers is in a table; `tests/live/test_gate.py` compares.
 
 The one rule: a tool that is not in a table is refused.
 """

@@ -1,8 +1,8 @@
 """`look 'COMMAND'`: runs one command of a planning conversation in its read-only ring.
 
 One script stands in the state folder, so that one permission rule can name it. It goes on as the script of
-the conversation, which is the ring. That is at first a stub that has the real one made (`hook.look`): the gate
-does not wait for a ring to be tried, and no command runs before one was.
+the conversation, which is the ring. At first that is a stub that has the real one made (`hook.look`): the
+gate does not wait for a ring to be tried, and no command runs before one was.
 
 The one rule: a command gets into the scripts as one word, quoted, and no other shell reads it.
 """
@@ -66,7 +66,11 @@ def rule(state: str) -> str:
 
 def offer(state: str) -> None:
     """Have the one script there, as we wrote it."""
-    if text_in(state, NAME) != _FIRST or os.lstat(f"{state}/{NAME}").st_mode != _OURS:
+    try:
+        is_ours = text_in(state, NAME) == _FIRST and os.lstat(f"{state}/{NAME}").st_mode == _OURS
+    except (OSError, ValueError):
+        is_ours = False
+    if not is_ours:
         place(state, _FIRST)
 
 

@@ -63,6 +63,14 @@ def take(folder: str, *, now: float) -> Reload | None:
     return None if reload is None or reload.is_stale(now) else reload
 
 
+def drop_stale(folder: str, *, now: float) -> None:
+    """Forget it if it no longer counts."""
+    text = text_in(folder, _NAME)
+    reload = _read(text)
+    if text is not None and (reload is None or reload.is_stale(now)):
+        drop(folder)
+
+
 def drop(folder: str) -> None:
     """Forget it."""
     remove(folder, _NAME)

@@ -37,10 +37,14 @@ class State(NamedTuple):
     """It was told that this context is half full."""
     stopped_for: tuple[str, ...] = ()
     """Every reason for which a turn of this context was kept from ending."""
+    reminded: int = 0
+    """How often it was told that asbuilt holds planning, since that began."""
+    turns: int = 0
+    """Prompts of a person since it was last told so."""
 
     def with_fresh_context(self) -> State:
-        """Forget what was said about the context before."""
-        return self._replace(warned=False, stopped_for=())
+        """Forget what was said in the context before."""
+        return self._replace(warned=False, stopped_for=(), reminded=0, turns=0)
 
 
 def state_in(folder: str) -> State | None:

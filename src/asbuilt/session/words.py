@@ -182,8 +182,16 @@ def loaded(plan: PlanFacts) -> str:
 
 def approved(plan: PlanFacts) -> str:
     """Say what is known of a plan that was just approved."""
-    tick = f": {standing(plan)}. Tick an item in {plan.shown} when it is proven" if plan.open else ""
-    return f"asbuilt: {plan.name} is approved{tick}. /clear brings the plan back here."
+    return f"asbuilt: {plan.name} is approved{_tick(plan)}. /clear brings the plan back here."
+
+
+def works_on(plan: PlanFacts) -> str:
+    """Say the same where the agent has the plan from elsewhere."""
+    return f"asbuilt: this conversation works on {plan.name}{_tick(plan)}. /clear brings the plan back here."
+
+
+def _tick(plan: PlanFacts) -> str:
+    return f": {standing(plan)}. Tick an item in {plan.shown} when it is proven" if plan.open else ""
 
 
 def looping(loop: Loop) -> str:

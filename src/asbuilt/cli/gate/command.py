@@ -9,7 +9,9 @@ import click
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.errors import DONE
+from asbuilt.session.conversation import state_home
 from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.look import rule
 
 
 @click.command(
@@ -29,7 +31,10 @@ def command(door: Door) -> int:
     if door.json:
         events = {event: list(hook_argv(event)) for event in ASKED}
         argv = events["PreToolUse"]
-        door.screen.emit_json({"schema": "asbuilt.gate.command/1", "argv": argv, "events": events})
+        spares = rule(state_home(door.environ))
+        door.screen.emit_json(
+            {"schema": "asbuilt.gate.command/1", "argv": argv, "events": events, "rule": spares}
+        )
     else:
         door.screen.answer(shlex.join(hook_argv("PreToolUse")))
     return DONE

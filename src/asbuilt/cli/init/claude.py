@@ -6,9 +6,11 @@ from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.cli.init.members import NotAnObject
-from asbuilt.cli.init.placing import content, keep_record, put
+from asbuilt.cli.init.placing import content, keep_record
 from asbuilt.cli.init.registering import AnotherMarketplace, register, unregister
 from asbuilt.errors import SettingsNotWritten
+from asbuilt.library.writing import create, replace
+from asbuilt.plan.source import digest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,16 +60,18 @@ def forgetting(seat: Seat, file: Path) -> Rewrite:
 
 
 def rewrite(file: Path, planned: Rewrite, record: Record, keep: Path) -> Record:
-    """Do it, and keep in the record how it is taken back."""
+    """Do it if the file is still as it was read, and keep in the record how it is taken back."""
     others = {path: one for path, one in record.settings.items() if path != str(file)}
     after = with_fields(record, settings={**others, str(file): planned.kept} if planned.kept else others)
     if planned.kept:
         # The record comes first: what a killed command has spliced in must come out again.
         keep_record(keep, after)
-    if planned.after is None:
-        file.unlink(missing_ok=True)
-    elif planned.after != planned.before:
-        put(file, planned.after.encode())
+    if planned.before is None and planned.after is not None:
+        create(file, planned.after.encode())
+    elif planned.before is not None and planned.after != planned.before:
+        replace(file, (planned.after or "").encode(), expected=digest(planned.before.encode()))
+        if planned.after is None:
+            file.unlink()
     keep_record(keep, after)
     return after
 

@@ -70,13 +70,13 @@ def keep_record(file: Path, record: Record) -> None:
     put(file, (json.dumps(kept, indent=1) + "\n").encode())
 
 
-def put(file: Path, data: bytes, *, name: str = "") -> None:
-    """Write a file, whether it is there or not."""
+def put(file: Path, data: bytes) -> None:
+    """Write a file of ours, whether it is there or not."""
     before = content(file)
     if before is None:
-        create(file, data, name=name)
+        create(file, data)
     elif before != data:
-        replace(file, data, expected=digest(before), name=name)
+        replace(file, data, expected=digest(before))
 
 
 def content(file: Path) -> bytes | None:

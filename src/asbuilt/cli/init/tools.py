@@ -30,12 +30,16 @@ class Tool:
 
 def claude_settings(environ: Mapping[str, str]) -> Path:
     """Say where Claude Code has the user's settings."""
-    return Path(environ.get("CLAUDE_CONFIG_DIR") or home_of(environ) / ".claude") / "settings.json"
+    return _folder(environ, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
     """Say whose files these are."""
     return Path(environ.get("HOME") or "~").expanduser()
+
+
+def _folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
+    return Path(environ.get(variable) or home_of(environ) / below_home).absolute()
 
 
 TOOLS: Final = {
@@ -54,7 +58,7 @@ TOOLS: Final = {
             title="Codex",
             gets="four skills, as $asbuilt-status",
             render=rendering.codex,
-            top=lambda environ: Path(environ.get("CODEX_HOME") or home_of(environ) / ".codex") / "skills",
+            top=lambda environ: _folder(environ, "CODEX_HOME", ".codex") / "skills",
             below="",
         ),
         Tool(

@@ -66,7 +66,7 @@ def _begin(door: Door, folder: str) -> int:
     library = desk_for(door).library
     plans = library.folder or library.user_folder
     keep_hold(folder, Hold(by="command", since=time.time(), root=str(door.start), plans=(str(plans),)))
-    answer(door, "", f"Enabled plan mode. Nothing changes but a plan in {plans}.")
+    answer(door, "", f"Enabled plan mode. Nothing changes but a plan in {_shown(door, plans)}.")
     next_command(door, "asbuilt mode exit", _ENDS)
     return DONE
 
@@ -76,16 +76,20 @@ def _show(door: Door, folder: str, hold: Hold) -> int:
     written = [file for file in named if file.is_file()]
     answer(door, "", words(hold))
     if not written:
-        answer(door, "", "No plan written yet." + (f" It will be {named[0]}." if named else ""))
+        answer(door, "", "No plan written yet." + (f" It will be {_shown(door, named[0])}." if named else ""))
         return DONE
     newest = max(written, key=lambda file: file.stat().st_mtime)
     rows = printable(newest.read_text(encoding="utf-8", errors="replace"), lines=True).rstrip().split("\n")
-    answer(door, "", f"The plan is {newest}:")
-    for row in ("", *rows[:_SHOWN_LINES]):
+    # Not wrapped: somebody copies it.
+    for row in (f"Plan: {_shown(door, newest)}", "", *rows[:_SHOWN_LINES]):
         door.screen.answer(row)
     if len(rows) > _SHOWN_LINES:
         answer(door, "", f"{counted(len(rows) - _SHOWN_LINES, 'line')} more.")
     return DONE
+
+
+def _shown(door: Door, path: Path) -> str:
+    return printable(str(path.relative_to(door.start) if path.is_relative_to(door.start) else path))
 
 
 def _named(folder: str, hold: Hold) -> Iterator[Path]:

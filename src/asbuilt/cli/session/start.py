@@ -43,6 +43,8 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
             why="A conversation is started with the agent that stands behind two dashes.",
             next_step=_EXAMPLE,
         )
+    if plan:
+        _insist_on_what_can_be_held(agent)
     program = shutil.which(agent[0], path=door.environ.get("PATH"))
     if program is None:
         raise NotFound(
@@ -55,13 +57,22 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
     known = {"ASBUILT_CONVERSATION": key, "ASBUILT_HOME": state_home(door.environ)}
     if not plan:
         os.execve(program, [program, *agent[1:]], {**door.environ, **known})  # noqa: S606  as the user asked
+    return _plan(door, program, agent[1:], key, known)
+
+
+def _insist_on_what_can_be_held(agent: Sequence[str]) -> None:
     if Path(agent[0]).name != "claude":
         raise UsageWrong(
             f"--plan starts claude, not {agent[0]}",
             why="Of no other agent is it known how to hold it at a terminal.",
             next_step=f"{_EXAMPLE}, or leave --plan out",
         )
-    return _plan(door, program, agent[1:], key, known)
+    if any(one.partition("=")[0] == "--settings" for one in agent):
+        raise UsageWrong(
+            "with --plan, --settings is not yours to give",
+            why="The gate stands in it, and a second one would take its place.",
+            next_step="Write them into ~/.claude/settings.json.",
+        )
 
 
 def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> int:
@@ -71,17 +82,18 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     root = repository.root if repository is not None else door.start
     plans = desk.library.folder or desk.library.user_folder
     plans.mkdir(parents=True, exist_ok=True)
+    state = state_home(door.environ)
     folder = Path(folder_of(door.environ, key))
     seat = PlanningSeat(
         root=root,
         plans=plans,
         folder=folder,
+        config=Path(state) / "planning" / "claude",
         home=Path(door.environ.get("HOME") or "~").expanduser(),
         environ=door.environ,
     )
     hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
     keep_hold(str(folder), hold)
-    state = state_home(door.environ)
     offer(state)
     compile_hooks()
     seat.furnish()
@@ -129,7 +141,7 @@ def _planning(arguments: Sequence[str], *, plans: str, looks: str) -> list[str]:
     """Have Claude Code plan from its first turn, into the folder of plans, the gate before every call."""
     settings = {
         "hooks": {
-            event: [{"matcher": "", "hooks": [{"type": "command", "command": _shell(event), "timeout": 30}]}]
+            event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event)), "timeout": 30}]}]
             for event in ASKED
         },
         # In plan mode nothing else spares the question, or the classifier, about what runs in the ring.
@@ -137,7 +149,3 @@ def _planning(arguments: Sequence[str], *, plans: str, looks: str) -> list[str]:
         "plansDirectory": plans,
     }
     return ["--permission-mode", "plan", "--settings", json.dumps(settings), *arguments]
-
-
-def _shell(event: str) -> str:
-    return shlex.join(hook_argv(event))

@@ -1,0 +1,59 @@
+"""Which answer an event of a conversation gets, and the line that is shown of it.
+
+The one rule: what expired is cleaned away with every answer, and never what another living conversation has.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.hook import starts, turns
+from asbuilt.hook.calls import Answer, Call
+from asbuilt.session import words
+from asbuilt.session.locking import Locked
+from asbuilt.session.records import clean
+from asbuilt.session.reload import drop_stale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from asbuilt.hook.keeping import Held
+
+_ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {
+    "UserPromptSubmit": turns.prompted,
+    "Stop": turns.stopping,
+    "SessionStart": starts.started,
+    "SessionEnd": starts.ended,
+    "PostToolUse": starts.tool_used,
+}
+
+
+def answered(
+    event: str, payload: Mapping[str, object], environ: Mapping[str, str], now: float, held: Held
+) -> Answer | None:
+    """Answer an event; None: with nothing."""
+    call = Call(event, payload, environ, now)
+    if not call.session:
+        return None
+    said = _ANSWERS[event](call, held)
+    if call.is_known:
+        with Locked(call.folder):
+            drop_stale(call.folder, now=now)
+    clean(environ, now=now, but=call.key)
+    return said
+
+
+def status_line(payload: Mapping[str, object], environ: Mapping[str, str], now: float) -> str:
+    """Keep what only the status line is told, the size of the window, and give a line to show."""
+    call = Call("", payload, environ, now)
+    context = call.inner("context_window")
+    size, percent = context.get("context_window_size"), context.get("used_percentage")
+    if not isinstance(size, int) or size <= 0:
+        return ""
+    state = call.state()
+    if state.window != size:
+        call.keep(state._replace(window=size))
+    used = percent if isinstance(percent, int) else 0
+    is_planning = os.path.lexists(f"{call.folder}/hold")
+    return words.line(state.plan, used, size, is_planning=is_planning) + "\n"
