@@ -47,7 +47,9 @@ def by_tree_sitter(text: str) -> list[list[str]]:
         elif node.type == "test_command":
             found.append([_source(node.children[0])])
         elif node.type == "file_redirect" and found:
-            # It takes the words behind a redirection for more of its targets.
+            # It leaves out a dash before a redirection, and takes the words behind for more of its targets.
+            before = node.prev_sibling
+            found[-1] += source[before.end_byte : node.start_byte].decode().split() if before else []
             found[-1] += [_source(word) for word in node.children_by_field_name("destination")[1:]]
     return found
 
