@@ -165,7 +165,9 @@ class AttemptsContract:
         assert marked(stage.mark) != []
         os.kill(host_pid(stage, brief), signal.SIGKILL)
         until(lambda: marked(stage.mark) == [], seconds=5)
-        assert (stage.attempts.alive(brief.attempt), stage.attempts.result(brief.attempt)) == (False, None)
+        # A process that is being ended has no environment any more while it still has its lock.
+        until(lambda: not stage.attempts.alive(brief.attempt), seconds=5)
+        assert stage.attempts.result(brief.attempt) is None
         stage.attempts.start(brief)
         result = ended(stage, brief)
         assert (result.ending, result.starts, stage.attempts.starts(brief.attempt)) == ("done", 2, 2)

@@ -217,6 +217,8 @@ def test_after_kill_9_it_goes_on_in_its_conversation_and_nothing_is_counted_less
     until(lambda: "here I am" in _transcripts(stage, brief), seconds=SLOW_S)
     os.kill(host_pid(stage, brief), signal.SIGKILL)
     until(lambda: marked(stage.mark) == [], seconds=SLOW_S)
+    # A process that is being ended has no environment any more while it still has its lock.
+    until(lambda: not stage.attempts.alive(brief.attempt), seconds=SLOW_S)
     stage.attempts.start(brief)
     result = over(stage, brief)
     assert (result.ending, result.says, result.starts) == ("done", "made it", 2)
