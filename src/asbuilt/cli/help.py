@@ -2,7 +2,7 @@
 
 TEXT = """\
 Take a software plan from an idea to landed code, and prove that it is done.
-This version drives one agent, which plays a script; real ones come next.
+It drives the agent that you have: Claude Code, Codex, Gemini or opencode.
 
 Examples
   asbuilt plan new "rate limiting"          write a plan to fill in
