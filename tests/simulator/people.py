@@ -9,7 +9,7 @@ from asbuilt.errors import StoreFailed
 from asbuilt.flows import requests
 from asbuilt.flows.marking import marked
 from asbuilt.git.commits import Commit
-from asbuilt.journal import approvals, runs
+from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import events_of
 from asbuilt.lifecycle.standing import fold_plan
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.claims import Claim
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.store import Session
     from tests.simulator.ledger import Ledger
     from tests.simulator.model_git import Model
     from tests.simulator.stage import Actor, Stage
@@ -113,7 +115,9 @@ class People:
                 for one in approvals.waiting(self._ledger.look(), LOCAL, REPO, limit=1):
                     self._answer(one)
             case "break":
-                self._break(script)
+                self._break(script, requests.take_away)
+            case "break_as_before":
+                self._break(script, _break_as_before)
             case "edit" | "tick" | "commit" | "clash" | "merge" | "commit_plan":
                 self._work(act.kind, script)
             case _:
@@ -160,9 +164,9 @@ class People:
         )
         self._stage.tell(f"answer {asked.key}: {said}, counts: {counts}")
 
-    def _break(self, script: Script) -> None:
+    def _break(self, script: Script, take_away: Callable[..., Claim | None]) -> None:
         with self._ledger.write() as session:
-            held = requests.take_away(session, Address(LOCAL, REPO, script.path), reason="gone", asker=ASKER)
+            held = take_away(session, Address(LOCAL, REPO, script.path), reason="gone", asker=ASKER)
             if held is not None:
                 self.broke.add(script.path)
         self._stage.tell(f"break {script.slug}: {held.run if held else None}")
@@ -228,3 +232,10 @@ class People:
 def _shown(options: dict[str, Any]) -> str:
     names = ("mode", "phase", "auto", "hold", "landing", "tests", "setup")
     return " ".join(f"{name}={options[name]}" for name in names if options.get(name))
+
+
+def _break_as_before(
+    session: Session, address: Address, *, reason: str, asker: requests.Asker
+) -> Claim | None:
+    """Break a claim as an older asbuilt does on the same journal: the run that had it is not told."""
+    return claims.break_(session, address, reason=reason, actor=asker.actor)

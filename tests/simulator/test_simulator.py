@@ -104,7 +104,7 @@ def test_a_landing_leaves_the_workspace_of_a_run_whose_claim_was_broken_and_that
     )
 
     def broken_at(point: int) -> str | None:
-        acts = (Act(5.0, "run", 0), Act(0.0, "break", 0, point), Act(0.0, "land", 0, point + 1))
+        acts = (Act(5.0, "run", 0), Act(0.0, "break_as_before", 0, point), Act(0.0, "land", 0, point + 1))
         told = replace(story(0), scripts=(script,), acts=acts, faults=(), is_fleet=False)
         return play.course(told).broken
 
