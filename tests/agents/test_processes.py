@@ -108,7 +108,8 @@ def test_only_the_given_environment_gets_in(machine: Machine, monkeypatch: pytes
 def test_a_command_over_its_time_is_ended_with_all_its_children(machine: Machine) -> None:
     ended = run(machine, "trap '' TERM; (setsid sleep 300 &) ; echo begun; sleep 300", timeout_s=1)
     assert (ended.exit_code, ended.output) == (None, b"begun\n")
-    assert marked(machine.mark) == []
+    # The kernel ends what was in the ring a moment after the ring.
+    until(lambda: marked(machine.mark) == [], seconds=5)
 
 
 def test_children_that_are_left_behind_end_with_the_command(machine: Machine) -> None:
