@@ -77,6 +77,8 @@ def test_only_a_bare_wildcard_is_one(text: str, patterns: list[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "[ -d>&1 src ]",
+        "[[ -d src 2>/dev/null ]]",
         "",
         " ",
         "# nothing",

@@ -78,6 +78,11 @@ def commands(text: str, *, home: str) -> list[Command]:
     return _Reader(text, home).all()
 
 
+def _is_open(words: list[Word]) -> bool:
+    """Tell whether a test in brackets is begun and not closed."""
+    return bool(words) and words[0].text in ("[", "[[") and words[-1].text not in ("]", "]]")
+
+
 def _is_out_of_place(sign: str, before: list[Word]) -> bool:
     """Tell whether a sign of tests stands elsewhere, where readers differ about it."""
     in_test = bool(before) and before[0].text in ("[", "[[", "test")
@@ -149,6 +154,8 @@ class _Reader:
                 continue
             character = self._peek()
             if self._redirected(command):
+                if _is_open(command.words):
+                    raise Unreadable("readers differ about a redirection within [ ]; put it behind the ]")
                 continue
             if not character or character in ";|&\n":
                 break
@@ -169,7 +176,7 @@ class _Reader:
         """Take a sign that joins two tests within [[ ]]."""
         words = command.words
         sign = self._peek(2)
-        if sign not in ("&&", "||") or not words or words[0].text != "[[" or words[-1].text == "]]":
+        if sign not in ("&&", "||") or not _is_open(words) or words[0].text != "[[":
             return False
         self._at += 2
         words.append(Word(sign))
