@@ -102,6 +102,17 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="plan",
             ),
             Setting(
+                key="plan.length",
+                kind=Kind.CHOICE,
+                choices=("control", "trim", "cut", "cap"),
+                default="control",
+                meaning="how long a plan may be; trim: a line of context and one command that verifies the"
+                " whole, cut: no context, seldom over 40 lines, cap: never over 40 lines",
+                stakes="A plan that is longer than people read is approved unread.",
+                repository_may_set=True,
+                read_by="plan",
+            ),
+            Setting(
                 key="ui.patterns",
                 kind=Kind.GLOBS,
                 default=(),

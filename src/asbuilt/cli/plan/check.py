@@ -12,7 +12,6 @@ from asbuilt.cli.plan.desk import complete_plan, desk_for, problem_counts, show_
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
-from asbuilt.library.finding import open_plan
 from asbuilt.library.shelves import plans
 from asbuilt.library.writing import replace
 from asbuilt.plan.contract import problem_contract
@@ -74,7 +73,7 @@ def _every(desk: Desk, *, fix: bool) -> list[_Checked]:
     checked = []
     for at in [at for at in every if at.repository] if desk.library.repository is not None else every:
         try:
-            opened = open_plan(desk.library, at, ui_patterns=desk.ui_patterns)
+            opened = desk.read(at)
         except (PlanUnreadable, NotFound) as error:
             checked.append(_Checked(at, None, error.what.removeprefix(f"{at.shown} ")))
         else:
@@ -90,7 +89,7 @@ def _check(desk: Desk, opened: Opened, *, fix: bool) -> _Checked:
     data, _ = edit.apply(plan.source.data)
     replace(at.file, data, expected=plan.digest, name=at.shown)
     before = {problem.message for problem in plan.problems if problem.rule is Rule.MISSING_METADATA}
-    again = open_plan(desk.library, at, ui_patterns=desk.ui_patterns).plan
+    again = desk.read(at).plan
     left = {problem.message for problem in again.problems}
     written = sorted(f"{message.removeprefix('has no ')}: TBD" for message in before - left)
     return _Checked(at, again, written=tuple(written))

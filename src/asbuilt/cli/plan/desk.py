@@ -16,6 +16,7 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.library.finding import find, open_plan
 from asbuilt.library.repository import find_repository, real
 from asbuilt.library.shelves import open_library, plans
+from asbuilt.plan.lengths import Length
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
@@ -41,7 +42,12 @@ class Desk(NamedTuple):
 
     def open(self, name: str) -> Opened:
         """Find a plan by what was typed, and read it."""
-        return open_plan(self.library, find(self.library, name), ui_patterns=self.ui_patterns)
+        return self.read(find(self.library, name))
+
+    def read(self, at: PlanFile) -> Opened:
+        """Read a plan as the settings say."""
+        length = Length(self.settings.text("plan.length"))
+        return open_plan(self.library, at, ui_patterns=self.ui_patterns, length=length)
 
     def name_of(self, at: PlanFile) -> str:
         """Return what can be typed for a plan: its name where that is enough, else its path."""

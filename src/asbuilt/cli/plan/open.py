@@ -15,7 +15,6 @@ from asbuilt.cli.plan.desk import complete_plan, desk_for, next_command, problem
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, UsageWrong
-from asbuilt.library.finding import open_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +58,7 @@ def command(door: Door, plan: str) -> int:
             why=f"{Path(editor[0]).name} deleted or moved it; nothing else was touched.",
             next_step="`git status` shows what happened, if it was committed before.",
         )
-    after = open_plan(desk.library, before.at, ui_patterns=desk.ui_patterns)
+    after = desk.read(before.at)
     _tell(door, desk, before, after)
     if ended.returncode == 0:
         return DONE
