@@ -1,4 +1,4 @@
-"""How long a plan may be: the policies of `plan.length`. What it wants is counted; no mark makes it longer."""
+"""How long a plan may be: the policies of `plan.length`. What it wants is counted: no mark adds to it."""
 
 from __future__ import annotations
 
