@@ -38,6 +38,10 @@ ELSEWHERE = {
     "cli/plan/bring.py {} is there already, with another text": "cli/test_plan_carry.py",
     "cli/plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
     "cli/plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
+    "cli/plan/trial.py checks are tried on what is committed, and there is no repository here": (
+        "cli/test_plan_try.py"
+    ),
+    "cli/plan/trial.py nothing is committed here yet": "cli/test_plan_try.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
