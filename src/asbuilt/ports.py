@@ -217,3 +217,14 @@ class Processes(Protocol):
     @property
     def level(self) -> Level:
         """The ring that holds it, as probed by running."""
+
+
+class Redrafting(Protocol):
+    """Somebody who writes a plan anew: an agent, or a person with an editor or a file."""
+
+    @property
+    def by(self) -> str:
+        """Who that is, as drafts name them."""
+
+    def redraft(self, text: bytes, change: str) -> bytes:
+        """Give the whole plan as it is to be; what is done may be left out, and is kept in any case."""

@@ -11,7 +11,7 @@ Examples
   asbuilt run rate-limit --finish --auto    all phases, no questions, then land
   asbuilt why                               is it stuck, and on what?
 
-Plan    plan        list show check new mark open import export
+Plan    plan        list show check new mark open refine import export
         approve     everything that waits for a person
         session     your own agent; --plan: the kernel holds it while it plans
 Run     run         --finish all phases, --auto unattended

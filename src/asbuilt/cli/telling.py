@@ -138,6 +138,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "approval.asked": _approval,
     "approval.answered": _answer,
     "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open", True),
+    "plan.refining": lambda data: ("REFINE", f"{data['change']}, by {data['by']}", True),
     "draft.written": _draft,
     "plan.approved": lambda data: (
         "APPROVED",

@@ -40,14 +40,18 @@ class Desk(NamedTuple):
         """Files that a person looks at before their phase lands."""
         return self.settings.globs("ui.patterns")
 
+    @property
+    def length(self) -> Length:
+        """How long a plan may be."""
+        return Length(self.settings.text("plan.length"))
+
     def open(self, name: str) -> Opened:
         """Find a plan by what was typed, and read it."""
         return self.read(find(self.library, name))
 
     def read(self, at: PlanFile) -> Opened:
         """Read a plan as the settings say."""
-        length = Length(self.settings.text("plan.length"))
-        return open_plan(self.library, at, ui_patterns=self.ui_patterns, length=length)
+        return open_plan(self.library, at, ui_patterns=self.ui_patterns, length=self.length)
 
     def name_of(self, at: PlanFile) -> str:
         """Return what can be typed for a plan: its name where that is enough, else its path."""
