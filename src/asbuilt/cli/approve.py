@@ -10,7 +10,7 @@ import click
 from asbuilt.cli.asking import agreed
 from asbuilt.cli.clock import ago, stamp
 from asbuilt.cli.commands import Command, Lazy, LazyGroup
-from asbuilt.cli.deciding import edited, give, given_rows
+from asbuilt.cli.deciding import edited, give, told_of
 from asbuilt.cli.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
@@ -140,8 +140,11 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
         told = {**_json(given.asked, {}), "counts": given.counts, "exit": code}
         door.screen.emit_json({"schema": "asbuilt.answer/1", **told})
         return code
-    for row in given_rows(site, given, door.screen.out):
+    told = told_of(site, given, door.screen.out)
+    for row in told.rows:
         door.screen.answer(row)
+    if told.command:
+        next_command(door, told.command)
     return code
 
 

@@ -104,7 +104,9 @@ def change_rows(pen: Pen, found: Sequence[Change], *, most: int = _CHANGES) -> l
 def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -> list[str]:
     """Draw a draft on one screen: what it wants, in which steps, on which terms, and what has changed."""
     told = summary_of(draft.plan)
-    rows = [f"Approve {pen.bold(slug_of(asked))}?   {asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
+    lead = pen.bold(slug_of(asked))
+    lead = f"Approve {lead}?" if asked.answer is None else lead
+    rows = [f"{lead}   {asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
     rows += _prose(pen, "", told.title)
     rows += _prose(pen, "Goal   ", told.goal) + _prose(pen, "Not    ", told.excluded)
     rows += [_phase_row(pen, one) for one in told.phases[:_PHASES]]
@@ -113,8 +115,7 @@ def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -
     for lead, words in _terms(door, site, draft.plan):
         rows += _prose(pen, f"{lead:<9}", words)
     if draft.changes:
-        many = counted(len(draft.changes), "line differs", "lines differ")
-        rows += [f"{many} from {printable(draft.since)}:", *change_rows(pen, draft.changes)]
+        rows += [f"What differs from {printable(draft.since)}:", *change_rows(pen, draft.changes)]
     return rows
 
 

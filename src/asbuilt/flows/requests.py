@@ -219,9 +219,14 @@ def put_off(store: Store, org: str, repo: str, number: int, *, asker: Asker) -> 
     with store.write() as session:
         asked = _asked(session, org, repo, number)
         if asked.answer is None:
-            address, data = Address(org, repo, asked.plan), {"number": number, "run": asked.run}
-            key = f"{asked.key}/later/{asker.actor}"
-            append(session, address, key=key, kind="approval.put_off", actor=asker.actor, data=data)
+            append(
+                session,
+                Address(org, repo, asked.plan),
+                key=f"{asked.key}/later/{asker.actor}",
+                kind="approval.put_off",
+                actor=asker.actor,
+                data={"number": number, "run": asked.run, "by": asker.actor},
+            )
     return asked
 
 
