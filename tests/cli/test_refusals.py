@@ -38,6 +38,10 @@ ELSEWHERE = {
     "cli/plan/bring.py {} is there already, with another text": "cli/test_plan_carry.py",
     "cli/plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
     "cli/plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
+    "cli/plan/refine.py no refinement of {} waits": "cli/test_plan_refine.py",
+    "cli/plan/refine.py nobody is here to write the new text": "cli/test_plan_refine.py",
+    "cli/plan/refine.py say in a few words what changes": "cli/test_plan_refine.py",
+    "cli/plan/refine.py the new text has {}: line {}: {}": "cli/test_plan_refine.py",
     "cli/plan/trial.py checks are tried on what is committed, and there is no repository here": (
         "cli/test_plan_try.py"
     ),

@@ -89,6 +89,16 @@ def test_phases_may_be_added_behind_a_completed_one_that_ends_the_file() -> None
     assert refined(new, plan=alone) == "# P\n\n## Phase 1 ✅\n\nall of it\n\n## Phase 2\n\nmore\n"
 
 
+def test_open_phases_keep_the_marks_that_the_file_has_for_them() -> None:
+    begun = PLAN.replace("| ⬚ |", "| 🟡 |").replace(
+        "- [ ] write `store.py`", "- [x] write `store.py`\n- [ ] test it"
+    )
+    new = begun.replace("| 🟡 |", "| ⬚ |").replace("[x] write `store.py`", "[ ] write `store.py`")
+    assert refined(new.replace("test it", "test it twice"), plan=begun) == begun.replace(
+        "test it", "test it twice"
+    )
+
+
 def test_front_matter_is_the_file_s() -> None:
     new = PLAN.replace("status: active", "status: complete\ncompleted: 2026-01-13")
     assert refined(new) == PLAN
@@ -209,6 +219,10 @@ def test_whatever_is_proposed_completed_phases_and_marks_stay(
         assert phase.id not in done or before.verbatim(phase) in result
     head = before.source.starts[before.front.after] if before.front.present else 0
     assert after.source.text[:head] == before.source.text[:head]
+    for was in before.phases:
+        now = next((phase for phase in after.phases if phase.id == was.id), None)
+        if now is not None and was.spot is not None and was.status is not Status.UNKNOWN:
+            assert now.status is was.status
     assert after.status == before.status
     assert after.source.bom == before.source.bom
 

@@ -104,7 +104,8 @@ class Refinements:
             if newest is None or newest.intent != before.intent:
                 drafts.write(session, self._address, before, run=run, by=wish.actor, text=texts[0][1])
             written = drafts.write(session, self._address, after, run=run, by=by, text=texts[1][1])
-            return drafts.ask(session, self._address, written, title=after.title, actor=ACTOR)
+            title = f"{after.title}: {shortened(' '.join(wish.change.split()), 200)}"
+            return drafts.ask(session, self._address, written, title=title, actor=ACTOR)
 
     def last(self) -> Refining | None:
         """Return the newest refinement, and what becomes of it; None when there never was one."""

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import EditRefused
 from asbuilt.plan.contract import phase_contract
+from asbuilt.plan.edit import mark_item, mark_phase, the_phase
 from asbuilt.plan.frontmatter import read_front_matter
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.source import Source, Span, encode
 from asbuilt.plan.splice import Splicer
+from asbuilt.plan.statuses import WRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from asbuilt.plan.model import Metadatum, Phase, Plan
+    from asbuilt.plan.splice import Edit
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _MARKS: Final = frozenset({"status", "completed"})
@@ -47,6 +50,8 @@ def refine(plan: Plan, proposed: bytes, done: Collection[str]) -> bytes:
     _keep_rows(before, draft, kept, splicer)
     _keep_metadata(before, draft, splicer)
     after = read(splicer.edit().apply(draft.source.data)[0])
+    _check_claims(before, after)
+    after = _with_marks(before, after)
     _check(before, after, kept)
     return after.source.data
 
@@ -171,7 +176,7 @@ def _line(plan: Plan, line: int) -> str:
 
 
 def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
-    """Refuse a result in which what is done reads another way, or more is said to be done."""
+    """Refuse a result in which what is done reads another way."""
     for phase in kept:
         found = [one for one in after.phases if one.id == phase.id]
         if len(found) != 1 or _told(before, phase) != _told(after, found[0], like=before.verbatim(phase)):
@@ -186,19 +191,52 @@ def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
             why="A refinement changes what is wanted, not how far it is.",
             next_step="Leave the status as the file has it.",
         )
-    for phase in after.phases:
-        _check_claims(next((one for one in before.phases if one.id == phase.id), None), phase)
 
 
-def _check_claims(was: Phase | None, now: Phase) -> None:
-    ticked = {item.text for item in was.work_items if item.done} if was else set()
-    is_new = now.status is Status.DONE and (was is None or was.status is not Status.DONE)
-    if is_new or any(item.done and item.text not in ticked for item in now.work_items):
-        raise EditRefused(
-            f"the new text says that {'' if is_new else 'work of '}phase {now.id} is done",
-            why="The file does not say so, and nothing has proven it.",
-            next_step=f"Leave it open; `asbuilt plan mark PLAN {now.id} done` states it, if it is true.",
-        )
+def _check_claims(before: Plan, after: Plan) -> None:
+    """Refuse a text that says of more than the file does that it is done."""
+    for now in after.phases:
+        was = next((one for one in before.phases if one.id == now.id), None)
+        is_new = now.status is Status.DONE and (was is None or was.status is not Status.DONE)
+        if is_new or any(item.done and item.text not in _ticked(was) for item in now.work_items):
+            raise EditRefused(
+                f"the new text says that {'' if is_new else 'work of '}phase {now.id} is done",
+                why="The file does not say so, and nothing has proven it.",
+                next_step="Leave it open there; if it is true, `asbuilt plan mark` states it in the file.",
+            )
+
+
+def _ticked(phase: Phase | None) -> frozenset[str]:
+    return frozenset(item.text for item in phase.work_items if item.done) if phase else frozenset()
+
+
+def _with_marks(before: Plan, after: Plan) -> Plan:
+    """Give open phases the marks that the file has for them: how far something is does not change."""
+    for was in before.phases:
+        now = next((one for one in after.phases if one.id == was.id), None)
+        if now is None:
+            continue
+        ticked = _ticked(was)
+        for number, item in enumerate(now.work_items, 1):
+            if item.box is not None and not item.done and item.text in ticked:
+                after = _applied(after, mark_item(after, was.id, number, done=True))
+        if was.spot is not None and was.status is not now.status and was.status in WRITABLE:
+            after = _applied(after, _status_mark(before, after, was))
+    return after
+
+
+def _status_mark(before: Plan, after: Plan, was: Phase) -> Edit:
+    """State a phase's status as the file words it, where the new text has the same kind of place for it."""
+    now = the_phase(after, was.id)
+    if was.spot is None or now.spot is None or was.spot.kind != now.spot.kind:
+        return mark_phase(after, was.id, was.status, commit=was.commit).edit
+    splicer = Splicer(after.source)
+    splicer.replace(now.spot.span, before.source.text[was.spot.span.start : was.spot.span.end])
+    return splicer.edit()
+
+
+def _applied(plan: Plan, edit: Edit) -> Plan:
+    return read(edit.apply(plan.source.data)[0])
 
 
 def _told(plan: Plan, phase: Phase, *, like: bytes | None = None) -> dict[str, Any]:

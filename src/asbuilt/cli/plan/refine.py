@@ -156,7 +156,7 @@ def _propose(work: _Work, change: str, author: Redrafting) -> int:
     wish = Wish(work.opened.at.slug, change, actor, root)
     asked = work.refinements.propose(before, after, wish, by=author.by)
     work.copy.unlink(missing_ok=True)
-    return _put(work, asked.number)
+    return _put(work, asked.number, phases=changed_phases(before, after))
 
 
 def _refined(work: _Work, text: bytes) -> Plan:
@@ -183,7 +183,7 @@ def _show(door: Door, before: Plan, after: Plan) -> None:
     door.screen.talk(f"plan check: {problem_counts(after) or 'clean'}")
 
 
-def _put(work: _Work, number: int) -> int:
+def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
     """Put a question to the person at the terminal, or leave it in the inbox."""
     door, site = work.door, work.site
     with site.journal.store.read() as session:
@@ -194,7 +194,7 @@ def _put(work: _Work, number: int) -> int:
         last = work.refinements.last()
         return DONE if last is None or last.step is None else _go_on(work)
     said = f"a{number} waits for a yes; the file is as it was."
-    code = _told(work, "waits", said, WAITS_FOR_APPROVAL, question=f"a{number}")
+    code = _told(work, "waits", said, WAITS_FOR_APPROVAL, question=f"a{number}", **more)
     next_command(door, f"asbuilt approve yes a{number}", f", or `asbuilt approve show a{number}`")
     return code
 
