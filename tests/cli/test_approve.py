@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.journal import approvals
 from asbuilt.journal.drafts import ask, drafts_of, write
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approving import AGENT, Approved
@@ -270,6 +271,23 @@ a1 waits; nothing goes on before somebody answers.
     assert [one.answer for one in inbox.drafts.questions] == [None]
 
 
+def test_only_a_plan_has_a_text_to_edit_and_only_somebody_at_a_terminal_edits(
+    inbox: Inbox, ada: AtTerminal
+) -> None:
+    assert "error: --edit needs a terminal\n" in inbox.typed("approve", "yes", "a1", "--edit", "--no-input")
+    inbox.story.ask("21:30:00", "2a")
+    assert "error: a2 is not about a plan: go on with phase 2a?\n" in ada.types(
+        "approve", "yes", "a2", "--edit"
+    )
+
+
+def test_a_question_whose_draft_is_lost_says_so(inbox: Inbox) -> None:
+    wish = approvals.Wish(inbox.story.made.run, "plan", "approve it?", intent="sha256:9c41")
+    with inbox.store.write() as session:
+        approvals.ask(session, inbox.address, key="plan/sha256:9c41/1/r1", wish=wish, actor="asbuilt")
+    assert "error: the draft of a1 is not in the journal\n" in inbox.typed("approve", "show", "a1")
+
+
 EDIT = "sed -i 's/5 ms/2 ms/'"
 
 
@@ -304,7 +322,7 @@ Your editor closed. What differs:
   - - [ ] At most 5 ms added per request
   + - [ ] At most 2 ms added per request
 ✓ plan check: clean
-Approve revision 2 (edited by user), sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
+Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
   plans/rate-limit.md is written next, and not committed. A run accepts only
   this text.
   Phases 2a and 2b do not need each other.

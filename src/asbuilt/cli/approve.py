@@ -180,7 +180,7 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
         )
     now = edited(door, site, asked)
     draft = draft_of(site, now)
-    if not agreed(door, f"Approve {draft.name}, {draft.brief}?"):
+    if not agreed(door, f"Approve revision {draft.revision.number}, {draft.brief}?"):
         door.screen.answer(f"{now.name} waits; nothing goes on before somebody answers.")
         return DONE
     return _say(door, now.name, "yes", message)
