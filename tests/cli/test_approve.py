@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
+import select
+import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+import termios
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.journal import approvals
 from asbuilt.journal.drafts import ask, drafts_of, write
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approving import AGENT, Approved
@@ -270,6 +275,23 @@ a1 waits; nothing goes on before somebody answers.
     assert [one.answer for one in inbox.drafts.questions] == [None]
 
 
+def test_only_a_plan_has_a_text_to_edit_and_only_somebody_at_a_terminal_edits(
+    inbox: Inbox, ada: AtTerminal
+) -> None:
+    assert "error: --edit needs a terminal\n" in inbox.typed("approve", "yes", "a1", "--edit", "--no-input")
+    inbox.story.ask("21:30:00", "2a")
+    assert "error: a2 is not about a plan: go on with phase 2a?\n" in ada.types(
+        "approve", "yes", "a2", "--edit"
+    )
+
+
+def test_a_question_whose_draft_is_lost_says_so(inbox: Inbox) -> None:
+    wish = approvals.Wish(inbox.story.made.run, "plan", "approve it?", intent="sha256:9c41")
+    with inbox.store.write() as session:
+        approvals.ask(session, inbox.address, key="plan/sha256:9c41/1/r1", wish=wish, actor="asbuilt")
+    assert "error: the draft of a1 is not in the journal\n" in inbox.typed("approve", "show", "a1")
+
+
 EDIT = "sed -i 's/5 ms/2 ms/'"
 
 
@@ -290,6 +312,39 @@ class AtTerminal:
         return f"exit {code}\n{said}"
 
 
+class Talk:
+    """A command at a terminal that is answered while it asks; what is typed before is not an answer."""
+
+    def __init__(self, root: Path, environ: dict[str, str], *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, 80))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "asbuilt", *words], cwd=root, env=environ,
+            stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self._heard = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def hears(self, *words: str) -> None:
+        """Wait until words were said, one after the other, behind those that were waited for before."""
+        for word in words:
+            while word not in self._heard:
+                assert select.select([self._ours], [], [], 120)[0], self._heard
+                self._heard += os.read(self._ours, 65_536).decode("utf-8", "replace")
+            self._heard = self._heard.partition(word)[2]
+
+    def says(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+
+
 @pytest.fixture
 def ada(inbox: Inbox, environ: dict[str, str]) -> AtTerminal:
     inbox.draft(DRAFT)
@@ -304,7 +359,7 @@ Your editor closed. What differs:
   - - [ ] At most 5 ms added per request
   + - [ ] At most 2 ms added per request
 ✓ plan check: clean
-Approve revision 2 (edited by user), sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
+Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
   plans/rate-limit.md is written next, and not committed. A run accepts only
   this text.
   Phases 2a and 2b do not need each other.
@@ -376,6 +431,20 @@ a1 was answered while you edited: yes, by bob
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
     (kept,) = inbox.home.edits.iterdir()
     assert kept.read_text(encoding="utf-8") == TIGHTER
+
+
+def test_whoever_looks_on_decides_there_and_may_edit_before(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.story.park("21:30:00", "approval", None)
+    with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
+        talk.hears("l later >")
+        talk.says("f\n")
+        talk.hears("A table of limits", "l later >")
+        talk.says("e\n")
+        talk.hears("a2 asks about revision 2 (edited by user)", "l later >")
+        talk.says("y\n")
+        talk.hears("Approved Plan (edited by user): ada", "Next: asbuilt run rate-limit")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", "yes")]
+    assert [one.edited for one in inbox.drafts.approved] == [True]
 
 
 def test_a_run_refuses_what_was_not_approved_shows_it_and_asks(inbox: Inbox, ada: AtTerminal) -> None:

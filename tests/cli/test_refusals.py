@@ -25,6 +25,11 @@ OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
+    "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
+    "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
+    "cli/deciding.py your text has {}: line {}: {}": "cli/test_approve.py",
+    "cli/deciding.py {} was answered while you edited: {}, by {}": "cli/test_approve.py",
+    "cli/drafts.py the draft of {} is not in the journal": "cli/test_approve.py",
     "cli/approve.py {} asks for a waiver, and a waiver has a reason": "cli/test_waivers.py",
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
@@ -226,11 +231,11 @@ CASES = [
     Case('cli/plan/new.py the title "{}" holds a character that nobody sees', "plan new 'a\u202eb'"),
     Case("cli/plan/new.py no repository here", "plan new words", at=".."),
     Case(
-        "cli/plan/open.py the editor {} cannot be started: {}",
+        "cli/editor.py the editor {} cannot be started: {}",
         "plan open rate-limit",
         environ={"EDITOR": "no-such-editor"},
     ),
-    Case("cli/plan/open.py EDITOR {} is no command", "plan open rate-limit", environ={"EDITOR": "'"}),
+    Case("cli/editor.py EDITOR {} is no command", "plan open rate-limit", environ={"EDITOR": "'"}),
     Case("cli/plan/show.py --verbatim needs --phase", "plan show rate-limit --verbatim"),
     Case('library/finding.py no plan "{}". Did you mean {}?', "plan show rate-limt"),
     Case('library/finding.py no plan "{}"', "plan show zzz"),
@@ -249,7 +254,7 @@ CASES = [
         SCRIPTED,
     ),
     Case("cli/approve.py {} is not the name of a question", "approve yes x"),
-    Case("cli/plan/open.py {} is gone", "plan open rate-limit", environ={"EDITOR": "rm"}),
+    Case("cli/editor.py {} is gone", "plan open rate-limit", environ={"EDITOR": "rm"}),
     Case(
         "cli/worker/install.py {} is there, and asbuilt did not write it",
         "worker install",

@@ -50,9 +50,9 @@ def _list(door: Door) -> int:
         about = text if len(text) <= 41 else text[:40] + door.screen.out.symbols.ellipsis
         row = f"  {one.name:<5}{one.kind:<10}{about:<42}{names[one.run]:<14}{ago(one.asked_at, now):>7}"
         door.screen.answer(printable(row))
-    next_command(
-        door, f"asbuilt approve yes {asked[0].name}", f', or `asbuilt approve no {asked[0].name} -m "why"`'
-    )
+    # A plan is looked at before it is answered.
+    verb, name = "show" if asked[0].kind == "plan" else "yes", asked[0].name
+    next_command(door, f"asbuilt approve {verb} {name}", f', or `asbuilt approve no {name} -m "why"`')
     return DONE
 
 
@@ -180,7 +180,7 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
         )
     now = edited(door, site, asked)
     draft = draft_of(site, now)
-    if not agreed(door, f"Approve {draft.name}, {draft.brief}?"):
+    if not agreed(door, f"Approve revision {draft.revision.number}, {draft.brief}?"):
         door.screen.answer(f"{now.name} waits; nothing goes on before somebody answers.")
         return DONE
     return _say(door, now.name, "yes", message)

@@ -199,10 +199,8 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
     draft, known = draft_of(site, asked), _drafts(site, asked)
     approved = known.covering(draft.revision.intent)
     heading = approved.heading if approved else ""
-    when = at(asked.answered_at or "", datetime.now(UTC))
-    rows = [
-        f"{pen.symbols.proven} {heading}: {printable(asked.answered_by or '')}, {when}, revision {draft.revision.number}"
-    ]
+    said = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
+    rows = [f"{pen.symbols.proven} {heading}: {printable(said)}, revision {draft.revision.number}"]
     where = "has it" if known.filed else "is written next, and not committed"
     rows += pen.hanging("  ", f"{asked.plan} {where}. A run accepts only this text.", commands=False)
     for wave in summary_of(draft.plan).side_by_side:
