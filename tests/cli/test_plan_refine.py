@@ -100,9 +100,37 @@ def test_scripts_are_told_what_waits(asbuilt: Callable[..., str], plan: Path) ->
             "schema": "asbuilt.refinement/1",
             "plan": "plans/limits.md",
             "state": "waits",
-            "question": "a1", 'phases': {'2': 'changed'}, "exit": 5,
+            "question": "a1",
+            "phases": {"2": "changed"},
+            "exit": 5,
         }
     )
+    assert plan.read_text() == PLAN
+
+
+def test_its_checks_are_tried_and_whoever_approves_sees_what_they_did(
+    asbuilt: Callable[..., str], plan: Path, shop: Path
+) -> None:
+    git = ["git", "-C", str(shop), "-c", "user.name=you", "-c", "user.email=you@shop.test"]
+    for words in (["add", "plans"], ["commit", "-qm", "plan"]):
+        subprocess.run([*git, *words], check=True)
+    (shop / "new.md").write_text(NEW.replace("pytest -q tests/test_store.py", "test -s redis.py"))
+    said = propose(asbuilt, "--try")
+    assert "○ 2   absent      test -s redis.py: redis.py is not there yet" in said
+    assert "Checks   1 fails before the work, as it should" in asbuilt("approve", "show", "a1")
+    (shop / "new.md").write_text(NEW.replace("pytest -q tests/test_store.py", "pyest -q"))
+    assert propose(asbuilt, "--try") == snapshot("""\
+exit 4
+--- stdout
+✗ 2   no program  pyest -q: pyest is not installed
+Tried 1 check: 0 fail before the work, as they should; 1 cannot run.
+--- stderr
+error: the new text has 1 error: line 22: `pyest -q` of phase 2 cannot run:
+       pyest is not installed
+  Why:  A run would work, and prove, against a text that contradicts itself.
+  Next: Name a program that is here, or have checks.setup bring it; the work
+        could never be proven.
+""")
     assert plan.read_text() == PLAN
 
 

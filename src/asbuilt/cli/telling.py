@@ -140,6 +140,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open by {data['by']}", True),
     "plan.refining": lambda data: ("REFINE", f"{data['change']}, by {data['by']}", True),
     "draft.written": _draft,
+    "draft.tried": lambda data: ("TRIED", f"checks of revision {data['number']}: {data['told']}", True),
     "plan.approved": lambda data: (
         "APPROVED",
         f"{'the edited text' if data['edited'] else 'the text'} {data['intent'][:15]}, by {data['by']}",

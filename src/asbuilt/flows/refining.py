@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped, PlanChanged
 from asbuilt.flows.record import ACTOR
+from asbuilt.flows.trying import keep_tried
 from asbuilt.journal import drafts
 from asbuilt.journal.events import append, hold, keyed, open_plan, shortened, whole_history
 from asbuilt.journal.ids import new_id
@@ -21,6 +22,7 @@ from asbuilt.plan.reader import read
 from asbuilt.plan.refining import refine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from asbuilt.journal.approvals import Approval
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Store
     from asbuilt.lifecycle.approving import Approved, Step
     from asbuilt.plan.model import Plan
+    from asbuilt.proof.trying import Tried
 
 BEGUN: Final = "plan.refining"
 _RUN: Final = "refine-"
@@ -81,11 +84,13 @@ class Refinements:
         """Put a new text around what is done."""
         return refine(plan, proposed, self.done(plan))
 
-    def propose(self, before: Plan, after: Plan, wish: Wish, *, by: str) -> Approval:
+    def propose(
+        self, before: Plan, after: Plan, wish: Wish, *, by: str, tried: Sequence[Tried] | None = None
+    ) -> Approval:
         """Put a refinement to whoever may approve plans; the file stays as it is until then.
 
-        `by` is who has written the new text. What the file says now is a revision too, so that the question
-        shows what would change.
+        `by` is who has written the new text, `tried` what its checks do before the work. What the file says
+        now is a revision too, so that the question shows what would change.
         """
         run = f"{_RUN}{new_id()}"
         texts = [(one, self._blobs.put(one.source.data)) for one in (before, after)]
@@ -104,6 +109,8 @@ class Refinements:
             if newest is None or newest.intent != before.intent:
                 drafts.write(session, self._address, before, run=run, by=wish.actor, text=texts[0][1])
             written = drafts.write(session, self._address, after, run=run, by=by, text=texts[1][1])
+            if tried is not None:
+                keep_tried(session, self._blobs, self._address, written, tried)
             title = f"{after.title}: {shortened(' '.join(wish.change.split()), 200)}"
             return drafts.ask(session, self._address, written, title=title, actor=ACTOR)
 

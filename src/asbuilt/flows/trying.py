@@ -5,26 +5,34 @@ The one rule: nobody has approved these commands yet, so nothing runs where no k
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
 from asbuilt.flows.preparing import project_of
+from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
+from asbuilt.journal.events import append, keyed
 from asbuilt.proof.evidence import judge_setup
 from asbuilt.proof.resolving import resolve_setup
 from asbuilt.proof.runners import Call
-from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_only, to_try
+from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_only, to_try, told, tried_from
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.git.repository import Repository
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Session
+    from asbuilt.lifecycle.approving import Revision
     from asbuilt.plan.model import Plan
     from asbuilt.policy.ring import Level
     from asbuilt.proof.trying import Tried
 
+TRIED: Final = "draft.tried"
 LIMIT_S: Final = 120
 """What one check may take before the work; most fail at once."""
 
@@ -74,6 +82,25 @@ class Trying:
         if read.exit_code == 0:
             return shown
         return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)
+
+
+def keep_tried(
+    session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
+) -> None:
+    """Keep what the checks of a draft did before the work, for whoever approves it."""
+    rows = blobs.put(json.dumps([one._asdict() for one in tried]).encode())
+    data = {"run": revision.run, "number": revision.number, "rows": rows, "told": told(tried)}
+    append(session, address, key=_key(revision), kind=TRIED, actor=ACTOR, data=data)
+
+
+def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revision) -> list[Tried] | None:
+    """Give back what the checks of a draft did; None when nobody has tried them."""
+    event = keyed(session, address, _key(revision))
+    return None if event is None else [tried_from(one) for one in json.loads(blobs.get(event.data["rows"]))]
+
+
+def _key(revision: Revision) -> str:
+    return f"{revision.run}/tried/{revision.number}"
 
 
 def _there(repository: Repository, tree: str) -> frozenset[str]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.plan.model import Problem, Rule, Severity, Status
 from asbuilt.policy.shell import argv_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.plan.model import Check, Plan
 
@@ -55,6 +55,11 @@ class Tried(NamedTuple):
         return self.before in (Before.FAILS, Before.ABSENT) or (
             self.before is Before.PASSES and not self.phase
         )
+
+
+def tried_from(plain: Mapping[str, Any]) -> Tried:
+    """Read a row back from what was kept of it."""
+    return Tried(**{**plain, "before": Before(plain["before"])})
 
 
 class Shown(NamedTuple):

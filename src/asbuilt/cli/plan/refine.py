@@ -13,7 +13,8 @@ from asbuilt.cli.deciding import decide
 from asbuilt.cli.drafts import change_rows
 from asbuilt.cli.editor import edit
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_plan, next_command, problem_counts
+from asbuilt.cli.plan.desk import command_in, complete_plan, next_command, problem_counts
+from asbuilt.cli.plan.trial import show_tried, trying
 from asbuilt.cli.refined import refinements_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker, open_site
@@ -29,13 +30,17 @@ from asbuilt.pages.drafts import changes
 from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.refining import changed_phases
+from asbuilt.proof.trying import problems_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.cli.site import Site
     from asbuilt.flows.refining import Refinements, Refining
     from asbuilt.library.finding import Opened
-    from asbuilt.plan.model import Plan
+    from asbuilt.plan.model import Plan, Problem
     from asbuilt.ports import Redrafting
+    from asbuilt.proof.trying import Tried
 
 _SHOWN = 200
 """Lines of a difference that are shown; the whole text is in the inbox."""
@@ -103,8 +108,9 @@ class _Work(NamedTuple):
 @click.option(
     "--from", "source", metavar="FILE", help="the new text of the plan; -: standard input", type=click.Path()
 )
+@click.option("--try", "is_trial", is_flag=True, help="run the checks of open phases before you are asked")
 @shared(json=True)
-def command(door: Door, plan: str, change: str | None, *, source: str | None) -> int:
+def command(door: Door, plan: str, change: str | None, *, source: str | None, is_trial: bool) -> int:
     """Change the open phases of a plan. Completed ones keep their text and their marks, whatever is written.
 
     What changes is shown and waits for a yes; the file is written then, and a run accepts only that text.
@@ -120,7 +126,7 @@ def command(door: Door, plan: str, change: str | None, *, source: str | None) ->
                 next_step=f'`asbuilt plan refine {plan} "what changes" --from {source}`',
             )
         return _go_on(work)
-    return _propose(work, change or "", _author(work, source))
+    return _propose(work, change or "", _author(work, source), is_trial=is_trial)
 
 
 def _author(work: _Work, source: str | None) -> Redrafting:
@@ -136,11 +142,12 @@ def _author(work: _Work, source: str | None) -> Redrafting:
     return _FromEditor(by, work.door, work.copy)
 
 
-def _propose(work: _Work, change: str, author: Redrafting) -> int:
+def _propose(work: _Work, change: str, author: Redrafting, *, is_trial: bool) -> int:
     before = work.opened.plan
     text = author.redraft(before.source.data, change)
     try:
         after = _refined(work, text)
+        tried = _tried(work, after) if is_trial else None
     except AsbuiltError:
         if work.copy.exists():
             work.door.screen.talk(
@@ -154,7 +161,7 @@ def _propose(work: _Work, change: str, author: Redrafting) -> int:
         _show(work.door, before, after)
     actor, root = asker(work.door).actor, str(work.site.repository.root)
     wish = Wish(work.opened.at.slug, change, actor, root)
-    asked = work.refinements.propose(before, after, wish, by=author.by)
+    asked = work.refinements.propose(before, after, wish, by=author.by, tried=tried)
     work.copy.unlink(missing_ok=True)
     return _put(work, asked.number, phases=changed_phases(before, after))
 
@@ -163,14 +170,28 @@ def _refined(work: _Work, text: bytes) -> Plan:
     desk = work.site.desk
     data = work.refinements.refined(work.opened.plan, text)
     after = read(data, ui_patterns=desk.ui_patterns, length=desk.length)
-    errors = [problem for problem in after.problems if problem.severity is Severity.ERROR]
+    _need_no_error(after.problems)
+    return after
+
+
+def _tried(work: _Work, after: Plan) -> list[Tried]:
+    desk, done = work.site.desk, work.refinements.done(work.opened.plan)
+    with trying(work.door, desk) as trial:
+        tried = trial.tried(after, setup=command_in(desk.settings, "checks.setup"), done=done)
+    if not work.door.json:
+        show_tried(work.door, tried)
+    _need_no_error(problems_of(tried))
+    return tried
+
+
+def _need_no_error(problems: Sequence[Problem]) -> None:
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise GateStopped(
             f"the new text has {counted(len(errors), 'error')}: line {errors[0].line}: {errors[0].message}",
             why="A run would work, and prove, against a text that contradicts itself.",
             next_step=errors[0].advice,
         )
-    return after
 
 
 def _show(door: Door, before: Plan, after: Plan) -> None:
