@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.lifecycle.correcting import correcting
 from asbuilt.lifecycle.drafting import drafting, stopped
 from asbuilt.lifecycle.facts import GOES_ON, PASS
-from asbuilt.lifecycle.moves import (  # fmt: skip
+from asbuilt.lifecycle.moves import (
     Ask,
     Attempt,
     Baseline,
@@ -34,7 +34,7 @@ from asbuilt.lifecycle.moves import (  # fmt: skip
     Verify,
     VerifyTogether,
     Wait,
-)
+)  # fmt: skip
 from asbuilt.lifecycle.preparation import asked, preparation
 from asbuilt.lifecycle.signing import signing
 from asbuilt.lifecycle.stoppages import capped, stoppage, verifier_stoppage
