@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.journal import approvals, runs
+from asbuilt.flows.requests import Asker, answer
+from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring import Options, choose
@@ -89,12 +90,11 @@ class Desk(Shop):
         self.until(is_waiting)
         return asked
 
-    def answers(self, run: str, said: approvals.Answer, note: str | None = None) -> None:
+    def answers(self, said: approvals.Answer, note: str | None = None) -> None:
         """Answer the oldest question that waits."""
-        with self.store.write() as session:
+        with self.store.read() as session:
             asked = approvals.waiting(session, LOCAL, REPO)[0]
-            approvals.answer(session, LOCAL, REPO, asked.number, said=said, actor="you", note=note)
-            runs.wake(session, LOCAL, REPO, run)
+        answer(self.store, LOCAL, REPO, asked.number, said=said, note=note, asker=Asker("you", "here", {}))
 
     def text(self, digest: str) -> str:
         """Read a text by its digest."""

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from asbuilt import wiring
+from asbuilt.cli.asking import agreed
 from asbuilt.cli.clock import ago, stamp
 from asbuilt.cli.commands import Command, Lazy, LazyGroup
+from asbuilt.cli.deciding import edited, give, given_rows
+from asbuilt.cli.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, look_at
-from asbuilt.errors import DONE, GATE_STOPPED, NotFound, UsageWrong
-from asbuilt.flows.requests import answer
+from asbuilt.errors import DONE, NotFound, UsageWrong
+from asbuilt.flows.requests import put_off
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
 
 if TYPE_CHECKING:
+    from asbuilt.cli.deciding import Said
     from asbuilt.journal.approvals import Approval
 
 
@@ -63,6 +66,8 @@ def _json(one: Approval, names: dict[str, str]) -> dict[str, Any]:
         "phase": one.phase,
         "asked_at": stamp(one.asked_at),
         "answer": one.answer,
+        "answered_by": one.answered_by,
+        "note": one.note,
     }
 
 
@@ -75,10 +80,12 @@ group = LazyGroup(
     commands={
         "yes": Lazy("asbuilt.cli.approve:yes", "answer a question with yes"),
         "no": Lazy("asbuilt.cli.approve:no", "answer a question with no, and say why"),
-        "show": Lazy("asbuilt.cli.approve:show", "one question, whole"),
+        "later": Lazy("asbuilt.cli.approve:later", "leave a question open, and say so"),
+        "show": Lazy("asbuilt.cli.approve:show", "one question, whole; a plan on one screen"),
     },
     examples=[
         ("asbuilt approve", "everything that waits for you here"),
+        ("asbuilt approve show a1", "a plan on one screen, and what differs from the text before"),
         ("asbuilt approve yes a7", "let it go on"),
         ('asbuilt approve no a7 -m "not before the release"', "end it, with a reason"),
     ],
@@ -122,73 +129,144 @@ def _need_no_reason(site: Site, number: int) -> None:
         )
 
 
-def _say(door: Door, name: str, said: Literal["yes", "no"], note: str | None) -> int:
+def _say(door: Door, name: str, said: Said, note: str | None) -> int:
     number = _number(name)
     site = _site(door, name)
     if said == "yes" and not (note or "").strip():
         _need_no_reason(site, number)
-    counts, asked = answer(
-        site.journal.store, LOCAL, site.repo, number, said=said, note=note, asker=asker(door)
-    )
-    if counts:
-        wiring.ensure_worker(site.journal.home, door.environ)
-    code = DONE if counts or asked.answer == said else GATE_STOPPED
+    given = give(door, site, number, said, note)
+    code = given.code(said)
     if door.json:
-        door.screen.emit_json(
-            {"schema": "asbuilt.answer/1", **_json(asked, {}), "counts": counts, "exit": code}
-        )
+        told = {**_json(given.asked, {}), "counts": given.counts, "exit": code}
+        door.screen.emit_json({"schema": "asbuilt.answer/1", **told})
         return code
-    if counts:
-        door.screen.answer(printable(f"{asked.name}: {said}. {asked.gist}"))
-    else:
-        door.screen.answer(
-            printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")
-        )
+    for row in given_rows(site, given, door.screen.out):
+        door.screen.answer(row)
     return code
 
 
-@click.command("yes", cls=Command, examples=[("asbuilt approve yes a7", "let it go on")])
+@click.command(
+    "yes",
+    cls=Command,
+    examples=[
+        ("asbuilt approve yes a7", "let it go on"),
+        ("asbuilt approve yes a1 --edit", "change the plan in $EDITOR first; your text is what is approved"),
+    ],
+)
 @click.argument("question")
 @click.option("-m", "--message", metavar="TEXT", help="a remark, for the journal")
+@click.option("--edit", "is_edited", is_flag=True, help="change the plan in $VISUAL or $EDITOR first")
 @shared(json=True)
-def yes(door: Door, question: str, *, message: str | None) -> int:
-    """Answer a question with yes."""
-    return _say(door, question, "yes", message)
+def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> int:
+    """Answer a question with yes; of a plan, a yes covers the very text that was shown."""
+    if not is_edited:
+        return _say(door, question, "yes", message)
+    if not door.may_ask or door.json:
+        raise UsageWrong(
+            "--edit needs a terminal",
+            why="An editor without anybody in front of it would wait for ever.",
+            next_step='Say what is to differ: `asbuilt approve no a1 -m "why"`',
+        )
+    site = _site(door, question)
+    asked = _found(site, question)
+    if asked.kind != "plan":
+        raise UsageWrong(
+            f"{asked.name} is not about a plan: {asked.gist}",
+            why="Only a plan has a text that can be changed before it is approved.",
+            next_step=f"`asbuilt approve show {asked.name}`",
+        )
+    now = edited(door, site, asked)
+    draft = draft_of(site, now)
+    if not agreed(door, f"Approve {draft.name}, {draft.brief}?"):
+        door.screen.answer(f"{now.name} waits; nothing goes on before somebody answers.")
+        return DONE
+    return _say(door, now.name, "yes", message)
 
 
 @click.command("no", cls=Command, examples=[('asbuilt approve no a7 -m "not yet"', "end it, with a reason")])
 @click.argument("question")
-@click.option("-m", "--message", metavar="TEXT", help="why, for the journal")
+@click.option("-m", "--message", metavar="TEXT", help="why; the author of a plan gets these words")
 @shared(json=True)
 def no(door: Door, question: str, *, message: str | None) -> int:
-    """Answer a question with no; the run ends, all work kept."""
+    """Answer a question with no: a run ends, all work kept; a plan's author changes it by what you say."""
     return _say(door, question, "no", message)
 
 
-@click.command("show", cls=Command, examples=[("asbuilt approve show a7", "who asks what, since when")])
+@click.command(
+    "later", cls=Command, examples=[("asbuilt approve later a7", "it waits; others see that you know")]
+)
 @click.argument("question")
 @shared(json=True)
-def show(door: Door, question: str) -> int:
-    """Show one question, whole."""
+def later(door: Door, question: str) -> int:
+    """Leave a question open. It waits for as long as it takes: no agent works, nothing is lost."""
     number = _number(question)
     site = _site(door, question)
+    asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(asked, {})})
+    elif asked.answer is None:
+        door.screen.answer(f"{asked.name} waits; nothing goes on before somebody answers.")
+    else:
+        said = f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}."
+        door.screen.answer(printable(said))
+    return DONE
+
+
+@click.command(
+    "show",
+    cls=Command,
+    examples=[
+        ("asbuilt approve show a7", "who asks what, since when"),
+        ("asbuilt approve show a1 --full", "the whole text of a plan"),
+    ],
+)
+@click.argument("question")
+@click.option("--full", is_flag=True, help="of a plan: its whole text")
+@shared(json=True)
+def show(door: Door, question: str, *, full: bool) -> int:
+    """Show one question, whole: a plan on one screen, with what differs from the text before."""
+    _number(question)
+    site = _site(door, question)
+    found = _found(site, question)
+    draft = draft_of(site, found) if found.kind == "plan" else None
+    if door.json:
+        told = {} if draft is None else {"draft": as_json(door, site, draft)}
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found, {}), **told})
+        return DONE
+    if draft is None:
+        _show_question(door, found)
+    elif full:
+        for line in draft.plan.source.lines:
+            door.screen.answer(printable(line))
+        return DONE
+    else:
+        for row in screen_of(door, site, found, draft, door.screen.out):
+            door.screen.answer(row)
+    state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
+    door.screen.answer(printable(f"  asked {ago(found.asked_at, datetime.now(UTC))} ago; {state}"))
+    if draft is not None and found.answer is None:
+        name = found.name
+        more = f', or with `--edit`; `asbuilt approve no {name} -m "why"`'
+        next_command(door, f"asbuilt approve yes {name}", more)
+    return DONE
+
+
+def _found(site: Site, name: str) -> Approval:
     with site.journal.store.read() as session:
-        found = approvals.named(session, LOCAL, site.repo, number)
+        found = approvals.named(session, LOCAL, site.repo, _number(name))
     if found is None:
         raise NotFound(
-            f"there is no question {question} here",
+            f"there is no question {name} here",
             why="Questions are numbered in each repository.",
             next_step="`asbuilt approve` lists what waits for you.",
         )
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found, {})})
-        return DONE
+    return found
+
+
+def _show_question(door: Door, found: Approval) -> None:
     door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
     gist, *below = found.question.split("\n")
     for row in door.screen.out.hanging("  ", gist):
         door.screen.answer(row)
     for line in below:
         door.screen.answer(printable(f"    {line}"))
-    state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
-    door.screen.answer(printable(f"  asked {ago(found.asked_at, datetime.now(UTC))} ago; {state}"))
-    return DONE

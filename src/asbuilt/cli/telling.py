@@ -80,6 +80,11 @@ def _answer(data: Mapping[str, Any]) -> Words:
     return "ANSWERED", f"a{data['number']}: {data['answer']}{note}", True
 
 
+def _draft(data: Mapping[str, Any]) -> Words:
+    label = f", {data['label']}" if data["label"] else ""
+    return "DRAFT", f"revision {data['number']} by {data['by']}{label}", True
+
+
 def _parked(data: Mapping[str, Any]) -> Words:
     # Trouble has told of itself.
     is_news = not data["why"].startswith(TROUBLE)
@@ -132,6 +137,19 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open", True),
+    "draft.written": _draft,
+    "plan.approved": lambda data: (
+        "APPROVED",
+        f"{'the edited text' if data['edited'] else 'the text'} {data['intent'][:15]}, by {data['by']}",
+        True,
+    ),
+    "plan.carried": lambda data: (
+        "APPROVED",
+        f"still, with its numbers put right: {data['intent'][:15]}",
+        True,
+    ),
+    "plan.filed": lambda data: ("WROTE", str(data["path"]), True),
     "journal.behind": lambda _: (
         "BEHIND",
         "the journal is of an earlier time; what was done since is found",

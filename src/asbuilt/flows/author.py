@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
+from asbuilt.flows.approving import file_approved
 from asbuilt.flows.briefing import overall_s, program_of, within
-from asbuilt.flows.drafts import Drafts
+from asbuilt.flows.staging import Staging
 from asbuilt.flows.starting import claim
 from asbuilt.git import workspaces
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
 from asbuilt.journal.memory import every
-from asbuilt.lifecycle import moves, stages
+from asbuilt.lifecycle import approving, moves, stages
+from asbuilt.lifecycle.approving import next_step
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.critique import show
 from asbuilt.lifecycle.drafted import name_of, title_of
@@ -70,11 +72,11 @@ class Authoring:
             case moves.Attempt():
                 self._attempt(record, repository, facts, move)
             case moves.Judge(stage=stage, number=number):
-                self._drafts(record, repository, facts).judge(stage, number)
+                self._staging(record, repository, facts).judge(stage, number)
             case moves.Draft():
-                self._drafts(record, repository, facts).write()
+                self._staging(record, repository, facts).write()
             case moves.File():
-                self._drafts(record, repository, facts).file(Path(record.run.options["checkout"]))
+                self._file(record, facts)
             case _:
                 raise ValueError(move)
 
@@ -89,7 +91,7 @@ class Authoring:
                 next_step="Commit something, then author again.",
             )
         claim(record)
-        session = Drafts.begun(record)
+        session = Staging.begun(record)
         names = []
         for at, stage in enumerate(session.options.stages):
             names.append(name_of(stage, 1 + session.options.stages[:at].count(stage)))
@@ -106,18 +108,24 @@ class Authoring:
             outline=record.blobs.put(json.dumps(outline).encode()),
         )
 
-    def _drafts(self, record: Record, repository: Repository, facts: RunFacts) -> Drafts:
+    def _file(self, record: Record, facts: RunFacts) -> None:
+        step = next_step(facts.draft.texts)
+        if not isinstance(step, approving.File):
+            raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
+        file_approved(record, step.approved)
+
+    def _staging(self, record: Record, repository: Repository, facts: RunFacts) -> Staging:
         listed = entries(repository.git, facts.base or "")
-        return Drafts(record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
+        return Staging(record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
 
     def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: moves.Attempt) -> None:
         """Let an agent do the stage that is due, or several at once where that was chosen."""
-        drafts = self._drafts(record, repository, facts)
+        staging = self._staging(record, repository, facts)
         workspace = workspaces.make(
             repository, self._home.workspaces / record.run.repo, record.run.run, _LANE, facts.base or ""
         )
-        ask, told = self._told(record, drafts)
-        leans = drafts.leans(_FIELDS, _BENTS)
+        ask, told = self._told(record, staging)
+        leans = staging.leans(_FIELDS, _BENTS)
         role: Role = "critique" if move.role == "critique" else "plan"
         options = record.run.options
         script = options.get("script")
@@ -139,20 +147,20 @@ class Authoring:
         briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
         self._working.converse(record, facts, move, briefs)
 
-    def _told(self, record: Record, drafts: Drafts) -> tuple[str, tuple[tuple[str, str], ...]]:
+    def _told(self, record: Record, staging: Staging) -> tuple[str, tuple[tuple[str, str], ...]]:
         """Say what the stage has to bring in our words, and give what others wrote by its name."""
-        session = drafts.session
-        move = stages.next_move(session, drafts.around(self._remembered(record)))
+        session = staging.session
+        move = stages.next_move(session, staging.around(self._remembered(record)))
         if not isinstance(move, stages.Ask):
             raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
         ours = [part.text for part in move.parts if part.is_ours]
         told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
-        if drafts.asks_left:
-            ours.append(asking(drafts.asks_left))
-        if session.stage is Stage.CRITIQUE and drafts.rounds:
+        if staging.asks_left:
+            ours.append(asking(staging.asks_left))
+        if session.stage is Stage.CRITIQUE and staging.rounds:
             told = [one for one in told if one[0] != "plan"]
-            told += told_of(show(drafts.rounds, session.plan))
-        return "\n\n".join(ours), (*told, *drafts.said)
+            told += told_of(show(staging.rounds, session.plan))
+        return "\n\n".join(ours), (*told, *staging.said)
 
     def _remembered(self, record: Record) -> str:
         run = record.run

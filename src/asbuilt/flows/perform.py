@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
+from asbuilt.flows.approving import hold_to_approval
 from asbuilt.flows.author import Authoring
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
@@ -170,6 +171,7 @@ class Performer:
     ) -> None:
         outcomes.go_on(facts, self._main(record.run, repository, facts))
         data = Document(record, repository).read()
+        hold_to_approval(record, data)
         phase = the_phase(read(data), phase_id)
         record.say(
             "phase.begun",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.lifecycle.approving import Rewrite, hear, next_step
 from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.facts import Handed, PhaseFacts, Revision
+from asbuilt.lifecycle.facts import Handed, PhaseFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.lifecycle.facts import DraftFacts, RunFacts
+    from asbuilt.lifecycle.facts import RunFacts
 
-BOUNCE: Final = "bounce"
-"""What a person is asked, once, who sent a plan back without a word."""
 _TITLES: Final = {
     Stage.UNDERSTAND: "What is wanted",
     Stage.EXPLORE: "Read the code",
@@ -48,18 +47,17 @@ def hear_draft(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         case "stage.judged":
             _hear_judged(facts, data)
         case "draft.written":
-            text, by = str(data["text"]), str(data["by"])
-            revision = Revision(int(data["number"]), str(data["digest"]), str(data["intent"]), text, by)
-            draft.revisions.append(revision)
             draft.finished = draft.reopened_at = None
         case "approval.answered":
-            _hear_answer(facts, str(data["key"]), str(data["answer"]), str(data.get("note") or ""))
-        case "plan.approved":
-            draft.approved = str(data["intent"])
-        case "plan.filed":
-            draft.filed = str(data["path"])
+            draft.notes[str(data["key"])] = str(data.get("note") or "")
         case _:
-            return
+            pass
+    draft.texts = hear(draft.texts, kind, data)
+    step = next_step(draft.texts)
+    # A yes is written down before what it covers; whatever was remarked with it sends nothing back.
+    if isinstance(step, Rewrite) and step.question.answer != "yes" and draft.reopened_at is None:
+        draft.feedback.append(step.question.note)
+        _reopen(facts)
 
 
 def _hear_judged(facts: RunFacts, data: Mapping[str, Any]) -> None:
@@ -86,19 +84,9 @@ def _hear_judged(facts: RunFacts, data: Mapping[str, Any]) -> None:
         _is_due(facts, str(data["due"]))
 
 
-def _hear_answer(facts: RunFacts, key: str, answer: str, note: str) -> None:
+def _reopen(facts: RunFacts) -> None:
+    """Hear that a person has sent a plan back: one more revision is due."""
     draft = facts.draft
-    draft.notes[key] = note
-    newest = draft.revisions[-1] if draft.revisions else None
-    is_sent_back = newest is not None and (
-        (key, answer) in ((newest.key, "no"), (f"{BOUNCE}/{newest.intent}", "yes"))
-    )
-    if is_sent_back and note:
-        draft.feedback.append(note)
-        _reopen(facts, draft)
-
-
-def _reopen(facts: RunFacts, draft: DraftFacts) -> None:
     draft.reopened_at = len(draft.accepted)
     draft.refused.clear()
     rounds = sum(one.stage == Stage.REVISE for one in draft.accepted)

@@ -5,9 +5,9 @@ The one rule: nothing is filed that a person has not said yes to, and nobody is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.lifecycle.drafted import BOUNCE
+from asbuilt.lifecycle import approving
 from asbuilt.lifecycle.facts import GOES_ON
 from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait
 from asbuilt.lifecycle.preparation import held
@@ -39,15 +39,18 @@ def drafting(facts: RunFacts, now: str) -> Move:
     if unheld is not None:
         return unheld
     draft = facts.draft
-    if draft.filed is not None:
-        return End("done", f"{draft.filed} is written, not committed; a run accepts only this text")
+    if draft.texts.filed is not None:
+        where = draft.texts.filed
+        return End("done", f"{where} is written, not committed; a run accepts only this text")
     if draft.gave_up:
         return End("failed", draft.gave_up)
     if draft.finished is not None:
         return Draft()
-    if draft.revisions and draft.reopened_at is None:
-        return _approval(facts)
-    return _questions(facts) or _stage(facts, facts.phases[draft.due], now)
+    # A move that says nothing more is empty, and an empty one is false.
+    for move in (_approval(facts), _questions(facts)):
+        if move is not None:
+            return move
+    return _stage(facts, facts.phases[draft.due], now)
 
 
 def role_of(stage: str) -> str:
@@ -63,24 +66,27 @@ def _under_way(facts: RunFacts) -> Attempt | None:
     return Attempt(stage.id, last.number, role_of(stage.id))
 
 
-def _approval(facts: RunFacts) -> Move:
-    """Put the newest revision to a person; what was sent back without a word is asked about once."""
-    revision = facts.draft.revisions[-1]
-    if revision.key not in facts.approvals:
-        question = f"approve this plan? revision {revision.number}, {revision.digest[:19]}"
-        return Ask(revision.key, "plan", question, intent=revision.intent)
-    answer = facts.approvals[revision.key]
-    if answer is None:
-        return Wait(f"approval {revision.key}", None)
-    if answer == "yes":
-        return File()
-    bounce = f"{BOUNCE}/{revision.intent}"
-    if bounce not in facts.approvals:
-        question = f"what is to change in revision {revision.number}? Say yes and what, or no to end it"
-        return Ask(bounce, "question", question)
-    if facts.approvals[bounce] is None:
-        return Wait(f"approval {bounce}", None)
-    return End("stopped", f"you said no to revision {revision.number}")
+def _approval(facts: RunFacts) -> Move | None:
+    """Put the newest text to a person, and do what they say; None when there is something to write."""
+    step = approving.next_step(facts.draft.texts)
+    match step:
+        case approving.Ask(revision, again):
+            slug = facts.draft.slug
+            question = f"{slug} was declined without a word: what is to differ?"
+            if not again:
+                question = f"approve the plan {slug}? revision {revision.number}"
+            key = approving.key_of(revision, again=again)
+            return Ask(key, "plan", question, intent=revision.intent)
+        case approving.Await(question):
+            return Wait(f"approval {question.name}", None)
+        case approving.File():
+            return File()
+        case approving.GiveUp():
+            return End("stopped", "you said no twice, without a word; the draft stays in the store")
+        case approving.Rewrite() | None:
+            return None
+        case _:
+            assert_never(step)
 
 
 def _questions(facts: RunFacts) -> Move | None:

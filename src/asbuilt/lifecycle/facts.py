@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.lifecycle.approving import Drafts
 from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.money import UNCAPPED, total
 
@@ -189,27 +190,11 @@ class Handed(NamedTuple):
     """The address of who handed it in, below the run: `draft.1`."""
 
 
-class Revision(NamedTuple):
-    """A draft of a plan as it was put to people."""
-
-    number: int
-    digest: str
-    intent: str
-    text: str
-    """Digest of the blob that holds it."""
-    by: str
-    """`agent`, or the person who edited it."""
-
-    @property
-    def key(self) -> str:
-        """The question whether it is approved."""
-        return f"plan/{self.intent}"
-
-
 @dataclass(slots=True)
 class DraftFacts:
     """An authoring: its stages, its questions, and the revisions that came of them."""
 
+    slug: str = ""
     due: str = ""
     """The stage that comes next, or is under way."""
     judged: dict[str, int] = field(default_factory=dict)
@@ -228,15 +213,12 @@ class DraftFacts:
     """Each question in words, by its key."""
     notes: dict[str, str] = field(default_factory=dict)
     """What people have written with their answers, by the key of the question."""
-    revisions: list[Revision] = field(default_factory=list)
+    texts: Drafts = field(default_factory=Drafts)
+    """The revisions that came of it, and what people said to them."""
     feedback: list[str] = field(default_factory=list)
     """Why people have sent a revision back."""
     reopened_at: int | None = None
     """So many outputs were accepted when the last revision was sent back; None: it was not."""
-    approved: str | None = None
-    """The intent that a person has approved."""
-    filed: str | None = None
-    """Where the approved plan lies."""
 
 
 @dataclass(slots=True)

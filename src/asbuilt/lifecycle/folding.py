@@ -10,6 +10,7 @@ from asbuilt.lifecycle.facts import (
     Asked,
     AttemptFacts,
     Difference,
+    DraftFacts,
     Landed,
     PhaseFacts,
     RunFacts,
@@ -44,6 +45,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
         caps=caps_in(options),
+        draft=DraftFacts(slug=str(options.get("slug", ""))),
     )
     for kind, data in events:
         if kind == NOTED:

@@ -192,6 +192,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="gate",
             ),
             Setting(
+                key="approvals.plan",
+                kind=Kind.GLOBS,
+                default=(),
+                meaning="who may approve plans, by their user names: ada, or team-*; empty: everybody who"
+                " reaches the journal",
+                stakes="Somebody else than you meant would say yes to what agents then build.",
+                read_by="approve",
+            ),
+            Setting(
                 key="store.url",
                 kind=Kind.TEXT,
                 default="",

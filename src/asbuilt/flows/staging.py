@@ -1,4 +1,4 @@
-"""One authoring between its journal and the stage machine: what was handed in, judged, written and filed.
+"""One authoring between its journal and the stage machine: what was handed in, judged and written.
 
 The one rule: the machine decides over texts, the journal keeps them by digest, and neither knows the other.
 """
@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.errors import GateStopped
-from asbuilt.flows.record import ACTOR, say
-from asbuilt.journal import memory
-from asbuilt.journal.events import keyed, shortened
-from asbuilt.library.writing import create
+from asbuilt.flows.record import ACTOR
+from asbuilt.journal import drafts, memory
+from asbuilt.journal.events import shortened
 from asbuilt.lifecycle import stages
 from asbuilt.lifecycle.additions import with_additions
+from asbuilt.lifecycle.approving import AGENT
 from asbuilt.lifecycle.asks import told
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.critique import Who, carried, fold
@@ -36,7 +36,6 @@ from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from pathlib import Path
 
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.critique import Round
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 _WHY = 500
 
 
-class Drafts:
+class Staging:
     """What an authoring has come to."""
 
     def __init__(self, record: Record, facts: RunFacts, files: Collection[str]) -> None:
@@ -77,7 +76,7 @@ class Drafts:
             before, since = records[: draft.reopened_at], records[draft.reopened_at :]
             at = max(at for at, one in enumerate(before) if one.stage in PLANS)
             # A person may have edited it meanwhile.
-            before[at] = before[at]._replace(text=self._text(draft.revisions[-1].text))
+            before[at] = before[at]._replace(text=self._text(draft.texts.revisions[-1].text))
             stages_now = (*(one.stage for one in before), Stage.REVISE)
             options = replace(session.options, stages=stages_now, max_phases=len(stages_now) + 1)
             session, records = replace(session, options=options), [*before, *since]
@@ -196,33 +195,12 @@ class Drafts:
             finish = finish._replace(plan=with_additions(finish.plan, added))
         data = stages.document_of(finish, generated_at=run.at).encode("utf-8", "surrogateescape")
         plan = read(data)
-        number = len(self._draft.revisions) + 1
         learns = self.session.options.use_memory and finish.exit_reason == "completed"
         lessons = lessons_of_critique(fold(self.rounds), task=self._chosen["prompt"]) if learns else ()
+        text = record.blobs.put(data)
         with record.store.write() as session:
-            say(
-                session, run, "draft.written", f"draft/{number}", number=number, digest=plan.digest,
-                intent=plan.intent, text=record.blobs.put(data), by="agent", label="",
-                phases=len(plan.phases), lines=data.count(b"\n"),
-            )  # fmt: skip
+            drafts.write(session, run.address, plan, run=run.run, by=AGENT, text=text)
             memory.remember(session, run.org, run.repo, lessons, actor=ACTOR)
-
-    def file(self, checkout: Path) -> None:
-        """Write down who approved which text, and put it into the checkout, over no other file."""
-        record, revision = self._record, self._draft.revisions[-1]
-        address, run = record.run.address, record.run
-        with record.store.write() as session:
-            said = keyed(session, address, f"{revision.key}/answered")
-            if self._draft.approved != revision.intent:
-                say(
-                    session, run, "plan.approved", f"approved/{revision.intent}", intent=revision.intent,
-                    digest=revision.digest, text=revision.text, by=said.actor if said else "",
-                    edited=revision.by != "agent",
-                )  # fmt: skip
-        data, file = record.blobs.get(revision.text), checkout / run.plan
-        if not file.is_file() or file.read_bytes() != data:
-            create(file, data, name=run.plan)
-        record.say("plan.filed", "filed", path=run.plan, digest=revision.digest)
 
     def _keep(self, value: object) -> str:
         return self._record.blobs.put(json.dumps(value).encode())
