@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.sessions import state_of
+from asbuilt.plan.names import slugify
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.sessions import Session
@@ -41,6 +42,22 @@ MODES: Final[dict[str, Mode]] = {
     "staged": Mode("staged", None, gist="every stage judged, with a critic who is not the author"),
     "interview": Mode("interview", (Stage.DRAFT,), 4, 3, "questions first, at most three at a time"),
 }
+
+
+_EMPTY: Final = frozenset((
+    "a", "add", "allow", "an", "and", "as", "at", "be", "by", "can", "do", "for", "from", "have", "i",
+    "if", "implement", "in", "into", "is", "it", "its", "let", "make", "new", "of", "on", "or", "our",
+    "please", "should", "so", "support", "that", "the", "their", "them", "then", "there", "this", "to",
+    "up", "use", "want", "we", "when", "with",
+))  # fmt: skip
+"""Words of a request that do not tell it from another."""
+_IN_A_NAME: Final = 4
+
+
+def name_for(prompt: str) -> str:
+    """Make the name of a plan out of what is wanted: its first words that say something."""
+    telling = [word for word in prompt.split() if word.strip(".,:;!?\"'`()").casefold() not in _EMPTY]
+    return slugify(" ".join(telling[:_IN_A_NAME])) or slugify(prompt) or "plan"
 
 
 class Size(NamedTuple):

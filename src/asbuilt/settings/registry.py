@@ -192,6 +192,17 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="gate",
             ),
             Setting(
+                key="author.profile",
+                kind=Kind.CHOICE,
+                choices=("protective", "expedient"),
+                default="expedient",
+                meaning="how soon a plan takes the longer way: protective where it is unsure, expedient where"
+                " it has to",
+                stakes="A plan could be longer than its work, or too short for it.",
+                repository_may_set=True,
+                read_by="author",
+            ),
+            Setting(
                 key="approvals.plan",
                 kind=Kind.GLOBS,
                 default=(),
