@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from asbuilt.agents.folder import Folder
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
@@ -16,6 +17,8 @@ from tests.journeys.shop import REPO, Shop
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from asbuilt.ports import Brief
 
 PROMPT = "say hello to whoever is named on the command line"
 PLAN = """\
@@ -99,6 +102,14 @@ class Desk(Shop):
     def text(self, digest: str) -> str:
         """Read a text by its digest."""
         return Blobs(self.home / "blobs").get(digest).decode()
+
+    def brief(self, run: str, name: str) -> Brief:
+        """Read what an attempt was told."""
+        return Folder(self.attempt(run, name)).brief()[0]
+
+    def said(self, run: str, name: str) -> str:
+        """Read all that an attempt has written down."""
+        return (self.attempt(run, name) / "events.jsonl").read_text(encoding="utf-8")
 
     @property
     def filed(self) -> str:

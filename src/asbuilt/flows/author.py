@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GateStopped
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.briefing import overall_s, program_of, within
+from asbuilt.flows.proving import tree_of
 from asbuilt.flows.staging import Staging
 from asbuilt.flows.starting import claim
 from asbuilt.git import workspaces
@@ -31,6 +32,8 @@ from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Brief
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.flows.record import Record
     from asbuilt.flows.working import Working
     from asbuilt.git.repository import Repository
@@ -146,6 +149,11 @@ class Authoring:
         )
         briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
         self._working.converse(record, facts, move, briefs)
+        # Where a ring holds, the kernel has kept the workspace as it was.
+        if not brief.ring_required:
+            _need_unchanged(
+                workspaces.written_in(repository, workspace, tree_of(repository, facts.base or ""))
+            )
 
     def _told(self, record: Record, staging: Staging) -> tuple[str, tuple[tuple[str, str], ...]]:
         """Say what the stage has to bring in our words, and give what others wrote by its name."""
@@ -167,6 +175,15 @@ class Authoring:
         with record.store.read() as session:
             known = every(session, run.org, run.repo)
         return "\n".join(f"- {one.text}" for one in recall(known, about=run.options["authoring"]["prompt"]))
+
+
+def _need_unchanged(wrote: Sequence[str]) -> None:
+    if wrote:
+        raise GateStopped(
+            f"an agent that plans has changed {', '.join(wrote[:3])} in its workspace",
+            why="Planning is read-only, and here no ring holds it: what it handed in is not used.",
+            next_step="`asbuilt doctor` says what helps; then author again.",
+        )
 
 
 def _one_of(brief: Brief, at: int, lean: str) -> Brief:

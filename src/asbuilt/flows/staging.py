@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.errors import GateStopped
+from asbuilt.errors import GateStopped, PlanUnreadable
 from asbuilt.flows.record import ACTOR
 from asbuilt.journal import drafts, memory
 from asbuilt.journal.events import shortened
@@ -33,6 +33,7 @@ from asbuilt.lifecycle.stages import SHIPPED, Surroundings
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.lifecycle.validators.promises import without_promises
 from asbuilt.plan.reader import read
+from asbuilt.plan.source import encode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -175,8 +176,7 @@ class Staging:
 
     def _unchanged(self, text: str) -> tuple[Flaw, ...]:
         """Refuse what a person has sent back, handed in again as it was."""
-        is_same = without_promises(text).split() == without_promises(self.session.plan).split()
-        if self._draft.reopened_at is None or not is_same:
+        if self._draft.reopened_at is None or _body(text) != _body(self.session.plan):
             return ()
         needed = f"a plan that answers: {self._draft.feedback[-1]}"
         return (Flaw("unchanged plan", "the plan as it was sent back", needed, "the phase that it is about"),)
@@ -211,3 +211,12 @@ class Staging:
     def _texts(self, digest: str) -> list[str]:
         texts: list[str] = json.loads(self._text(digest))
         return texts
+
+
+def _body(text: str) -> list[str]:
+    """Give the words of a plan without what says when and why it came out; none of what nobody can read."""
+    try:
+        plan = read(encode(without_promises(text)))
+    except PlanUnreadable:
+        return []
+    return [word for line in plan.source.lines[plan.front.after :] for word in line.split()]
