@@ -57,7 +57,11 @@ def critique(plan: str = PLAN, *, finds: bool = True) -> str:
         "evidence": [{"line": line_of("No name is given", plan)}],
     }
     failed = {"principle": "P5", "verdict": "FAIL", "findings": [found]}
-    verdicts = [passed("P6", "python greet.py"), passed("P8", "Other languages"), passed("P11", "Effort: S")]
+    holds = {
+        "P2": "`greet.py` (new)", "P6": "python greet.py", "P8": "Other languages", "P9": "says hello to the",
+        "P10": "says hello to NAME", "P11": "Effort: S",
+    }  # fmt: skip
+    verdicts = [passed(principle, words) for principle, words in holds.items()]
     return json.dumps({"verdicts": [*verdicts, *([failed] if finds else [])]})
 
 

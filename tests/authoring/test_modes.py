@@ -32,15 +32,14 @@ def test_a_staged_authoring_goes_through_its_stages_and_carries_what_nobody_sett
     desk.until(lambda: desk.run(run).is_over)
     head, _, tail = desk.filed.partition("# Greet by name")
     assert "exit_reason: completed" in head
-    assert "F1 (P5, Risks" in tail
-    assert "Nothing says what two names get." in tail.partition("## Open Questions")[2]
+    assert tail.partition("## Open Questions")[2] == (
+        "\n- F1 (P5, risks): Nothing says what two names get.\n"
+    )
     assert "<promise>" not in tail
     with desk.store.read() as session:
         kept = [one.text for one in memory.every(session, LOCAL, REPO)]
-    assert kept == [
-        "P5 missing at “No name is given: exit 2 with a usage line.”: Nothing says what two names get."
-        f" (plan for: {PROMPT})"
-    ]
+    where = "P5 missing at “No name is given: exit 2 with a usage line.”"
+    assert kept == [f"{where}: Nothing says what two names get. (plan for: {PROMPT})"]
 
 
 @one_store
@@ -116,7 +115,7 @@ def test_an_interview_asks_again_but_nothing_twice(desk: Desk) -> None:
 @one_store
 @pytest.mark.parametrize("use_memory", [True, False])
 def test_what_is_remembered_is_told_to_whoever_explores_unless_that_is_off(
-    desk: Desk, use_memory: bool
+    desk: Desk, *, use_memory: bool
 ) -> None:
     with desk.store.write() as session:
         fact = lesson(Kind.FACT, "greet.py must stay below ten lines")
