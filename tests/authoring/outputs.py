@@ -37,6 +37,33 @@ QUESTIONS: Final = json.dumps(
     }
 )
 
+HEY: Final = """\
+# Call out
+
+## Goal
+`hey.py` calls out to whoever runs it.
+
+## Scope
+`hey.py` (new), beside `plans/greet.md`
+
+## Non-Scope
+Other languages: nobody asked for them.
+
+## Phase 1 — Hey
+Effort: S. Depends on nothing.
+### Work Items
+- [ ] `hey.py` prints HEY
+### Verification
+- `grep -q HEY hey.py`
+
+## Risks
+Nobody listens: it prints all the same.
+
+## Open Questions
+None.
+"""
+"""A plan for a repository that has nothing but plans/greet.md."""
+
 
 def line_of(words: str, plan: str = PLAN) -> int:
     """Count the line of a plan that holds some words."""

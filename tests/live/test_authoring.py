@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.authoring.outputs import QUESTIONS
+from tests.authoring.outputs import EXPLORED, HEY, PROMISE, QUESTIONS, UNDERSTOOD, WEIGHED, line_of
 from tests.cli.plans import on_terminal
 from tests.live.house import HERE, JUDGES, WORKS, House
+from tests.live.stage import git
 from tests.model import Call, Say, answer
 
 if TYPE_CHECKING:
@@ -19,31 +20,6 @@ if TYPE_CHECKING:
     from tests.model import Model
 
 pytestmark = pytest.mark.live
-PLAN = """\
-# Call out
-
-## Goal
-`hey.py` calls out to whoever runs it.
-
-## Scope
-`hey.py` (new), beside `plans/greet.md`
-
-## Non-Scope
-Other languages: nobody asked for them.
-
-## Phase 1 — Hey
-Effort: S. Depends on nothing.
-### Work Items
-- [ ] `hey.py` prints HEY
-### Verification
-- `grep -q HEY hey.py`
-
-## Risks
-Nobody listens: it prints all the same.
-
-## Open Questions
-None.
-"""
 WRITES = "Write one Markdown document"
 
 
@@ -56,7 +32,7 @@ def house(room: Path, model: Model) -> Iterator[House]:
 
 def test_a_sentence_is_planned_edited_approved_run_and_landed(house: House) -> None:
     looked = Call("Read", {"file_path": f"{HERE}/plans/greet.md"})
-    house.model.play(WORKS, answer(looked, when=WRITES), answer(Say(PLAN), when=WRITES))
+    house.model.play(WORKS, answer(looked, when=WRITES), answer(Say(HEY), when=WRITES))
     code, said = house.type("author", "call out to whoever runs it", "--name", "hey")
     print(said)
     assert code == 5
@@ -71,7 +47,7 @@ def test_a_sentence_is_planned_edited_approved_run_and_landed(house: House) -> N
     assert (code, "Approved Plan (edited by user)" in said) == (0, True)
     code, said = house.type("watch", "hey")
     print(said)
-    assert (house.shop / "plans/hey.md").read_text(encoding="utf-8").endswith(PLAN.replace("HEY", "HEI"))
+    assert (house.shop / "plans/hey.md").read_text(encoding="utf-8").endswith(HEY.replace("HEY", "HEI"))
 
     phase = "Phase 1 — Hey"
     house.model.play(WORKS, *house.writes(phase, "hey.py", "print('HEI')\n"))
@@ -83,7 +59,7 @@ def test_a_sentence_is_planned_edited_approved_run_and_landed(house: House) -> N
 
 
 def test_what_claude_asks_is_answered_later_and_the_plan_follows(house: House) -> None:
-    house.model.play(WORKS, answer(Say(QUESTIONS), when=WRITES), answer(Say(PLAN), when="good day"))
+    house.model.play(WORKS, answer(Say(QUESTIONS), when=WRITES), answer(Say(HEY), when="good day"))
     code, said = house.type("author", "call out to whoever runs it", "--interview", "--name", "hey")
     print(said)
     assert code == 5
@@ -93,3 +69,33 @@ def test_what_claude_asks_is_answered_later_and_the_plan_follows(house: House) -
     print(said)
     assert (code, house.model.left(WORKS)) == (5, 0)
     assert [one["kind"] for one in json.loads(house.type("approve", "--json")[1])["waiting"]] == ["plan"]
+
+
+def test_stages_are_done_by_claude_and_criticised_by_codex(house: House) -> None:
+    (house.shop / "mine.md").write_text("# Mine\n", encoding="utf-8")
+    git(house.shop, "add", "mine.md")
+    git(house.shop, "commit", "--quiet", "--message=a file to read")
+    holds = {"P2": "(new)", "P6": "grep -q", "P8": "Other languages", "P9": "prints HEY", "P10": "calls out"}
+    verdicts = [
+        {"principle": one, "verdict": "PASS", "evidence": [{"line": line_of(words, HEY)}]}
+        for one, words in {**holds, "P11": "Effort: S"}.items()
+    ]
+    explored = EXPLORED.replace("plan.md", "plans/greet.md")
+    house.model.play(
+        WORKS,
+        answer(Say(UNDERSTOOD), when="Say what is wanted"),
+        answer(Say(explored), when="Read the code. Tell"),
+        answer(Say(WEIGHED), when="options that differ"),
+        answer(Say(HEY), when=WRITES),
+        answer(Say(HEY.replace("Nobody listens", "No one hears") + PROMISE), when="Answer every finding"),
+    )
+    house.model.play(JUDGES, answer(Say(json.dumps({"verdicts": verdicts})), when="Judge the plan"))
+    code, said = house.type("author", "call out", "--staged", "--refine-iterations", "1", "--name", "hey")
+    print(said)
+    assert code == 5
+    assert "codex criticises" in said
+    assert (house.model.left(WORKS), house.model.left(JUDGES)) == (0, 0)
+    assert house.type("approve", "yes", "a1")[0] == 0
+    house.type("watch", "hey")
+    filed = (house.shop / "plans/hey.md").read_text(encoding="utf-8")
+    assert filed.endswith(HEY.replace("Nobody listens", "No one hears"))

@@ -180,7 +180,11 @@ def _session(prompt: str, mode: Mode, wish: Wish) -> Session:
 def _refused(flaws: Iterable[Flaw]) -> UsageWrong:
     told = list(flaws)
     what = "; ".join(f"{one.what}: found {one.found}, needed {one.needed}" for one in told)
-    return UsageWrong(what, why="Nothing was started.", next_step=f"For example: {told[0].example}")
+    return UsageWrong(
+        f"nothing can be authored so: {what}",
+        why="It is refused before any agent is called.",
+        next_step=f"For example: {told[0].example}",
+    )
 
 
 def _listed(text: str) -> list[str]:
