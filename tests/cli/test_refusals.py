@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
     "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
@@ -130,6 +131,10 @@ def _chosen(text: str) -> Callable[[Path], object]:
 
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
+    Case("cli/author.py nothing can be authored so: {}", "author"),
+    Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
+    Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
+    Case("cli/author.py {} is taken", "author x --name rate-limit"),
     Case(
         "cli/session/loop.py a loop is begun with a prompt, or ended, inside a conversation", "session loop x"
     ),

@@ -38,6 +38,7 @@ Order the steps from least to most: the simplest and most independent first. Eac
 that it depends on, or says that it depends on none; steps that can be done side by side say so. Give each
 an effort of S, M or L."""
 _REVISE: Final = "Answer every finding and write the whole plan again, not only what changed."
+_READ_NEXT: Final = "Write no promise: a person reads it next."
 _MORE_TO_COME: Final = "Write no promise yet: a critique follows."
 _PRINCIPLES: Final = """\
 Judge the plan by at least {principles} of the principles, each PASS or FAIL with evidence: a line of the
@@ -60,7 +61,8 @@ def instruction(stage: Stage, options: Options, *, is_final: bool = False, deman
         case Stage.ALTERNATIVES:
             return _ALTERNATIVES.format(options=demands.options.aim)
         case Stage.DRAFT:
-            return f"{document}\n{_MORE_TO_COME}"
+            more = _MORE_TO_COME if Stage.CRITIQUE in options.stages else _READ_NEXT
+            return f"{document}\n{more}"
         case Stage.CRITIQUE if options.critique_mode == "open":
             return _OPEN.format(items=demands.items.aim)
         case Stage.CRITIQUE:
