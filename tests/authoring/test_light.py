@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +23,10 @@ def test_a_sentence_becomes_a_plan_that_is_filed_when_a_person_says_yes(desk: De
     run = desk.author(turn("draft", say(PLAN)))
     desk.start()
     (asked,) = desk.waits(run)
-    (draft,) = desk.events("draft.written")
+    (draft,), (tried,) = desk.events("draft.written"), desk.events("draft.tried")
+    assert (tried["number"], tried["told"]) == (1, "1 fails before the work, as it should")
+    (row,) = json.loads(desk.text(tried["rows"]))
+    assert (row["phase"], row["before"], row["why"]) == ("1", "absent", "greet.py is not there yet")
     assert (asked.kind, asked.intent) == ("plan", draft["intent"])
     assert not (desk.checkout / desk.plan).exists()
     desk.answers("yes", "well done")

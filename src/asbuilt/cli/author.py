@@ -11,6 +11,7 @@ import click
 from asbuilt.agents.ring import probe
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
+from asbuilt.cli.plan.desk import command_in
 from asbuilt.cli.plan.new import plans_folder
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
@@ -125,6 +126,7 @@ def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: A
         "host": machine(),
         **team_for(settings, door.environ, agent=wish.agent, script=wish.script),
         "auto": False,
+        "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
         "approvers": list(settings.globs("approvals.plan")),

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GateStopped
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.briefing import overall_s, program_of, within
+from asbuilt.flows.environment import kept
 from asbuilt.flows.proving import tree_of
+from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.staging import Staging
 from asbuilt.flows.starting import claim
+from asbuilt.flows.trying import Trying
 from asbuilt.git import workspaces
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
@@ -39,7 +42,9 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
     from asbuilt.lifecycle.facts import RunFacts
-    from asbuilt.ports import Role
+    from asbuilt.plan.model import Plan
+    from asbuilt.ports import Processes, Role
+    from asbuilt.proof.trying import Tried
 
 _LANE: Final = "plan"
 _FIELDS: Final = (
@@ -61,9 +66,10 @@ _BENTS: Final = (
 class Authoring:
     """Everything that an authoring does to the world outside."""
 
-    def __init__(self, home: Home, working: Working) -> None:
+    def __init__(self, home: Home, working: Working, processes: Processes) -> None:
         self._home = home
         self._working = working
+        self._processes = processes
 
     def perform(
         self, record: Record, repository: Repository, facts: RunFacts, move: moves.Move, *, ring: str
@@ -77,7 +83,8 @@ class Authoring:
             case moves.Judge(stage=stage, number=number):
                 self._staging(record, repository, facts).judge(stage, number)
             case moves.Draft():
-                self._staging(record, repository, facts).write()
+                staging = self._staging(record, repository, facts)
+                staging.write(lambda plan: self._tried(record, repository, facts, plan))
             case moves.File():
                 self._file(record, facts)
             case _:
@@ -110,6 +117,23 @@ class Authoring:
             due=names[0],
             outline=record.blobs.put(json.dumps(outline).encode()),
         )
+
+    def _tried(
+        self, record: Record, repository: Repository, facts: RunFacts, plan: Plan
+    ) -> list[Tried] | None:
+        """Try the checks of a draft on the base; where no ring holds them, nobody has."""
+        level = self._processes.level
+        if level == "none":
+            return None
+        run = record.run
+        rigs = Rigs(
+            self._home.path / "setups" / run.repo,
+            repository,
+            self._processes,
+            environment=kept(self._home.runs / run.run),
+        )
+        trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
+        return trying.tried(plan, setup=run.options.get("setup"))
 
     def _file(self, record: Record, facts: RunFacts) -> None:
         step = next_step(facts.draft.texts)

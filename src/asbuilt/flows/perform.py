@@ -77,7 +77,7 @@ class Performer:
         self.tidings = Tidings()
         self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
-        self._authoring = Authoring(home, self._working)
+        self._authoring = Authoring(home, self._working, processes)
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""

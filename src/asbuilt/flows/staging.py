@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from asbuilt.errors import GateStopped, PlanUnreadable
 from asbuilt.flows.record import ACTOR
+from asbuilt.flows.trying import keep_tried
 from asbuilt.journal import drafts, memory
 from asbuilt.journal.events import shortened
 from asbuilt.lifecycle import stages
@@ -36,12 +37,14 @@ from asbuilt.plan.reader import read
 from asbuilt.plan.source import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.critique import Round
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.lifecycle.modes import Mode
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.trying import Tried
 
 _WHY = 500
 
@@ -181,8 +184,11 @@ class Staging:
         needed = f"a plan that answers: {self._draft.feedback[-1]}"
         return (Flaw("unchanged plan", "the plan as it was sent back", needed, "the phase that it is about"),)
 
-    def write(self) -> None:
-        """Write down the plan that came out, as a revision; what the critique left open stands in it."""
+    def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
+        """Write down the plan that came out, as a revision; what the critique left open stands in it.
+
+        `tried` tries its checks before the work; what they did is written with it.
+        """
         run, record = self._record.run, self._record
         finish = stages.next_move(self.session, self.around())
         if not isinstance(finish, stages.Finish):
@@ -197,9 +203,11 @@ class Staging:
         plan = read(data)
         learns = self.session.options.use_memory and finish.exit_reason == "completed"
         lessons = lessons_of_critique(fold(self.rounds), task=self._chosen["prompt"]) if learns else ()
-        text = record.blobs.put(data)
+        text, rows = record.blobs.put(data), tried(plan)
         with record.store.write() as session:
-            drafts.write(session, run.address, plan, run=run.run, by=AGENT, text=text)
+            written = drafts.write(session, run.address, plan, run=run.run, by=AGENT, text=text)
+            if rows is not None:
+                keep_tried(session, record.blobs, run.address, written, rows)
             memory.remember(session, run.org, run.repo, lessons, actor=ACTOR)
 
     def _keep(self, value: object) -> str:
