@@ -125,3 +125,15 @@ def test_a_planner_can_write_nothing(desk: Desk) -> None:
     said = desk.said(run, "draft.1")
     assert "denied: This role changes nothing." in said
     assert "Read-only file system" in said
+
+
+@one_store
+def test_a_plan_over_the_length_that_was_chosen_is_refused_and_written_shorter(desk: Desk) -> None:
+    long = PLAN.replace("## Risks\n", "## Risks\n" + "".join(f"Risk {at}: late.\n\n" for at in range(40)))
+    run = desk.author(turn("draft", say(long), attempt=1), turn("draft", say(PLAN)), length="cap")
+    desk.start()
+    desk.waits(run)
+    first, second = desk.events("stage.judged")
+    assert (first["outcome"], second["outcome"]) == ("refused", "accepted")
+    assert "lines that are not blank; plan.length cap takes 40" in first["why"]
+    assert "at most 40 lines that are not blank" in desk.brief(run, "draft.1").ask

@@ -126,6 +126,7 @@ def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: A
         "host": machine(),
         **team_for(settings, door.environ, agent=wish.agent, script=wish.script),
         "auto": False,
+        "length": settings.text("plan.length"),
         "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),

@@ -32,7 +32,9 @@ from asbuilt.lifecycle.sessions import PLANS, Session, hand_in, read_session
 from asbuilt.lifecycle.sessions import Record as Handed
 from asbuilt.lifecycle.stages import SHIPPED, Surroundings
 from asbuilt.lifecycle.team import agent_of
+from asbuilt.lifecycle.validators.demands import DEMANDS
 from asbuilt.lifecycle.validators.promises import without_promises
+from asbuilt.plan.lengths import Length
 from asbuilt.plan.reader import read
 from asbuilt.plan.source import encode
 
@@ -124,7 +126,8 @@ class Staging:
         """Give what the session does not know by itself."""
         is_judging = self.session.stage is Stage.CRITIQUE
         earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
-        return Surroundings(self._files, remembered, earlier=earlier)
+        length = Length(self._record.run.options.get("length", Length.CONTROL))
+        return Surroundings(self._files, remembered, earlier=earlier, demands=DEMANDS._replace(length=length))
 
     def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
         """Say what each of several looks at who do the stage side by side; nothing for one alone."""
