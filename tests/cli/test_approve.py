@@ -465,6 +465,13 @@ error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
     assert [one.edited for one in inbox.drafts.approved] == [True]
 
 
+def test_what_was_answered_before_is_not_edited_any_more(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.typed("approve", "no", "a1", "-m", "smaller", user="bob")
+    assert ada.types("approve", "yes", "a1", "--edit", EDITOR="no-such-editor") == (
+        "exit 4\na1 was answered before: no, by bob.\n"
+    )
+
+
 def test_an_edit_of_nothing_asks_about_the_same_text(inbox: Inbox, ada: AtTerminal) -> None:
     said = ada.types("approve", "yes", "a1", "--edit", typed=b"y\n", EDITOR="true")
     assert said.startswith(

@@ -155,6 +155,8 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
             why="Only a plan has a text that can be changed before it is approved.",
             next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
         )
+    if asked.answer is not None:
+        return _say(door, question, "yes", message)
     now = edited(door, site, asked)
     draft = draft_of(site, now)
     if not agreed(door, f"Approve revision {draft.revision.number}, {draft.brief}?"):

@@ -78,7 +78,9 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
     if not file.exists():
         file.parent.mkdir(mode=0o700, exist_ok=True)
         file.write_bytes(draft.plan.source.data)
-    edit(door, file, name=str(file))
+    failure = edit(door, file, name=str(file))
+    if failure:
+        door.screen.talk(failure)
     data = file.read_bytes()
     plan = read(data)
     if plan.intent == draft.plan.intent:
