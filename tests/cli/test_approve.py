@@ -180,6 +180,7 @@ def test_a_script_gets_the_same_and_the_whole_text(inbox: Inbox) -> None:
                 {"sign": "-", "line": 58, "text": "- [ ] At most 5 ms added per request"},
                 {"sign": "+", "line": 58, "text": "- [ ] At most 2 ms added per request"},
             ],
+            "tried": None,
         }
     )
 

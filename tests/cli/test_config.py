@@ -23,6 +23,7 @@ exit 0
 --- stdout
 KEY                VALUE
 plans.folder       plans
+plan.length        control
 ui.patterns        []
 ui.pictures        ""
 checks.tests       ""
@@ -69,6 +70,7 @@ exit 0
 --- stdout
 KEY                VALUE          SET BY
 plans.folder       docs/plans     pyproject.toml:2
+plan.length        control        default
 ui.patterns        []             default
 ui.pictures        ""             default
 checks.tests       ""             default
@@ -164,6 +166,7 @@ exit 2
 --- stdout
 KEY                VALUE        SET BY
 plans.folder       plans        default
+plan.length        control      default
 ui.patterns        []           default
 ui.pictures        ""           default
 checks.tests       ""           default

@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
     "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
@@ -45,6 +46,14 @@ ELSEWHERE = {
     "cli/plan/bring.py {} is there already, with another text": "cli/test_plan_carry.py",
     "cli/plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
     "cli/plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
+    "cli/plan/refine.py no refinement of {} waits": "cli/test_plan_refine.py",
+    "cli/plan/refine.py nobody is here to write the new text": "cli/test_plan_refine.py",
+    "cli/plan/refine.py say in a few words what changes": "cli/test_plan_refine.py",
+    "cli/plan/refine.py the new text has {}: line {}: {}": "cli/test_plan_refine.py",
+    "cli/plan/trial.py checks are tried on what is committed, and there is no repository here": (
+        "cli/test_plan_try.py"
+    ),
+    "cli/plan/trial.py nothing is committed here yet": "cli/test_plan_try.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
@@ -124,6 +133,10 @@ def _chosen(text: str) -> Callable[[Path], object]:
 
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
+    Case("cli/author.py nothing can be authored so: {}", "author"),
+    Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
+    Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
+    Case("cli/author.py {} is taken", "author x --name rate-limit"),
     Case(
         "cli/session/loop.py a loop is begun with a prompt, or ended, inside a conversation", "session loop x"
     ),

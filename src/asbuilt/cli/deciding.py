@@ -14,11 +14,13 @@ from asbuilt.cli.clock import at
 from asbuilt.cli.drafts import change_rows, draft_of, screen_of, slug_of
 from asbuilt.cli.editor import edit
 from asbuilt.cli.plan.desk import problem_counts
+from asbuilt.cli.refined import file_refined
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
 from asbuilt.cli.talking import next_command
 from asbuilt.cli.words import counted, listed
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
+from asbuilt.flows.refining import is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
@@ -59,7 +61,9 @@ def give(door: Door, site: Site, number: int, said: Said, note: str | None) -> G
             said=said, note=note, asker=asker(door), approvers=_approvers(site),
         )
     )  # fmt: skip
-    if given.counts:
+    if given.counts and is_refinement(given.asked.run):
+        file_refined(door, site, given.asked)
+    elif given.counts:
         wiring.ensure_worker(site.journal.home, door.environ)
     return given
 

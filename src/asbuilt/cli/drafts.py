@@ -12,6 +12,7 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.terms import caps_for, team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import AsbuiltError, NotFound
+from asbuilt.flows.trying import tried_of
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
@@ -19,6 +20,7 @@ from asbuilt.journal.spending import proven_phases
 from asbuilt.lifecycle.money import forecast
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.reader import read
+from asbuilt.proof.trying import told as told_of_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.approving import Revision
     from asbuilt.pages.drafts import Change, Row
     from asbuilt.plan.model import Plan
+    from asbuilt.proof.trying import Tried
 
 _PROSE: Final = 3
 """Rows that a goal, or what a plan leaves out, has on the screen."""
@@ -47,6 +50,8 @@ class Draft(NamedTuple):
     since: str
     """What the text before is called; empty when there is none."""
     changes: tuple[Change, ...]
+    tried: list[Tried] | None
+    """What its checks do before the work; None when nobody has tried them."""
 
     @property
     def name(self) -> str:
@@ -65,8 +70,9 @@ def draft_of(site: Site, asked: Approval) -> Draft:
 
     That is the approved one, if there is one: what nobody has approved yet is what a person has to see.
     """
+    address = Address(LOCAL, site.repo, asked.plan)
     with site.journal.store.read() as session:
-        known = drafts_of(session, Address(LOCAL, site.repo, asked.plan))
+        known = drafts_of(session, address)
     question = next((one for one in known.questions if one.name == asked.name), None)
     revision = known.revision(question.revision) if question else None
     if revision is None:
@@ -76,6 +82,8 @@ def draft_of(site: Site, asked: Approval) -> Draft:
             next_step="`asbuilt doctor` looks at the journal.",
         )
     plan = read(site.journal.blobs.get(revision.text))
+    with site.journal.store.read() as session:
+        tried = tried_of(session, site.journal.blobs, address, revision)
     approved = next((one for one in reversed(known.approved) if one.intent != revision.intent), None)
     earlier = known.revision(revision.number - 1)
     if approved is not None:
@@ -83,9 +91,9 @@ def draft_of(site: Site, asked: Approval) -> Draft:
     elif earlier is not None:
         since, text = f"revision {earlier.number}", earlier.text
     else:
-        return Draft(revision, plan, "", ())
+        return Draft(revision, plan, "", (), tried)
     before = read(site.journal.blobs.get(text))
-    return Draft(revision, plan, since, changes(before.source.lines, plan.source.lines))
+    return Draft(revision, plan, since, changes(before.source.lines, plan.source.lines), tried)
 
 
 def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
@@ -116,6 +124,8 @@ def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -
         rows.append(f"  {pen.symbols.ellipsis} and {len(told.phases) - _PHASES} more phases")
     for lead, words in _terms(door, site, draft):
         rows += _prose(pen, f"{lead:<9}", words)
+    if draft.tried is not None:
+        rows += _prose(pen, "Checks   ", told_of_checks(draft.tried))
     if draft.changes:
         rows += [f"What differs from {printable(draft.since)}:", *change_rows(pen, draft.changes)]
     return rows
@@ -188,5 +198,6 @@ def as_json(door: Door, site: Site, draft: Draft) -> dict[str, Any]:
         "terms": {lead.lower(): words for lead, words in _terms(door, site, draft)},
         "since": draft.since,
         "changes": [one._asdict() for one in draft.changes],
+        "tried": None if draft.tried is None else [one._asdict() for one in draft.tried],
         "text": draft.plan.source.data.decode("utf-8", "replace"),
     }

@@ -18,7 +18,7 @@ from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
+from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan, desk_for, next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
@@ -267,12 +267,6 @@ def target_of(checkout: Path) -> str:
             next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
         )
     return branch
-
-
-def command_in(settings: Settings, key: str) -> str | None:
-    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
-    chosen = settings.text(key).strip()
-    return "" if chosen == "none" else chosen or None
 
 
 def _wanted(plan: Plan, wish: Wish) -> list[Phase]:

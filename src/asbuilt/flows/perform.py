@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
 from asbuilt.flows.approving import hold_to_approval
+from asbuilt.flows.author import Authoring
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept
@@ -76,6 +77,7 @@ class Performer:
         self.tidings = Tidings()
         self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
+        self._authoring = Authoring(home, self._working, processes)
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""
@@ -83,6 +85,13 @@ class Performer:
         # A move that was cut off may find its work done, and the lock of the git that did it.
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
+        if facts.kind == "author":
+            self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+        else:
+            self._perform(record, repository, facts, move)
+
+    def _perform(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Move) -> None:
+        run = record.run
         base = tree_of(repository, facts.base) if facts.base else ""
         proving = Proving(record, repository, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
@@ -125,7 +134,9 @@ class Performer:
                 outcomes.mark(facts)
             case phases.Tidy():
                 tidy(record, repository, facts, self._home.workspaces / run.repo)
-            case phases.Ask() | phases.Wait() | phases.End():
+            case (
+                phases.Judge() | phases.Draft() | phases.File() | phases.Ask() | phases.Wait() | phases.End()
+            ):
                 raise ValueError(move)
             case _:
                 assert_never(move)

@@ -60,7 +60,7 @@ def start(record: Record, repository: Repository, *, ring: str, room: Path) -> N
     data = Document(record, repository).read()
     plan = read(data)
     author = commits.author_of(repository)
-    _claim(record)
+    claim(record)
     began_on = _began_on(repository, room, target)
     ground = _ground(record, repository, began_on)
     ours = {one.phase for one in commits.outcomes(repository, target, run.run, since=began_on)}
@@ -165,7 +165,8 @@ def _look(record: Record, repository: Repository) -> str:
     return base
 
 
-def _claim(record: Record) -> None:
+def claim(record: Record) -> None:
+    """Take the plan for this run, or say who has it."""
     run = record.run
     with record.store.write() as session:
         taken = claims.acquire(

@@ -12,12 +12,23 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
 
 Kind = Literal[
-    "plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land", "agent", "cap"
+    "plan",
+    "continue",
+    "start",
+    "tests",
+    "ring",
+    "sign-off",
+    "waiver",
+    "drift",
+    "land",
+    "agent",
+    "cap",
+    "question",
 ]
 Answer = Literal["yes", "no"]
 Said = Literal["yes", "no", "revised"]
 """An answer, or that its question was overtaken by a newer text."""
-NEVER_BY_AUTO: Final = frozenset({"plan", "sign-off", "waiver", "drift", "agent", "cap"})
+NEVER_BY_AUTO: Final = frozenset({"plan", "question", "sign-off", "waiver", "drift", "agent", "cap"})
 """What needs eyes or a decision: `--auto` answers none of these."""
 
 _TRIES: Final = 1_000

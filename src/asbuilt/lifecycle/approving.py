@@ -94,11 +94,12 @@ def fold_drafts(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Drafts:
     """Fold the events of a plan, in order; other kinds of events say nothing of its drafts."""
     drafts = Drafts()
     for kind, data in events:
-        drafts = _hear(drafts, kind, data)
+        drafts = hear(drafts, kind, data)
     return drafts
 
 
-def _hear(drafts: Drafts, kind: str, data: Mapping[str, Any]) -> Drafts:
+def hear(drafts: Drafts, kind: str, data: Mapping[str, Any]) -> Drafts:
+    """Hear one more event of a plan."""
     match kind:
         case "draft.written":
             written = Revision(*(data[name] for name in Revision._fields))

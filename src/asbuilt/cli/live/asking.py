@@ -54,6 +54,8 @@ def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] |
     with suppress(termios.error):
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
     try:
+        if asked.kind == "question":
+            return _decided(typed(door, "a letter, words of your own, or no; Enter later >"))
         word = typed(door, "y yes   n no, and why   Enter later >")
         if word in ("y", "yes"):
             return "yes", None
@@ -62,3 +64,10 @@ def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] |
     except KeyboardInterrupt:
         pen.line()
     return None
+
+
+def _decided(word: str) -> tuple[Answer, str | None] | None:
+    """Read what a person decides: one of the options, their own words, or that it stays open."""
+    if not word:
+        return None
+    return ("no", None) if word in ("n", "no") else ("yes", word)

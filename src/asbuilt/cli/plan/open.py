@@ -13,7 +13,6 @@ from asbuilt.cli.plan.desk import complete_plan, desk_for, next_command, problem
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, UsageWrong
-from asbuilt.library.finding import open_plan
 
 if TYPE_CHECKING:
     from asbuilt.cli.plan.desk import Desk
@@ -41,7 +40,7 @@ def command(door: Door, plan: str) -> int:
     desk = desk_for(door)
     before = desk.open(plan)
     failure = edit(door, before.at.file, name=before.at.shown)
-    after = open_plan(desk.library, before.at, ui_patterns=desk.ui_patterns)
+    after = desk.read(before.at)
     _tell(door, desk, before, after)
     if not failure:
         return DONE
