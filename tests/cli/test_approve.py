@@ -255,10 +255,69 @@ exit 4
 error: a1 is not yours to answer: bob, lead-* may approve plans here
   Why:  approvals.plan names them, and what lands carries the name of who said
         yes.
-  Next: One of them: asbuilt approve show a1
+  Next: Ask one of them; asbuilt approve lists what waits.
 """)
     assert inbox.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
     assert [one.by for one in inbox.drafts.approved] == ["lead-ann"]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Another checkout, which the journal has never heard of."""
+    root = tmp_path / "elsewhere"
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)  # noqa: S607
+    return root
+
+
+def test_somebody_elsewhere_on_the_same_journal_sees_and_answers_it(inbox: Inbox, clone: Path) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    inbox.shop = clone
+    assert inbox.typed("approve", user="bob") == "exit 0\n--- stdout\nNothing waits for you here.\n"
+    listed = re.sub(r"\b\d+s$", "2h", inbox.typed("approve", "--all", user="bob"), flags=re.MULTILINE)
+    assert listed == snapshot("""\
+exit 0
+--- stdout
+  ID           KIND      ABOUT                             FROM              AGE
+  shop-api:a2  plan      approve the plan “Rate limiting…  rate-limit.1       2h
+--- stderr
+Next: asbuilt approve show shop-api:a2, or
+      asbuilt approve no shop-api:a2 -m "why"
+""")
+    screen = inbox.typed("approve", "show", "shop-api:a2", user="bob").splitlines()
+    assert (screen[2], screen[-1]) == snapshot(
+        (
+            "Approve rate-limit?   shop-api:a2   revision 2, sha256:5606",
+            '      asbuilt approve no shop-api:a2 -m "why"',
+        )
+    )
+    assert inbox.typed("approve", "yes", "shop-api:a1", user="bob").splitlines()[-1] == snapshot(
+        "Next: asbuilt approve show shop-api:a2"
+    )
+    assert inbox.typed("approve", "yes", "shop-api:a2", user="bob") == snapshot("""\
+exit 0
+--- stdout
+✓ Approved Plan: bob, 21:48, revision 2
+  plans/rate-limit.md is written next, and not committed. A run accepts only
+  this text.
+  Phases 2a and 2b do not need each other.
+""")
+    assert [one.by for one in inbox.drafts.approved] == ["bob"]
+
+
+def test_a_repository_that_the_journal_does_not_know_is_named_in_the_refusal(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "show", "nowhere:a1") == snapshot("""\
+exit 3
+--- stderr
+error: the journal knows no repository nowhere
+  Why:  A repository is named by its folder, or by its id where two folders are
+        called alike.
+  Next: asbuilt approve --all lists what waits in every repository.
+""")
+    assert inbox.typed("approve", "show", "shop-api:a9").splitlines()[2] == snapshot(
+        "error: there is no question shop-api:a9 here"
+    )
 
 
 def test_later_leaves_it_open_and_is_written_down(inbox: Inbox) -> None:
@@ -396,7 +455,8 @@ Your editor closed. What differs:
 error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
        not exist
   Why:  A run would work, and prove, against a text that contradicts itself.
-  Next: asbuilt approve yes a1 --edit goes on with your text; it is kept.
+        Your text is kept.
+  Next: asbuilt approve yes a1 --edit goes on with your text.
 """)
     assert len(inbox.drafts.revisions) == 1
     said = ada.types(
@@ -404,6 +464,13 @@ error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
     )
     assert said.startswith("exit 0\n")
     assert [one.edited for one in inbox.drafts.approved] == [True]
+
+
+def test_what_was_answered_before_is_not_edited_any_more(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.typed("approve", "no", "a1", "-m", "smaller", user="bob")
+    assert ada.types("approve", "yes", "a1", "--edit", EDITOR="no-such-editor") == (
+        "exit 4\na1 was answered before: no, by bob.\n"
+    )
 
 
 def test_an_edit_of_nothing_asks_about_the_same_text(inbox: Inbox, ada: AtTerminal) -> None:

@@ -82,7 +82,9 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
     if not file.exists():
         file.parent.mkdir(mode=0o700, exist_ok=True)
         file.write_bytes(draft.plan.source.data)
-    edit(door, file, name=str(file))
+    failure = edit(door, file, name=str(file))
+    if failure:
+        door.screen.talk(failure)
     data = file.read_bytes()
     plan = read(data)
     if plan.intent == draft.plan.intent:
@@ -98,8 +100,8 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
     if errors:
         raise GateStopped(
             f"your text has {counted(len(errors), 'error')}: line {errors[0].line}: {errors[0].message}",
-            why="A run would work, and prove, against a text that contradicts itself.",
-            next_step=f"`asbuilt approve yes {asked.name} --edit` goes on with your text; it is kept.",
+            why="A run would work, and prove, against a text that contradicts itself. Your text is kept.",
+            next_step=f"`asbuilt approve yes {site.lead}{asked.name} --edit` goes on with your text.",
         )
     door.screen.talk(f"{pen.symbols.proven} plan check: {problem_counts(plan) or 'clean'}")
     return _revised(door, site, asked, file, data)
@@ -116,7 +118,7 @@ def _revised(door: Door, site: Site, asked: Approval, file: Path, data: bytes) -
             f"{now.name} was answered while you edited: {now.answer}, by {now.answered_by}",
             why="Your text would take the place of what somebody has decided on. It is kept as"
             f" {file.parent.name}/{file.name} in the state folder.",
-            next_step=f"`asbuilt approve show {now.name}`",
+            next_step=f"`asbuilt approve show {site.lead}{now.name}`",
         )
     file.unlink()
     return now
@@ -191,7 +193,7 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
     )
     now = read(site.journal.blobs.get(newest.text))
     rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
-    command = f"asbuilt approve show {question.name}" if question else "asbuilt approve"
+    command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
     return Told([*pen.hanging("", said, commands=False), *rows], command)
 
 
@@ -205,7 +207,8 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
     rows += pen.hanging("  ", f"{asked.plan} {where}. A run accepts only this text.", commands=False)
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
-    return Told(rows, f"asbuilt run {slug_of(asked)}")
+    # Elsewhere it is run by whoever works there.
+    return Told(rows, "" if site.lead else f"asbuilt run {slug_of(asked)}")
 
 
 def _drafts(site: Site, asked: Approval) -> Drafts:

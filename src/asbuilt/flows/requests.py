@@ -251,5 +251,5 @@ def _may_approve(
         raise GateStopped(
             f"{asked.name} is not yours to answer: {', '.join(names)} may approve plans here",
             why="approvals.plan names them, and what lands carries the name of who said yes.",
-            next_step=f"One of them: asbuilt approve show {asked.name}",
+            next_step="Ask one of them; `asbuilt approve` lists what waits.",
         )
