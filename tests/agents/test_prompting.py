@@ -106,4 +106,6 @@ def test_the_drift_line_that_prompts_teach_is_one_that_is_read() -> None:
 def test_the_prompts_are_files_of_the_package() -> None:
     folder = Path(prompt_for.__code__.co_filename).with_name("prompts")
     files = sorted(file.stem for file in folder.iterdir())
-    assert files == ["fix", "go_on", "implement", "rules", "verify", "work"]
+    assert files == [
+        "critique", "fix", "go_on", "implement", "plan", "planning", "rules", "verify", "work"
+    ]  # fmt: skip
