@@ -40,6 +40,7 @@ landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
 planning.tools     []
+approvals.plan     []
 store.url          ""
 store.blobs        ""
 agents.slots       2
@@ -85,6 +86,7 @@ landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 planning.tools     []             default
+approvals.plan     []             default
 store.url          ""             default
 store.blobs        ""             default
 agents.slots       2              default
@@ -179,6 +181,7 @@ landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default
 planning.tools     []           default
+approvals.plan     []           default
 store.url          ""           default
 store.blobs        ""           default
 agents.slots       2            default

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.approving import (
@@ -192,9 +192,11 @@ class Course:
             self.write("ada")
 
 
+whole_courses = settings(max_examples=300)
 courses = st.builds(Course, st.lists(intents, max_size=8), st.lists(said, max_size=12))
 
 
+@whole_courses
 @given(courses)
 def test_nothing_is_asked_twice_and_a_bare_no_is_asked_about_once(course: Course) -> None:
     course.go()
@@ -202,6 +204,7 @@ def test_nothing_is_asked_twice_and_a_bare_no_is_asked_about_once(course: Course
     assert sum(one.is_again for one in course.drafts.questions) <= 1
 
 
+@whole_courses
 @given(courses)
 def test_what_is_filed_is_the_newest_text_and_a_person_said_yes_to_just_it(course: Course) -> None:
     last = course.go()
@@ -212,6 +215,7 @@ def test_what_is_filed_is_the_newest_text_and_a_person_said_yes_to_just_it(cours
         assert (last.approved.intent, last.approved.text) == (drafts.newest.intent, drafts.newest.text)
 
 
+@whole_courses
 @given(courses)
 def test_silence_waits_and_never_ends_anything(course: Course) -> None:
     last = course.go()
@@ -221,6 +225,7 @@ def test_silence_waits_and_never_ends_anything(course: Course) -> None:
         assert last.question.is_again or any(one.is_again for one in course.drafts.questions)
 
 
+@whole_courses
 @given(courses)
 def test_an_agent_never_hands_in_what_was_declined(course: Course) -> None:
     course.go()
@@ -234,6 +239,7 @@ def test_an_agent_never_hands_in_what_was_declined(course: Course) -> None:
             declined.add(texts["newest"])
 
 
+@whole_courses
 @given(courses, intents)
 def test_a_run_of_an_approved_plan_needs_a_yes_to_the_intent_it_has(course: Course, intent: str) -> None:
     course.go()
@@ -241,6 +247,7 @@ def test_a_run_of_an_approved_plan_needs_a_yes_to_the_intent_it_has(course: Cour
     assert needs_approval(course.drafts, intent) is (bool(yes) and intent not in yes)
 
 
+@whole_courses
 @given(courses, st.lists(st.sampled_from(["run.started", "phase.proven", "no.such"]), max_size=5))
 def test_other_events_say_nothing_of_drafts(course: Course, kinds: list[str]) -> None:
     course.go()

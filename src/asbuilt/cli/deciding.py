@@ -16,6 +16,7 @@ from asbuilt.cli.editor import edit
 from asbuilt.cli.plan.desk import problem_counts
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
+from asbuilt.cli.talking import next_command
 from asbuilt.cli.words import counted, listed
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
 from asbuilt.flows.requests import answer, revise
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.screen import Pen
     from asbuilt.cli.site import Site
     from asbuilt.journal.approvals import Approval
+    from asbuilt.lifecycle.approving import Drafts
 
 Said = Literal["yes", "no"]
 _KEYS: Final = "y approve   e edit   n reject with a reason   f full text   l later >"
@@ -76,7 +78,9 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
     if not file.exists():
         file.parent.mkdir(mode=0o700, exist_ok=True)
         file.write_bytes(draft.plan.source.data)
-    edit(door, file, name=str(file))
+    failure = edit(door, file, name=str(file))
+    if failure:
+        door.screen.talk(failure)
     data = file.read_bytes()
     plan = read(data)
     if plan.intent == draft.plan.intent:
@@ -85,15 +89,15 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
         return asked
     pen = door.screen.err
     found = changes(draft.plan.source.lines, plan.source.lines)
-    door.screen.talk(f"Your editor closed; {counted(len(found), 'line differs', 'lines differ')}:")
+    door.screen.talk("Your editor closed. What differs:")
     for row in change_rows(pen, found):
         door.screen.talk(row)
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if errors:
         raise GateStopped(
             f"your text has {counted(len(errors), 'error')}: line {errors[0].line}: {errors[0].message}",
-            why="A run would work, and prove, against a text that contradicts itself.",
-            next_step=f"`asbuilt approve yes {asked.name} --edit` goes on with your text; it is kept.",
+            why="A run would work, and prove, against a text that contradicts itself. Your text is kept.",
+            next_step=f"`asbuilt approve yes {site.lead}{asked.name} --edit` goes on with your text.",
         )
     door.screen.talk(f"{pen.symbols.proven} plan check: {problem_counts(plan) or 'clean'}")
     return _revised(door, site, asked, file, data)
@@ -108,8 +112,9 @@ def _revised(door: Door, site: Site, asked: Approval, file: Path, data: bytes) -
     if not is_ours:
         raise GateStopped(
             f"{now.name} was answered while you edited: {now.answer}, by {now.answered_by}",
-            why=f"Your text would take the place of what somebody has decided on. It is kept: {file}",
-            next_step=f"`asbuilt approve show {now.name}`",
+            why="Your text would take the place of what somebody has decided on. It is kept as"
+            f" {file.parent.name}/{file.name} in the state folder.",
+            next_step=f"`asbuilt approve show {site.lead}{now.name}`",
         )
     file.unlink()
     return now
@@ -128,8 +133,11 @@ def decide(door: Door, site: Site, asked: Approval) -> bool:
         if word in ("y", "n"):
             said: Said = "yes" if word == "y" else "no"
             note = typed(door, "Why? >") if said == "no" else ""
-            for row in given_rows(site, give(door, site, asked.number, said, note or None), pen):
+            told = told_of(site, give(door, site, asked.number, said, note or None), pen)
+            for row in told.rows:
                 pen.line(row)
+            if told.command:
+                next_command(door, told.command)
             return True
         if word == "e":
             asked = _edited_here(door, site, asked)
@@ -152,48 +160,53 @@ def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
     return now
 
 
-def given_rows(site: Site, given: Given, pen: Pen) -> list[str]:
+class Told(NamedTuple):
+    """What became of an answer, in rows, and what to type next."""
+
+    rows: list[str]
+    command: str = ""
+
+
+def told_of(site: Site, given: Given, pen: Pen) -> Told:
     """Say what became of an answer: it counts, or what stands instead of it."""
     asked = given.asked
     if not given.counts and asked.answer == REVISED:
         return _overtaken(site, asked, pen)
     if not given.counts:
-        return [printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")]
+        return Told([printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")])
     if asked.kind == "plan" and asked.answer == "yes":
         return _approved(site, asked, pen)
-    return [printable(f"{asked.name}: {asked.answer}. {asked.gist}")]
+    return Told([printable(f"{asked.name}: {asked.answer}. {asked.gist}")])
 
 
-def _overtaken(site: Site, asked: Approval, pen: Pen) -> list[str]:
-    """Show somebody who answered an earlier text what it has become."""
-    draft = draft_of(site, asked)
-    with site.journal.store.read() as session:
-        known = drafts_of(session, Address(LOCAL, site.repo, asked.plan))
-    newest, question = known.newest, known.asked
-    if newest is None:
-        return []
-    now = read(site.journal.blobs.get(newest.text))
-    rows = pen.hanging(
-        "",
+def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
+    """Show somebody who answered an earlier text what has become of it."""
+    draft, known = draft_of(site, asked), _drafts(site, asked)
+    newest, question = known.newest or draft.revision, known.asked
+    said = (
         f"{asked.name} is about {draft.name}, and revision {newest.number} is there, by {newest.by}."
-        " Nothing was answered. What differs:",
-        commands=False,
+        " Nothing was answered. What differs:"
     )
-    rows += change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
-    name = question.name if question else ""
-    return rows + pen.hanging("Next: ", f"`asbuilt approve show {name}`" if name else "`asbuilt approve`")
+    now = read(site.journal.blobs.get(newest.text))
+    rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
+    command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
+    return Told([*pen.hanging("", said, commands=False), *rows], command)
 
 
-def _approved(site: Site, asked: Approval, pen: Pen) -> list[str]:
-    draft = draft_of(site, asked)
-    with site.journal.store.read() as session:
-        known = drafts_of(session, Address(LOCAL, site.repo, asked.plan))
+def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
+    draft, known = draft_of(site, asked), _drafts(site, asked)
     approved = known.covering(draft.revision.intent)
     heading = approved.heading if approved else ""
-    when = at(asked.answered_at or "", datetime.now(UTC))
-    rows = [f"{pen.symbols.proven} {heading}: {printable(asked.answered_by or '')}, {when}, {draft.name}"]
+    said = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
+    rows = [f"{pen.symbols.proven} {heading}: {printable(said)}, revision {draft.revision.number}"]
     where = "has it" if known.filed else "is written next, and not committed"
     rows += pen.hanging("  ", f"{asked.plan} {where}. A run accepts only this text.", commands=False)
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
-    return rows + pen.hanging("Next: ", f"`asbuilt run {slug_of(asked)}`")
+    # Elsewhere it is run by whoever works there.
+    return Told(rows, "" if site.lead else f"asbuilt run {slug_of(asked)}")
+
+
+def _drafts(site: Site, asked: Approval) -> Drafts:
+    with site.journal.store.read() as session:
+        return drafts_of(session, Address(LOCAL, site.repo, asked.plan))

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.cli.columns import pad, shorten
 from asbuilt.cli.screen import printable
-from asbuilt.cli.terms import caps_for, expected_cost, team_for, terms_of
+from asbuilt.cli.terms import caps_for, team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import AsbuiltError, NotFound
-from asbuilt.git.repository import current_branch
+from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.spending import proven_phases
+from asbuilt.lifecycle.money import forecast
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.reader import read
 
@@ -104,17 +106,18 @@ def change_rows(pen: Pen, found: Sequence[Change], *, most: int = _CHANGES) -> l
 def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -> list[str]:
     """Draw a draft on one screen: what it wants, in which steps, on which terms, and what has changed."""
     told = summary_of(draft.plan)
-    rows = [f"Approve {pen.bold(slug_of(asked))}?   {asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
+    lead = pen.bold(slug_of(asked))
+    lead = f"Approve {lead}?" if asked.answer is None else lead
+    rows = [f"{lead}   {site.lead}{asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
     rows += _prose(pen, "", told.title)
     rows += _prose(pen, "Goal   ", told.goal) + _prose(pen, "Not    ", told.excluded)
     rows += [_phase_row(pen, one) for one in told.phases[:_PHASES]]
     if len(told.phases) > _PHASES:
         rows.append(f"  {pen.symbols.ellipsis} and {len(told.phases) - _PHASES} more phases")
-    for lead, words in _terms(door, site, draft.plan):
+    for lead, words in _terms(door, site, draft):
         rows += _prose(pen, f"{lead:<9}", words)
     if draft.changes:
-        many = counted(len(draft.changes), "line differs", "lines differ")
-        rows += [f"{many} from {printable(draft.since)}:", *change_rows(pen, draft.changes)]
+        rows += [f"What differs from {printable(draft.since)}:", *change_rows(pen, draft.changes)]
     return rows
 
 
@@ -141,29 +144,30 @@ def _phase_row(pen: Pen, row: Row) -> str:
     return shorten(printable(f"{lead}{title}  {promises}{after}"), pen.width, pen.symbols).rstrip()
 
 
-def _terms(door: Door, site: Site, plan: Plan) -> list[tuple[str, str]]:
+def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
     """Say how it would be proven, what it touches, who would work, what it may cost and where it lands."""
-    settings = site.desk.settings
+    settings, plan = site.desk.settings, draft.plan
     terms = [("Tests", settings.text("checks.tests").strip() or "detected when the run begins")]
     scope = summary_of(plan).scope
     if scope:
         terms.append(("Touches", scope))
-    branch = (current_branch(site.repository) or "").removeprefix("refs/heads/")
+    with site.journal.store.read() as session:
+        run = runs.find(session, LOCAL, site.repo, draft.revision.run)
+        expected = forecast(proven_phases(session, LOCAL, site.repo), len(plan.phases))
+    branch = run.options.get("branch") if run else None
     options: dict[str, Any] = {
-        "branch": branch or "the branch that you work on",
+        "branch": branch or "the branch that is checked out",
         "landing": settings.text("landing.mode"),
         "hold": True,
         "caps": caps_for(settings),
     }
-    expected = expected_cost(door, len(plan.phases))
     try:
-        return terms + terms_of(
-            {**options, **team_for(settings, door.environ, agent=None, script="-")}, expected
-        )
+        team = team_for(settings, door.environ, agent=None, script="-")
     except AsbuiltError as error:
         # Whoever approves needs no agent on their own machine.
         _, *others = terms_of({**options, "agent": ""}, expected)
         return [*terms, ("Agents", error.what), *others]
+    return terms + terms_of({**options, **team}, expected)
 
 
 def as_json(door: Door, site: Site, draft: Draft) -> dict[str, Any]:
@@ -181,7 +185,7 @@ def as_json(door: Door, site: Site, draft: Draft) -> dict[str, Any]:
         "scope": told.scope,
         "phases": [one._asdict() for one in told.phases],
         "checks": told.checks,
-        "terms": {lead.lower(): words for lead, words in _terms(door, site, draft.plan)},
+        "terms": {lead.lower(): words for lead, words in _terms(door, site, draft)},
         "since": draft.since,
         "changes": [one._asdict() for one in draft.changes],
         "text": draft.plan.source.data.decode("utf-8", "replace"),

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from asbuilt.cli.options import Door
 
 
-def edit(door: Door, file: Path, *, name: str) -> bool:
-    """Open a file and wait until the editor is closed; False, and said so, when it ended with a failure."""
+def edit(door: Door, file: Path, *, name: str) -> str:
+    """Open a file and wait until the editor is closed; return how it failed, or nothing."""
     editor = _editor(door)
     program = Path(editor[0]).name
     try:
@@ -32,10 +32,8 @@ def edit(door: Door, file: Path, *, name: str) -> bool:
             why=f"{program} deleted or moved it; nothing else was touched.",
             next_step="`git status` shows what happened, if it was committed before.",
         )
-    if ended.returncode:
-        note = door.screen.err.symbols.note
-        door.screen.talk(f"{note} {printable(program)} ended with {ended.returncode}.")
-    return ended.returncode == 0
+    note = door.screen.err.symbols.note
+    return f"{note} {printable(program)} ended with {ended.returncode}." if ended.returncode else ""
 
 
 def _editor(door: Door) -> list[str]:

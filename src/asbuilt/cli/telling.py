@@ -154,7 +154,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
-    "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open", True),
+    "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open by {data['by']}", True),
     "draft.written": _draft,
     "plan.approved": lambda data: (
         "APPROVED",

@@ -143,7 +143,7 @@ def for_person(run: RunView, now: datetime) -> Waiting:
         f"{whom} ({asked.name}), {age}",
         f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
         " until someone answers; no agent runs.",
-        f"asbuilt approve yes {asked.name}",
+        f"asbuilt approve {'show' if asked.kind == 'plan' else 'yes'} {asked.name}",
         since=asked.asked_at,
     )
 

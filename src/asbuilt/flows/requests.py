@@ -219,9 +219,14 @@ def put_off(store: Store, org: str, repo: str, number: int, *, asker: Asker) -> 
     with store.write() as session:
         asked = _asked(session, org, repo, number)
         if asked.answer is None:
-            address, data = Address(org, repo, asked.plan), {"number": number, "run": asked.run}
-            key = f"{asked.key}/later/{asker.actor}"
-            append(session, address, key=key, kind="approval.put_off", actor=asker.actor, data=data)
+            append(
+                session,
+                Address(org, repo, asked.plan),
+                key=f"{asked.key}/later/{asker.actor}",
+                kind="approval.put_off",
+                actor=asker.actor,
+                data={"number": number, "run": asked.run, "by": asker.actor},
+            )
     return asked
 
 
@@ -246,5 +251,5 @@ def _may_approve(
         raise GateStopped(
             f"{asked.name} is not yours to answer: {', '.join(names)} may approve plans here",
             why="approvals.plan names them, and what lands carries the name of who said yes.",
-            next_step=f"One of them: asbuilt approve show {asked.name}",
+            next_step="Ask one of them; `asbuilt approve` lists what waits.",
         )

@@ -44,7 +44,6 @@ class Summary(NamedTuple):
     scope: str
     phases: tuple[Row, ...]
     checks: int
-    lines: int
     side_by_side: tuple[tuple[str, ...], ...]
     """Phases that may run beside each other."""
 
@@ -59,7 +58,6 @@ def summary_of(plan: Plan) -> Summary:
         scope=_section(plan, "Scope"),
         phases=tuple(_row(plan, phase) for phase in plan.phases),
         checks=len({check.command for phase in plan.phases for check in phase.checks}),
-        lines=len(plan.source.lines),
         side_by_side=tuple(waves),
     )
 

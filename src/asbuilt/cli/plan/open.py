@@ -40,10 +40,13 @@ def command(door: Door, plan: str) -> int:
         )
     desk = desk_for(door)
     before = desk.open(plan)
-    is_well = edit(door, before.at.file, name=before.at.shown)
+    failure = edit(door, before.at.file, name=before.at.shown)
     after = open_plan(desk.library, before.at, ui_patterns=desk.ui_patterns)
     _tell(door, desk, before, after)
-    return DONE if is_well else FAILED
+    if not failure:
+        return DONE
+    door.screen.talk(failure)
+    return FAILED
 
 
 def _tell(door: Door, desk: Desk, before: Opened, after: Opened) -> None:
