@@ -54,6 +54,7 @@ def test_at_a_terminal_questions_and_the_plan_are_answered_right_there(office: O
     assert "a  hello" in seen
     assert "plans/hey.md is written, not committed" in " ".join(seen.split())
     assert (office.shop / "plans" / "hey.md").read_text(encoding="utf-8").endswith(HEY)
+    assert "hey.1 has written a plan, and no run of it has begun" in office.asbuilt("report", "hey")
 
 
 def _answered(office: Office, typed: tuple[str, ...], answers: list[tuple[str, str]]) -> tuple[int, str]:

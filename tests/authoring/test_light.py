@@ -9,7 +9,7 @@ from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
 from tests.authoring.desk import BETTER, PLAN, say, turn
 from tests.authoring.outputs import PROMISE, QUESTIONS
-from tests.journeys.shop import one_store
+from tests.journeys.shop import REPO, one_store
 
 if TYPE_CHECKING:
     from tests.authoring.desk import Desk
@@ -31,6 +31,7 @@ def test_a_sentence_becomes_a_plan_that_is_filed_when_a_person_says_yes(desk: De
     assert not (desk.checkout / desk.plan).exists()
     desk.answers("yes", "well done")
     assert desk.over(run) == WRITTEN
+    assert not (desk.home / "workspaces" / REPO / run / "plan").exists()
     plan = read(desk.filed.encode())
     assert desk.filed.endswith(PLAN)
     assert plan.intent == draft["intent"]

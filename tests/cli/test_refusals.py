@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.phases import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait, next_move
+from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait
+from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.progress import progress, waits_for
 
 NOW = "2026-11-15T12:00:00.000Z"

@@ -188,14 +188,14 @@ def arguments(
 ) -> tuple[str, ...]:
     """Give its whole command line. Pure."""
     program = brief.program
-    judges = brief.role == "verify"
+    judges, works = brief.role == "verify", brief.role in ("implement", "fix")
     kind = KINDS["claude"]
     return (
         *(program.command or (kind.program,)),
         *kind.arguments,
         *("--permission-prompt-tool", "stdio", "--permission-mode", "default"),
         *("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
-        *("--tools", ",".join(GIVEN if brief.writable else GIVEN_TO_READ)),
+        *("--tools", ",".join(GIVEN if works else GIVEN_TO_READ)),
         *(("--restricted", "--json-schema", json.dumps(form(len(brief.items)))) if judges else ()),
         *("--resume" if goes_on else "--session-id", session),
         *("--append-system-prompt", system_for(brief)),

@@ -16,7 +16,7 @@ from asbuilt.cli.plan.new import plans_folder
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import open_site
-from asbuilt.cli.terms import team_for
+from asbuilt.cli.terms import caps_for, team_for
 from asbuilt.errors import GateStopped, UsageWrong
 from asbuilt.journal import plans
 from asbuilt.journal.home import machine
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.site import Site
     from asbuilt.lifecycle.flaws import Flaw
-    from asbuilt.lifecycle.modes import Mode, Profile
+    from asbuilt.lifecycle.modes import Mode
 
 _LONGER: Final = {"light": "--standard or --staged for the longer way", "standard": "--light is shorter"}
 
@@ -110,14 +110,19 @@ def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: A
     wish = Wish(**given)
     words = " ".join(prompt)
     site = open_site(door)
-    settings = site.desk.settings
-    profile: Profile = "protective" if settings.text("author.profile") == "protective" else "expedient"
-    mode = _mode(words, wish, mode_for(words, profile))
+    mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
     session = _session(words, mode, wish)
     _need_room(site)
     path, slug = _named(site, words, wish.name)
-    is_several = mode.name == "standard"
-    options = {
+    options = _options(door, site, slug, wish) | {"authoring": _authoring(mode, session, wish)}
+    _announce(door, mode, options)
+    return ask_for(door, site, Address(LOCAL, site.repo, path), slug, options, is_here=foreground)
+
+
+def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
+    """Freeze what an authoring is, as far as it is like every run."""
+    settings = site.desk.settings
+    return {
         "kind": "author",
         "mode": "author",
         "checkout": str(site.repository.root),
@@ -131,20 +136,14 @@ def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: A
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
         "approvers": list(settings.globs("approvals.plan")),
-        "caps": {
-            "usd": settings.dollars("limits.usd") or None,
-            "tokens": settings.number("limits.tokens") or None,
-            "hours": settings.number("limits.hours") or None,
-        },
-        "authoring": plain_authoring(
-            mode,
-            session,
-            explorers=wish.explorers if is_several else 1,
-            planners=wish.planners if is_several else 1,
-        ),
+        "caps": caps_for(settings),
     }
-    _announce(door, mode, options)
-    return ask_for(door, site, Address(LOCAL, site.repo, path), slug, options, is_here=foreground)
+
+
+def _authoring(mode: Mode, session: Session, wish: Wish) -> dict[str, Any]:
+    """Freeze how it is authored; only the standard way has several agents side by side."""
+    explorers, planners = (wish.explorers, wish.planners) if mode.name == "standard" else (1, 1)
+    return plain_authoring(mode, session, explorers=explorers, planners=planners)
 
 
 def _mode(prompt: str, wish: Wish, fitting: Mode) -> Mode:

@@ -6,11 +6,12 @@ The one rule: each move looks first whether it is done. What an agent handed in 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GateStopped
+from asbuilt.errors import GateStopped, GitFailed, LandingRefused
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.briefing import overall_s, program_of, within
 from asbuilt.flows.environment import kept
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.home import Home
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.plan.model import Plan
-    from asbuilt.ports import Processes, Role
+    from asbuilt.ports import Processes, Role, Workspace
     from asbuilt.proof.trying import Tried
 
 _LANE: Final = "plan"
@@ -86,7 +87,7 @@ class Authoring:
                 staging = self._staging(record, repository, facts)
                 staging.write(lambda plan: self._tried(record, repository, facts, plan))
             case moves.File():
-                self._file(record, facts)
+                self._file(record, repository, facts)
             case _:
                 raise ValueError(move)
 
@@ -135,22 +136,29 @@ class Authoring:
         trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
         return trying.tried(plan, setup=run.options.get("setup"))
 
-    def _file(self, record: Record, facts: RunFacts) -> None:
+    def _file(self, record: Record, repository: Repository, facts: RunFacts) -> None:
         step = next_step(facts.draft.texts)
         if not isinstance(step, approving.File):
             raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
+        record.hold()
+        # Nobody reads there any more; where something is in its way, `clean` says so later.
+        with suppress(LandingRefused, GitFailed):
+            workspaces.remove(repository, self._workspace(record, repository, facts))
         file_approved(record, step.approved)
 
     def _staging(self, record: Record, repository: Repository, facts: RunFacts) -> Staging:
         listed = entries(repository.git, facts.base or "")
         return Staging(record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
 
+    def _workspace(self, record: Record, repository: Repository, facts: RunFacts) -> Workspace:
+        run = record.run
+        root = self._home.workspaces / run.repo
+        return workspaces.make(repository, root, run.run, _LANE, facts.base or "")
+
     def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: moves.Attempt) -> None:
         """Let an agent do the stage that is due, or several at once where that was chosen."""
         staging = self._staging(record, repository, facts)
-        workspace = workspaces.make(
-            repository, self._home.workspaces / record.run.repo, record.run.run, _LANE, facts.base or ""
-        )
+        workspace = self._workspace(record, repository, facts)
         ask, told = self._told(record, staging)
         leans = staging.leans(_FIELDS, _BENTS)
         role: Role = "critique" if move.role == "critique" else "plan"

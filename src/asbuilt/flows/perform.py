@@ -31,7 +31,7 @@ from asbuilt.git import snapshots, workspaces
 from asbuilt.git.changes import base_of
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
-from asbuilt.lifecycle import phases
+from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.pages.telling import Page
 from asbuilt.plan.edit import the_phase
@@ -134,9 +134,7 @@ class Performer:
                 outcomes.mark(facts)
             case phases.Tidy():
                 tidy(record, repository, facts, self._home.workspaces / run.repo)
-            case (
-                phases.Judge() | phases.Draft() | phases.File() | phases.Ask() | phases.Wait() | phases.End()
-            ):
+            case moves.Judge() | moves.Draft() | moves.File() | phases.Ask() | phases.Wait() | phases.End():
                 raise ValueError(move)
             case _:
                 assert_never(move)

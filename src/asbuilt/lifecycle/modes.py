@@ -6,7 +6,7 @@ The one rule: small work gets the short way. A long one that nobody needs is pai
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.sessions import state_of
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.sessions import Session
 
 Name = Literal["light", "standard", "staged", "interview"]
-Profile = Literal["expedient", "protective"]
-PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
 MOST_AGENTS: Final = 4
 _FILE: Final = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)
@@ -68,7 +66,7 @@ class Size(NamedTuple):
     """Files that it names, or points of a list; whichever are more."""
 
 
-_SMALL: Final[dict[Profile, Size]] = {"expedient": Size(80, 2), "protective": Size(25, 1)}
+_SMALL: Final = {"expedient": Size(80, 2), "protective": Size(25, 1)}
 """Up to this size the short way is taken; protective goes the longer one where it is unsure."""
 
 
@@ -88,7 +86,7 @@ def size_of(prompt: str) -> Size:
     return Size(len(prompt.split()), max(len(set(_FILE.findall(prompt))), len(_ITEM.findall(prompt))))
 
 
-def mode_for(prompt: str, profile: Profile) -> Mode:
+def mode_for(prompt: str, profile: str) -> Mode:
     """Choose the way for a request where nobody has named one."""
     asked, small = size_of(prompt), _SMALL[profile]
     is_small = asked.words <= small.words and asked.parts <= small.parts

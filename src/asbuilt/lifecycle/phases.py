@@ -15,10 +15,7 @@ from asbuilt.lifecycle.moves import (
     Check,
     Commit,
     Compare,
-    Draft,
     End,
-    File,
-    Judge,
     Keep,
     Land,
     MakeWorkspace,
@@ -43,10 +40,9 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
 
 __all__ = [
-    "LANDING", "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "Draft", "End", "File",
-    "Judge", "Keep", "Land", "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report",
-    "ResolveTests", "SetUp", "Start", "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept",
-    "next_move",
+    "LANDING", "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
+    "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
+    "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "next_move",
 ]  # fmt: skip
 TROUBLE: Final = "trouble"
 FIX_LIMIT: Final = 2

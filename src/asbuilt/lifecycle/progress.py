@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
-from asbuilt.lifecycle import phases
+from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.stoppages import USAGE_LIMIT
@@ -168,7 +168,7 @@ def _state(move: Move) -> State:
     match move:
         case phases.Attempt(role=role):
             return _WORKING[role]
-        case phases.Keep() | phases.Judge() | phases.Check() | phases.Commit():
+        case phases.Keep() | moves.Judge() | phases.Check() | phases.Commit():
             return "checking"
         case phases.Verify():
             return "verifying"
@@ -182,7 +182,7 @@ def _state(move: Move) -> State:
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
             | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether()
             | phases.VerifyTogether() | phases.Report() | phases.Land() | phases.Mark() | phases.Tidy()
-            | phases.Recheck() | phases.Draft() | phases.File()
+            | phases.Recheck() | moves.Draft() | moves.File()
         ):  # fmt: skip
             return "ready"
         case _:

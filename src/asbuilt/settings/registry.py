@@ -210,7 +210,6 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="how soon a plan takes the longer way: protective where it is unsure, expedient where"
                 " it has to",
                 stakes="A plan could be longer than its work, or too short for it.",
-                repository_may_set=True,
                 read_by="author",
             ),
             Setting(
