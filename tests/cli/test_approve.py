@@ -42,7 +42,7 @@ class Inbox(Night):
 
     def __init__(self, folder: Path, shop: Path) -> None:
         super().__init__(folder, shop)
-        self.story = self.plan("rate-limit", "21:20:00", kind="author")
+        self.story = self.plan("rate-limit", "21:20:00")
         self.address = Address(LOCAL, REPO, "plans/rate-limit.md")
 
     def draft(self, text: str, by: str = AGENT, *, asks: bool = True) -> str:
