@@ -16,7 +16,7 @@ from asbuilt.flows.approving import file_approved
 from asbuilt.flows.briefing import overall_s, program_of, within
 from asbuilt.flows.proving import tree_of
 from asbuilt.flows.staging import Staging
-from asbuilt.flows.starting import claim
+from asbuilt.flows.starting import claim, is_agreed
 from asbuilt.git import workspaces
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
@@ -96,9 +96,8 @@ class Authoring:
             )
         claim(record)
         session = Staging.begun(record)
-        names = []
-        for at, stage in enumerate(session.options.stages):
-            names.append(name_of(stage, 1 + session.options.stages[:at].count(stage)))
+        chosen = session.options.stages
+        names = [name_of(stage, 1 + chosen[:at].count(stage)) for at, stage in enumerate(chosen)]
         outline = {
             "phases": dict.fromkeys(names, ()),
             "titles": {name: title_of(name) for name in names},
@@ -108,6 +107,7 @@ class Authoring:
             "started",
             base=base,
             ring=ring,
+            ring_agreed=is_agreed(record, "ring/none/"),
             due=names[0],
             outline=record.blobs.put(json.dumps(outline).encode()),
         )
