@@ -9,7 +9,7 @@ from asbuilt.flows.record import Record
 from asbuilt.flows.tidings import Tidings
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.lifecycle import phases
+from asbuilt.lifecycle import moves, phases
 from asbuilt.proof.resolving import NoTests, written
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class Noop:
             case phases.Tidy():
                 record.say("landing.tidied", "tidied")
             case phases.Ask() | phases.Wait() | phases.End() | phases.Recheck():
+                raise ValueError(move)
+            case moves.Judge() | moves.Draft() | moves.File():
                 raise ValueError(move)
             case _:
                 self.work(record, facts, move)

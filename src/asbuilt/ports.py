@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.ring import Level
     from asbuilt.proof.opinion import Opinion
 
-Role = Literal["implement", "fix", "verify"]
+Role = Literal["implement", "fix", "verify", "plan", "critique"]
 Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
 
 
@@ -55,12 +55,16 @@ class Brief:
     """False: the workspace is mounted read-only, as for a verifier."""
     phase: str
     title: str
-    text: str
+    text: str = ""
     """The phase's section, byte for byte (decoded so that any byte survives)."""
-    intent: str
-    items: tuple[str, ...]
+    intent: str = ""
+    items: tuple[str, ...] = ()
     """Work items and criteria, in order; a verdict names each by its place, from 1."""
-    tests: str | None
+    ask: str = ""
+    """For a stage of authoring: what it has to bring, in our words."""
+    told: tuple[tuple[str, str], ...] = ()
+    """For a stage of authoring: what others wrote, each text by its name."""
+    tests: str | None = None
     """The test command as a literal, or None when the project has no tests."""
     failures: tuple[str, ...] = ()
     """What a fix has to mend, in the words of whoever found it."""
@@ -217,3 +221,14 @@ class Processes(Protocol):
     @property
     def level(self) -> Level:
         """The ring that holds it, as probed by running."""
+
+
+class Redrafting(Protocol):
+    """Somebody who writes a plan anew: an agent, or a person with an editor or a file."""
+
+    @property
+    def by(self) -> str:
+        """Who that is, as drafts name them."""
+
+    def redraft(self, text: bytes, change: str) -> bytes:
+        """Give the whole plan as it is to be; what is done may be left out, and is kept in any case."""

@@ -58,7 +58,8 @@ class Machine:
         return assigned(roster(settings, self.environ, KINDS), settings, wanted)
 
     def names(self, wanted: str | None = None) -> tuple[str, ...]:
-        return tuple(one.name for one in self.team(wanted).values())
+        team = self.team(wanted)
+        return tuple(team[role].name for role in ("implement", "fix", "verify"))
 
     def refused(self, wanted: str | None = None) -> tuple[type[AsbuiltError], str, str]:
         with pytest.raises(AsbuiltError) as caught:
@@ -74,6 +75,20 @@ def test_with_nothing_chosen_an_installed_agent_works_and_another_one_verifies(m
     machine.install("codex-acp")
     assert machine.names() == ("claude", "claude", "codex")
     assert machine.names("gemini") == ("gemini", "gemini", "claude")
+
+
+def test_who_works_plans_and_another_one_criticises_unless_somebody_else_is_chosen(machine: Machine) -> None:
+    def planning(wanted: str | None = None) -> tuple[str, str]:
+        team = machine.team(wanted)
+        return team["plan"].name, team["critique"].name
+
+    machine.install("gemini")
+    assert planning() == ("gemini", "gemini")
+    machine.install("claude")
+    assert planning() == ("claude", "gemini")
+    machine.file.write_text('[roles]\nplan = "gemini"\ncritique = "claude"\n')
+    assert planning() == ("gemini", "claude")
+    assert planning("claude") == ("claude", "claude")
 
 
 def test_the_same_agent_by_another_protocol_is_no_second_opinion(machine: Machine) -> None:

@@ -87,12 +87,15 @@ def terminal(columns: int) -> Iterator[int]:
         os.close(theirs)
 
 
-def shown(night: Night, arguments: Sequence[str], kind: str, columns: int) -> str:
-    """Run a command in this process, and give exit code, stdout and stderr as one text."""
+def shown(night: Night, arguments: Sequence[str], kind: str, columns: int, **more: str) -> str:
+    """Run a command in this process, and give exit code, stdout and stderr as one text.
+
+    `more` is what its environment has beside the usual.
+    """
     environ = {
         "HOME": str(night.home.path.parent), "PATH": os.environ["PATH"], "ASBUILT_HOME": str(night.home.path),
         "ASBUILT_ORGANISATION_FILE": "/nowhere", "TZ": "CET-1",
-        **({"NO_COLOR": "1"} if kind == "plain" else {}),
+        **({"NO_COLOR": "1"} if kind == "plain" else {}), **more,
     }  # fmt: skip
     argv = [*(["--plain"] if kind == "ascii" else []), *arguments, "--repo", str(night.shop)]
     argv = [*argv[-2:], *argv[:-2]]

@@ -23,6 +23,7 @@ exit 0
 --- stdout
 KEY                VALUE
 plans.folder       plans
+plan.length        control
 ui.patterns        []
 ui.pictures        ""
 checks.tests       ""
@@ -40,6 +41,8 @@ landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
 planning.tools     []
+author.profile     expedient
+approvals.plan     []
 store.url          ""
 store.blobs        ""
 agents.slots       2
@@ -48,6 +51,8 @@ agents.min_model   ""
 roles.implement    ""
 roles.fix          ""
 roles.verify       ""
+roles.plan         ""
+roles.critique     ""
 limits.usd         15
 limits.tokens      0
 limits.hours       0
@@ -68,6 +73,7 @@ exit 0
 --- stdout
 KEY                VALUE          SET BY
 plans.folder       docs/plans     pyproject.toml:2
+plan.length        control        default
 ui.patterns        []             default
 ui.pictures        ""             default
 checks.tests       ""             default
@@ -85,6 +91,8 @@ landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 planning.tools     []             default
+author.profile     expedient      default
+approvals.plan     []             default
 store.url          ""             default
 store.blobs        ""             default
 agents.slots       2              default
@@ -93,6 +101,8 @@ agents.min_model   ""             default
 roles.implement    ""             default
 roles.fix          ""             default
 roles.verify       ""             default
+roles.plan         ""             default
+roles.critique     ""             default
 limits.usd         15             default
 limits.tokens      0              default
 limits.hours       0              default
@@ -162,6 +172,7 @@ exit 2
 --- stdout
 KEY                VALUE        SET BY
 plans.folder       plans        default
+plan.length        control      default
 ui.patterns        []           default
 ui.pictures        ""           default
 checks.tests       ""           default
@@ -179,6 +190,8 @@ landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default
 planning.tools     []           default
+author.profile     expedient    default
+approvals.plan     []           default
 store.url          ""           default
 store.blobs        ""           default
 agents.slots       2            default
@@ -187,6 +200,8 @@ agents.min_model   ""           default
 roles.implement    ""           default
 roles.fix          ""           default
 roles.verify       ""           default
+roles.plan         ""           default
+roles.critique     ""           default
 limits.usd         15           default
 limits.tokens      0            default
 limits.hours       0            default

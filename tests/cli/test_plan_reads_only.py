@@ -69,6 +69,7 @@ plain,check
 plain,new
 plain,mark
 plain,open
+plain,refine
 plain,import
 plain,export
 """),

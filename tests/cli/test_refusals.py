@@ -24,7 +24,16 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
+    "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
+    "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
+    "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
+    "cli/inbox.py the journal knows no repository {}": "cli/test_approve.py",
+    "cli/inbox.py there is no question {}a{} here": "cli/test_approve.py",
+    "cli/deciding.py your text has {}: line {}: {}": "cli/test_approve.py",
+    "cli/deciding.py {} was answered while you edited: {}, by {}": "cli/test_approve.py",
+    "cli/drafts.py the draft of {} is not in the journal": "cli/test_approve.py",
     "cli/approve.py {} asks for a waiver, and a waiver has a reason": "cli/test_waivers.py",
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
@@ -38,6 +47,14 @@ ELSEWHERE = {
     "cli/plan/bring.py {} is there already, with another text": "cli/test_plan_carry.py",
     "cli/plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
     "cli/plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
+    "cli/plan/refine.py no refinement of {} waits": "cli/test_plan_refine.py",
+    "cli/plan/refine.py nobody is here to write the new text": "cli/test_plan_refine.py",
+    "cli/plan/refine.py say in a few words what changes": "cli/test_plan_refine.py",
+    "cli/plan/refine.py the new text has {}: line {}: {}": "cli/test_plan_refine.py",
+    "cli/plan/trial.py checks are tried on what is committed, and there is no repository here": (
+        "cli/test_plan_try.py"
+    ),
+    "cli/plan/trial.py nothing is committed here yet": "cli/test_plan_try.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
@@ -117,6 +134,10 @@ def _chosen(text: str) -> Callable[[Path], object]:
 
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
+    Case("cli/author.py nothing can be authored so: {}", "author"),
+    Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
+    Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
+    Case("cli/author.py {} is taken", "author x --name rate-limit"),
     Case(
         "cli/session/loop.py a loop is begun with a prompt, or ended, inside a conversation", "session loop x"
     ),
@@ -162,9 +183,9 @@ CASES = [
         _at_home(".config/opencode/commands/asbuilt-run.md", "somebody's own"),
     ),
     Case('cli/selftest/lies.py no case has "{}" in its name', "selftest lies --only truth"),
-    Case("cli/approve.py there is no question {} here", "approve yes 7"),
-    Case("cli/approve.py there is no question {} here", "approve show a7"),
-    Case("cli/approve.py there is no question {} here", "approve yes a7"),
+    Case("cli/inbox.py there is no question {} here", "approve yes 7"),
+    Case("cli/inbox.py there is no question {} here", "approve show a7"),
+    Case("cli/inbox.py there is no question {} here", "approve yes a7"),
     Case("settings/values.py {}{} {} is not {}", "config set landing.mode merge"),
     Case('settings/values.py no setting "{}"{}', "config set no.thing x"),
     Case("cli/config/set.py a repository may not set {}", "config set ring.required false --in repository"),
@@ -218,11 +239,11 @@ CASES = [
     Case('cli/plan/new.py the title "{}" holds a character that nobody sees', "plan new 'a\u202eb'"),
     Case("cli/plan/new.py no repository here", "plan new words", at=".."),
     Case(
-        "cli/plan/open.py the editor {} cannot be started: {}",
+        "cli/editor.py the editor {} cannot be started: {}",
         "plan open rate-limit",
         environ={"EDITOR": "no-such-editor"},
     ),
-    Case("cli/plan/open.py EDITOR {} is no command", "plan open rate-limit", environ={"EDITOR": "'"}),
+    Case("cli/editor.py EDITOR {} is no command", "plan open rate-limit", environ={"EDITOR": "'"}),
     Case("cli/plan/show.py --verbatim needs --phase", "plan show rate-limit --verbatim"),
     Case('library/finding.py no plan "{}". Did you mean {}?', "plan show rate-limt"),
     Case('library/finding.py no plan "{}"', "plan show zzz"),
@@ -240,8 +261,8 @@ CASES = [
         _write("plans/rate-limit.md", RATE_LIMIT.replace("None.", "Phase 9.")),
         SCRIPTED,
     ),
-    Case("cli/approve.py {} is not the name of a question", "approve yes x"),
-    Case("cli/plan/open.py {} is gone", "plan open rate-limit", environ={"EDITOR": "rm"}),
+    Case("cli/inbox.py {} is not the name of a question", "approve yes x"),
+    Case("cli/editor.py {} is gone", "plan open rate-limit", environ={"EDITOR": "rm"}),
     Case(
         "cli/worker/install.py {} is there, and asbuilt did not write it",
         "worker install",

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from asbuilt.plan.lengths import Length
+
 FOLDER: Final = Path(__file__).parent / "cases"
 _FENCE: Final = re.compile(r"^(`{3,})(\S*)[ ]?([^\n]*)\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
 
@@ -18,6 +20,8 @@ class Case(NamedTuple):
     path: str
     data: bytes
     companion: bytes | None
+    length: Length
+    """Where its words say `cap`, the plan is read under that policy."""
     expected: dict[str, Any]
 
 
@@ -30,6 +34,7 @@ def _load(file: Path) -> list[Case]:
     cases: list[Case] = []
     plan: tuple[str, bytes] | None = None
     companion: bytes | None = None
+    length = Length.CONTROL
     for fence in _FENCE.finditer(file.read_text(encoding="utf-8")):
         ticks, language, info, body = fence.groups()
         if language == "markdown" and len(ticks) >= 5:
@@ -39,10 +44,11 @@ def _load(file: Path) -> list[Case]:
                 companion = data
             else:
                 plan = (path, data)
+                length = next((one for one in Length if one in words), Length.CONTROL)
         elif language == "json":
             assert plan is not None, f"{file.name}: an expected reading before its plan"
             name = file.stem if not cases else f"{file.stem}-{len(cases) + 1}"
-            cases.append(Case(name, plan[0], plan[1], companion, json.loads(body)))
+            cases.append(Case(name, plan[0], plan[1], companion, length, json.loads(body)))
             plan = companion = None
     assert cases, f"{file.name}: no case in it"
     assert plan is None, f"{file.name}: a plan without an expected reading"

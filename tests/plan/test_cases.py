@@ -15,7 +15,7 @@ CASES = load_all()
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_plan_reads_as_its_case_file_says(case: Case) -> None:
     companion = None if case.companion is None else read(case.companion)
-    plan = read(case.data, companion=companion)
+    plan = read(case.data, companion=companion, length=case.length)
     reading = as_contract(plan, path=case.path, slug=slug_of_file(Path(case.path).name))
     assert differences(case.expected, reading) == []
 

@@ -14,12 +14,13 @@ from asbuilt.flows.requests import Asker, Declined
 from asbuilt.flows.run import end
 from asbuilt.git import candidates
 from asbuilt.git.repository import open_repository
-from asbuilt.journal import approvals, runs
+from asbuilt.journal import approvals, drafts, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history, open_plan
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schema import STEPS
 from asbuilt.library.writing import replace
+from asbuilt.plan.reader import read
 from asbuilt.plan.source import digest
 from tests.journal.conftest import open_store
 from tests.races.arena import play
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.moving import Refusal
     from asbuilt.git.repository import Repository
+    from asbuilt.journal.store import Store
     from tests.races.arena import Rival, Said
 
 REPO: Final = "6f9c"
@@ -39,6 +41,20 @@ QUESTION: Final = approvals.Wish(run="r", kind="continue", question="go on?")
 def plan_of(number: int, who: int = 0) -> Address:
     """Name the plan of a round; each has its own."""
     return Address(LOCAL, REPO, f"plans/{number}{'ab'[who]}.md")
+
+
+def text_of(number: int, revision: int) -> bytes:
+    """Write the plan of a round, each revision with another want."""
+    return f"# Plan {number}\n\n## Phase 1 — Do\n\n- [ ] want {revision}\n".encode()
+
+
+def propose(store: Store, number: int) -> None:
+    """Put the first draft of a round's plan into the inbox."""
+    plan, address = read(text_of(number, 1)), plan_of(number)
+    with store.write() as session:
+        open_plan(session, address, "plan")
+        written = drafts.write(session, address, plan, run=f"r{number}", by="agent", text=plan.digest)
+        drafts.ask(session, address, written, title=plan.title, actor="asbuilt")
 
 
 class _Journal:
@@ -81,6 +97,52 @@ class Answer(_Journal):
             self.store, LOCAL, REPO, number + 1, said=("yes", "no")[self.who], note=None, asker=self.asker
         )
         return {"won": counts, "answer": asked.answer, "by": asked.answered_by}
+
+
+class Approve(_Journal):
+    """Both answer one plan's draft: one with yes, the other with no."""
+
+    def prepare(self, number: int) -> None:
+        if self.who == 0:
+            propose(self.store, number)
+
+    def act(self, number: int) -> Said:
+        counts, asked = requests.answer(
+            self.store, LOCAL, REPO, number + 1, said=("yes", "no")[self.who], note=None, asker=self.asker
+        )
+        return {"won": counts, "answer": asked.answer, "by": asked.answered_by}
+
+
+class Revise(_Journal):
+    """One says yes to a draft while the other edits it."""
+
+    def __init__(self, who: int, places: list[str]) -> None:
+        super().__init__(who, places)
+        self.blobs = Blobs(Path(places[0]) / "blobs")
+        self.first = 1
+
+    def prepare(self, number: int) -> None:
+        if self.who == 0:
+            propose(self.store, number)
+        with self.store.read() as session:
+            asked = drafts.drafts_of(session, plan_of(number)).asked
+        self.first = int(asked.name[1:]) if asked else 0
+
+    def act(self, number: int) -> Said:
+        if self.who == 0:
+            counts, asked = requests.answer(
+                self.store, LOCAL, REPO, self.first, said="yes", note=None, asker=self.asker
+            )
+        else:
+            counts, asked = requests.revise(
+                self.store, self.blobs, LOCAL, REPO, self.first, data=text_of(number, 2), asker=self.asker
+            )
+        return {
+            "won": counts,
+            "answer": asked.answer,
+            "by": asked.answered_by,
+            "first": asked.number == self.first,
+        }
 
 
 class Ask(_Journal):
@@ -231,8 +293,8 @@ class Editor(_File):
 
 
 GAMES: Final[dict[str, Callable[[int, list[str]], Rival]]] = {
-    "claim": Claim, "answer": Answer, "ask": Ask, "stop": Stop, "landing": Landing,
-    "same-landing": SameLanding, "file": File, "editor": Editor,
+    "claim": Claim, "answer": Answer, "approve": Approve, "revise": Revise, "ask": Ask, "stop": Stop,
+    "landing": Landing, "same-landing": SameLanding, "file": File, "editor": Editor,
 }  # fmt: skip
 
 

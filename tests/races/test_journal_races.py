@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.schema import STEPS
@@ -60,6 +61,39 @@ def test_of_two_answers_one_counts_and_the_other_is_told_it(store: Store, where:
             told = [event.data["answer"] for event in history(session, plan_of(one.number))[1:]]
         assert told == [stands["answer"]], again()
     held("one answer", _store(where), ROUNDS)
+
+
+def test_of_two_answers_to_one_draft_one_counts_and_only_a_yes_that_counts_approves(
+    store: Store, where: str, tmp_path: Path
+) -> None:
+    for one in race("approve", str(tmp_path), where):
+        (won,) = [who for who in (0, 1) if one.said[who]["won"]]
+        stands = {"answer": ("yes", "no")[won], "by": NAMES[won]}
+        assert one.said[1 - won] == {"won": False, **stands}, again()
+        with store.read() as session:
+            known = drafts_of(session, plan_of(one.number))
+        assert [said.answer for said in known.questions] == [stands["answer"]], again()
+        assert [yes.by for yes in known.approved] == [NAMES[0]][won:], again()
+    held("one answer to a draft", _store(where), ROUNDS)
+
+
+def test_of_a_yes_and_an_edit_at_one_instant_one_counts_and_no_yes_covers_what_nobody_saw(
+    store: Store, where: str, tmp_path: Path
+) -> None:
+    for one in race("revise", str(tmp_path), where):
+        yes, edit = one.said
+        with store.read() as session:
+            known = drafts_of(session, plan_of(one.number))
+        intents = [revision.intent for revision in known.revisions]
+        told = ([said.answer for said in known.questions], [said.intent for said in known.approved])
+        if yes["won"]:
+            assert edit == {"won": False, "answer": "yes", "by": NAMES[0], "first": True}, again()
+            assert (len(intents), told) == (1, (["yes"], intents)), again()
+        else:
+            assert yes == {"won": False, "answer": "revised", "by": NAMES[1], "first": True}, again()
+            assert edit == {"won": True, "answer": None, "by": None, "first": False}, again()
+            assert (len(intents), told) == (2, (["revised", None], [])), again()
+    held("a yes and an edit", _store(where), ROUNDS)
 
 
 def test_questions_of_two_plans_at_one_instant_have_a_number_each(

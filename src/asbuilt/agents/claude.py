@@ -188,15 +188,15 @@ def arguments(
 ) -> tuple[str, ...]:
     """Give its whole command line. Pure."""
     program = brief.program
-    reads = brief.role == "verify"
+    judges, works = brief.role == "verify", brief.role in ("implement", "fix")
     kind = KINDS["claude"]
     return (
         *(program.command or (kind.program,)),
         *kind.arguments,
         *("--permission-prompt-tool", "stdio", "--permission-mode", "default"),
         *("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
-        *("--tools", ",".join(GIVEN_TO_READ if reads else GIVEN)),
-        *(("--restricted", "--json-schema", json.dumps(form(len(brief.items)))) if reads else ()),
+        *("--tools", ",".join(GIVEN if works else GIVEN_TO_READ)),
+        *(("--restricted", "--json-schema", json.dumps(form(len(brief.items)))) if judges else ()),
         *("--resume" if goes_on else "--session-id", session),
         *("--append-system-prompt", system_for(brief)),
         *(("--model", program.model) if program.model else ()),

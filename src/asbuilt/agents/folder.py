@@ -75,6 +75,7 @@ class Folder:
             told = _known(Brief, data["brief"])
             for name in ("items", "failures", "notes", "changed", "removed", "shown"):
                 told[name] = tuple(told.get(name, ()))
+            told["told"] = tuple((str(name), str(text)) for name, text in told.get("told", ()))
             told["protected"] = tuple(map(Path, told.get("protected", ())))
             told["workspace"] = Path(told["workspace"])
             told["program"] = _program(told.get("program", {}))

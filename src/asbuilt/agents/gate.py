@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from asbuilt.policy.roles import Snapshot
     from asbuilt.ports import Brief, Role
 
-_ROLES: Final[dict[Role, roles.Role]] = {"implement": "implementer", "fix": "fixer", "verify": "verifier"}
+_ROLES: Final[dict[Role, roles.Role]] = {
+    "implement": "implementer",
+    "fix": "fixer",
+    "verify": "verifier",
+    "plan": "planner",
+    "critique": "critic",
+}
 
 
 def snapshot_of(brief: Brief, terms: Terms, folder: Path) -> Snapshot:

@@ -19,12 +19,16 @@ _PARTS: Final[dict[Role, tuple[str, ...]]] = {
     "implement": ("implement", "work"),
     "fix": ("fix", "work"),
     "verify": ("verify",),
+    "plan": ("plan",),
+    "critique": ("critique",),
 }
+_PLANS: Final[tuple[Role, ...]] = ("plan", "critique")
 
 
 def system_for(brief: Brief) -> str:
     """Give the rules that hold for every role; whoever has no place for them puts them before the prompt."""
-    return _fixed("rules").replace("{mark}", _mark(_blocks(brief)))
+    rules = "planning" if brief.role in _PLANS else "rules"
+    return _fixed(rules).replace("{mark}", _mark(_blocks(brief)))
 
 
 def prompt_for(brief: Brief) -> str:
@@ -32,7 +36,8 @@ def prompt_for(brief: Brief) -> str:
     blocks = _blocks(brief)
     mark = _mark(blocks)
     marked = [f"<<< {mark} {name}\n{text}\n>>> {mark}" for name, text in blocks]
-    return "\n\n".join([*map(_fixed, _PARTS[brief.role]), *marked])
+    ours = [*map(_fixed, _PARTS[brief.role]), *filter(None, [brief.ask])]
+    return "\n\n".join([*ours, *marked])
 
 
 def go_on() -> str:
@@ -54,6 +59,7 @@ def _blocks(brief: Brief) -> list[tuple[str, str]]:
         ("removed", "\n".join(brief.removed)),
         ("shown", "\n".join(brief.shown)),
         ("intent", brief.intent if brief.role == "verify" else ""),
+        *brief.told,
         *(("note", note) for note in brief.notes),
     ]
     return [(name, _readable(text)) for name, text in told if text]

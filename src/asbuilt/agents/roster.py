@@ -126,7 +126,9 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
     if implement.program.kind == SCRIPTED:
         # A script plays every role; a model that judges it would cost money for a play.
         return dict.fromkeys(get_args(Role), implement)
-    fix, verify = settings.text("roles.fix"), settings.text("roles.verify")
+    fix, verify, plan, critique = (
+        settings.text(f"roles.{role}") for role in ("fix", "verify", "plan", "critique")
+    )
     others = [
         kind for kind in there.found if kind.partition("-")[0] != implement.program.kind.partition("-")[0]
     ]
@@ -134,6 +136,8 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
         "implement": implement,
         "fix": there.agent(fix) if fix else implement,
         "verify": there.agent(verify or others[0]) if verify or others else implement,
+        "plan": there.agent(plan) if plan and not wanted else implement,
+        "critique": there.agent(critique or others[0]) if critique or others else implement,
     }
     _check_floor(team, settings.text("agents.min_model"))
     return team

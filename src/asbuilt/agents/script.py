@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import ScriptInvalid
 from asbuilt.lifecycle.causes import Cause
+from asbuilt.ports import Role
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +58,7 @@ ACTS: Final[dict[str, tuple[tuple[type, ...], dict[str, tuple[type, ...]]]]] = {
     "drift": (_TEXT, {"*bullet": _WHOLE, "*plan": _TEXT, "*actual": _TEXT}),
 }
 _WORDS: Final = {
-    "role": ("implement", "fix", "verify"),
+    "role": get_args(Role),
     "when": ("allowed", "denied"),
     "ask": ("read", "edit", "run", "fetch", "other"),
     "verdict": ("pass", "fail", "each"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 COMMANDS: Final = {
+    "author": Lazy("asbuilt.cli.author:command", "a sentence becomes a plan that you approve"),
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
     "session": Lazy("asbuilt.cli.session:group", "your own agent; --plan: held by the kernel while it plans"),

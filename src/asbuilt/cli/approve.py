@@ -3,71 +3,74 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from asbuilt import wiring
+from asbuilt.cli.asking import agreed
 from asbuilt.cli.clock import ago, stamp
+from asbuilt.cli.columns import pad, shorten, width
 from asbuilt.cli.commands import Command, Lazy, LazyGroup
+from asbuilt.cli.deciding import edited, give, told_of
+from asbuilt.cli.drafts import as_json, draft_of, screen_of
+from asbuilt.cli.inbox import question_at, question_in, waiting_everywhere, waiting_here
 from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
-from asbuilt.cli.site import Site, asker, look_at
-from asbuilt.errors import DONE, GATE_STOPPED, NotFound, UsageWrong
-from asbuilt.flows.requests import answer
-from asbuilt.journal import approvals, runs
+from asbuilt.cli.site import asker
+from asbuilt.errors import DONE, UsageWrong
+from asbuilt.flows.requests import put_off
+from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
 
 if TYPE_CHECKING:
+    from asbuilt.cli.deciding import Said
+    from asbuilt.cli.site import Site
     from asbuilt.journal.approvals import Approval
 
 
-def _list(door: Door) -> int:
-    _, site = look_at(door)
-    asked: list[Approval] = []
-    names: dict[str, str] = {}
-    if site is not None:
-        with site.journal.store.read() as session:
-            asked = approvals.waiting(session, LOCAL, site.repo)
-            for one in asked:
-                run = runs.find(session, LOCAL, site.repo, one.run)
-                names[one.run] = f"{run.options['slug']}.{run.number}" if run else one.run
+def _list(door: Door, *, everywhere: bool) -> int:
+    asked = waiting_everywhere(door) if everywhere else waiting_here(door)
     if door.json:
-        rows = [_json(one, names) for one in asked]
+        rows = [{**_json(one.asked, one.run), "id": one.name} for one in asked]
         door.screen.emit_json({"schema": "asbuilt.approvals/1", "waiting": rows})
         return DONE
     if not asked:
-        door.screen.answer("Nothing waits for you here.")
+        door.screen.answer("Nothing waits for you." if everywhere else "Nothing waits for you here.")
         return DONE
-    now = datetime.now(UTC)
-    door.screen.answer(f"  {'ID':<5}{'KIND':<10}{'ABOUT':<42}{'FROM':<14}{'AGE':>7}")
-    for one in asked:
-        text = printable(one.gist)
-        about = text if len(text) <= 41 else text[:40] + door.screen.out.symbols.ellipsis
-        row = f"  {one.name:<5}{one.kind:<10}{about:<42}{names[one.run]:<14}{ago(one.asked_at, now):>7}"
-        door.screen.answer(printable(row))
-    next_command(
-        door, f"asbuilt approve yes {asked[0].name}", f', or `asbuilt approve no {asked[0].name} -m "why"`'
-    )
+    now, symbols = datetime.now(UTC), door.screen.out.symbols
+    wide = max(5, *(width(one.name) + 2 for one in asked))
+    room = max(12, 47 - wide)
+    door.screen.answer(f"  {'ID':<{wide}}{'KIND':<10}{'ABOUT':<{room}}{'FROM':<14}{'AGE':>7}")
+    for name, run, one in asked:
+        about = pad(shorten(printable(one.gist), room - 1, symbols), room)
+        row = f"  {pad(name, wide)}{one.kind:<10}{about}{shorten(run, 13, symbols):<14}"
+        door.screen.answer(printable(f"{row}{ago(one.asked_at, now):>7}"))
+    # A plan is looked at before it is answered.
+    verb, name = "show" if asked[0].asked.kind == "plan" else "yes", asked[0].name
+    next_command(door, f"asbuilt approve {verb} {name}", f', or `asbuilt approve no {name} -m "why"`')
     return DONE
 
 
-def _json(one: Approval, names: dict[str, str]) -> dict[str, Any]:
+def _json(one: Approval, run: str | None = None) -> dict[str, Any]:
     return {
         "id": one.name,
         "kind": one.kind,
         "question": one.question,
         "plan": one.plan,
-        "run": names.get(one.run, one.run),
+        "run": run or one.run,
         "phase": one.phase,
         "asked_at": stamp(one.asked_at),
         "answer": one.answer,
+        "answered_by": one.answered_by,
+        "note": one.note,
     }
 
 
 def _callback(context: click.Context) -> int | None:
-    return None if context.invoked_subcommand else _list(door_of(context, json=True))
+    if context.invoked_subcommand:
+        return None
+    return _list(door_of(context, json=True), everywhere=bool(context.params["everywhere"]))
 
 
 group = LazyGroup(
@@ -75,39 +78,21 @@ group = LazyGroup(
     commands={
         "yes": Lazy("asbuilt.cli.approve:yes", "answer a question with yes"),
         "no": Lazy("asbuilt.cli.approve:no", "answer a question with no, and say why"),
-        "show": Lazy("asbuilt.cli.approve:show", "one question, whole"),
+        "later": Lazy("asbuilt.cli.approve:later", "leave a question open, and say so"),
+        "show": Lazy("asbuilt.cli.approve:show", "one question, whole; a plan on one screen"),
     },
     examples=[
         ("asbuilt approve", "everything that waits for you here"),
+        ("asbuilt approve --all", "in every repository of this journal, shared ones too"),
+        ("asbuilt approve show a1", "a plan on one screen, and what differs from the text before"),
         ("asbuilt approve yes a7", "let it go on"),
         ('asbuilt approve no a7 -m "not before the release"', "end it, with a reason"),
     ],
     help="Answer what waits for a person. Every answer counts once and is recorded with your name.",
+    params=[click.Option(["--all", "everywhere"], is_flag=True, help="in every repository of this journal")],
     callback=click.pass_context(lambda context, **_: _callback(context)),
     invoke_without_command=True,
 )
-
-
-def _number(name: str) -> int:
-    text = name.removeprefix("a")
-    if not text.isascii() or not text.isdigit():
-        raise UsageWrong(
-            f"{name} is not the name of a question",
-            why="Questions are called a1, a2 and so on.",
-            next_step="`asbuilt approve` lists what waits for you.",
-        )
-    return int(text)
-
-
-def _site(door: Door, name: str) -> Site:
-    _, site = look_at(door)
-    if site is None:
-        raise NotFound(
-            f"there is no question {name} here",
-            why="Nothing has been run in this repository.",
-            next_step="`asbuilt plan list` shows what could be.",
-        )
-    return site
 
 
 def _need_no_reason(site: Site, number: int) -> None:
@@ -122,73 +107,134 @@ def _need_no_reason(site: Site, number: int) -> None:
         )
 
 
-def _say(door: Door, name: str, said: Literal["yes", "no"], note: str | None) -> int:
-    number = _number(name)
-    site = _site(door, name)
+def _say(door: Door, name: str, said: Said, note: str | None) -> int:
+    site, number = question_at(door, name)
     if said == "yes" and not (note or "").strip():
         _need_no_reason(site, number)
-    counts, asked = answer(
-        site.journal.store, LOCAL, site.repo, number, said=said, note=note, asker=asker(door)
-    )
-    if counts:
-        wiring.ensure_worker(site.journal.home, door.environ)
-    code = DONE if counts or asked.answer == said else GATE_STOPPED
+    given = give(door, site, number, said, note)
+    code = given.code(said)
     if door.json:
-        door.screen.emit_json(
-            {"schema": "asbuilt.answer/1", **_json(asked, {}), "counts": counts, "exit": code}
-        )
+        answer = {**_json(given.asked), "counts": given.counts, "exit": code}
+        door.screen.emit_json({"schema": "asbuilt.answer/1", **answer})
         return code
-    if counts:
-        door.screen.answer(printable(f"{asked.name}: {said}. {asked.gist}"))
-    else:
-        door.screen.answer(
-            printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")
-        )
+    told = told_of(site, given, door.screen.out)
+    for row in told.rows:
+        door.screen.answer(row)
+    if told.command:
+        next_command(door, told.command)
     return code
 
 
-@click.command("yes", cls=Command, examples=[("asbuilt approve yes a7", "let it go on")])
+@click.command(
+    "yes",
+    cls=Command,
+    examples=[
+        ("asbuilt approve yes a7", "let it go on"),
+        ("asbuilt approve yes a1 --edit", "change the plan in $EDITOR first; your text is what is approved"),
+    ],
+)
 @click.argument("question")
 @click.option("-m", "--message", metavar="TEXT", help="a remark, for the journal")
+@click.option("--edit", "is_edited", is_flag=True, help="change the plan in $VISUAL or $EDITOR first")
 @shared(json=True)
-def yes(door: Door, question: str, *, message: str | None) -> int:
-    """Answer a question with yes."""
-    return _say(door, question, "yes", message)
+def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> int:
+    """Answer a question with yes; of a plan, a yes covers the very text that was shown."""
+    if not is_edited:
+        return _say(door, question, "yes", message)
+    if not door.may_ask or door.json:
+        raise UsageWrong(
+            "--edit needs a terminal",
+            why="An editor without anybody in front of it would wait for ever.",
+            next_step='Say what is to differ: `asbuilt approve no a1 -m "why"`',
+        )
+    site, number = question_at(door, question)
+    asked = question_in(site, number)
+    if asked.kind != "plan":
+        raise UsageWrong(
+            f"{asked.name} is not about a plan: {asked.gist}",
+            why="Only a plan has a text that can be changed before it is approved.",
+            next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
+        )
+    if asked.answer is not None:
+        return _say(door, question, "yes", message)
+    now = edited(door, site, asked)
+    draft = draft_of(site, now)
+    if not agreed(door, f"Approve revision {draft.revision.number}, {draft.brief}?"):
+        door.screen.answer(f"{now.name} waits; nothing goes on before somebody answers.")
+        return DONE
+    return _say(door, f"{site.lead}{now.name}", "yes", message)
 
 
 @click.command("no", cls=Command, examples=[('asbuilt approve no a7 -m "not yet"', "end it, with a reason")])
 @click.argument("question")
-@click.option("-m", "--message", metavar="TEXT", help="why, for the journal")
+@click.option("-m", "--message", metavar="TEXT", help="why; the author of a plan gets these words")
 @shared(json=True)
 def no(door: Door, question: str, *, message: str | None) -> int:
-    """Answer a question with no; the run ends, all work kept."""
+    """Answer a question with no: a run ends, all work kept; a plan's author changes it by what you say."""
     return _say(door, question, "no", message)
 
 
-@click.command("show", cls=Command, examples=[("asbuilt approve show a7", "who asks what, since when")])
+@click.command(
+    "later", cls=Command, examples=[("asbuilt approve later a7", "it waits; others see that you know")]
+)
 @click.argument("question")
 @shared(json=True)
-def show(door: Door, question: str) -> int:
-    """Show one question, whole."""
-    number = _number(question)
-    site = _site(door, question)
-    with site.journal.store.read() as session:
-        found = approvals.named(session, LOCAL, site.repo, number)
-    if found is None:
-        raise NotFound(
-            f"there is no question {question} here",
-            why="Questions are numbered in each repository.",
-            next_step="`asbuilt approve` lists what waits for you.",
-        )
+def later(door: Door, question: str) -> int:
+    """Leave a question open. It waits for as long as it takes: no agent works, nothing is lost."""
+    site, number = question_at(door, question)
+    asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found, {})})
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(asked)})
+    elif asked.answer is None:
+        door.screen.answer(f"{asked.name} waits; nothing goes on before somebody answers.")
+    else:
+        said = f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}."
+        door.screen.answer(printable(said))
+    return DONE
+
+
+@click.command(
+    "show",
+    cls=Command,
+    examples=[
+        ("asbuilt approve show a7", "who asks what, since when"),
+        ("asbuilt approve show a1 --full", "the whole text of a plan"),
+    ],
+)
+@click.argument("question")
+@click.option("--full", is_flag=True, help="of a plan: its whole text")
+@shared(json=True)
+def show(door: Door, question: str, *, full: bool) -> int:
+    """Show one question, whole: a plan on one screen, with what differs from the text before."""
+    site, number = question_at(door, question)
+    found = question_in(site, number)
+    draft = draft_of(site, found) if found.kind == "plan" else None
+    if door.json:
+        told = {} if draft is None else {"draft": as_json(door, site, draft)}
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found), **told})
         return DONE
+    if draft is None:
+        _show_question(door, found)
+    elif full:
+        for line in draft.plan.source.lines:
+            door.screen.answer(printable(line))
+        return DONE
+    else:
+        for row in screen_of(door, site, found, draft, door.screen.out):
+            door.screen.answer(row)
+    state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
+    door.screen.answer(printable(f"  asked {ago(found.asked_at, datetime.now(UTC))} ago; {state}"))
+    if draft is not None and found.answer is None:
+        name = f"{site.lead}{found.name}"
+        more = f', or with `--edit`; `asbuilt approve no {name} -m "why"`'
+        next_command(door, f"asbuilt approve yes {name}", more)
+    return DONE
+
+
+def _show_question(door: Door, found: Approval) -> None:
     door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
     gist, *below = found.question.split("\n")
     for row in door.screen.out.hanging("  ", gist):
         door.screen.answer(row)
     for line in below:
         door.screen.answer(printable(f"    {line}"))
-    state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
-    door.screen.answer(printable(f"  asked {ago(found.asked_at, datetime.now(UTC))} ago; {state}"))
-    return DONE

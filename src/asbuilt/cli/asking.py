@@ -13,6 +13,11 @@ def agreed(door: Door, question: str) -> bool:
     """Ask, and tell whether the answer was y or yes; anything else is a no."""
     if not door.may_ask:
         return False
+    return typed(door, f"{question} [y/N]").lower() in ("y", "yes")
+
+
+def typed(door: Door, question: str) -> str:
+    """Ask, and return the line that was typed; whoever asks has seen that somebody is there."""
     door.screen.out.flush()
-    door.screen.err.prompt(f"{question} [y/N]")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    door.screen.err.prompt(question)
+    return sys.stdin.readline().strip()

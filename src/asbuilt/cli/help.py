@@ -5,13 +5,14 @@ Take a software plan from an idea to landed code, and prove that it is done.
 It drives the agent that you have: Claude Code, Codex, Gemini or opencode.
 
 Examples
-  asbuilt plan new "rate limiting"          write a plan to fill in
+  asbuilt author "add rate limiting"        a plan that you approve
   asbuilt plan check plans/login.md         what is wrong with it, line by line
   asbuilt run rate-limit                    next phase, then stop
   asbuilt run rate-limit --finish --auto    all phases, no questions, then land
   asbuilt why                               is it stuck, and on what?
 
-Plan    plan        list show check new mark open import export
+Plan    author      a sentence becomes a plan that you approve
+        plan        list show check new mark open refine import export
         approve     everything that waits for a person
         session     your own agent; --plan: the kernel holds it while it plans
 Run     run         --finish all phases, --auto unattended

@@ -59,7 +59,7 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
         return DONE
     for event in events:
         line = told(event)
-        lead = f"{to_the_second(event.at, looking.moment.now)}  {line.phase:<4}{line.word.lower():<11}"
+        lead = f"{to_the_second(event.at, looking.moment.now)}  {line.phase:<3} {line.word.lower():<11}"
         answer(door, printable(lead), line.text, under=min(len(lead), door.screen.out.width // 3))
     if earlier is not None:
         only = f" --phase {phase}" if phase else ""

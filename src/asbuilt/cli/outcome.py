@@ -38,6 +38,8 @@ def shown(door: Door, view: RunView) -> int:
         next_command(door, f"asbuilt resume {slug}")
     elif view.questions:
         next_command(door, f"asbuilt approve yes {view.questions[0].name}")
+    elif view.run.options.get("kind") == "author" and view.run.state == "done":
+        next_command(door, f"asbuilt run {slug} --finish --auto")
     elif view.run.state == "held":
         next_command(door, f"asbuilt land {slug}")
     elif view.run.state in ("failed", "stopped"):
@@ -67,7 +69,8 @@ def _sentence(view: RunView) -> str:
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
-            return f"{view.name} was stopped: {why}. Proven before: {phases}."
+            before = "" if view.run.options.get("kind") == "author" else f" Proven before: {phases}."
+            return f"{view.name} was stopped: {why}.{before}"
         case _:
             return f"{view.name} failed: {why}"
 

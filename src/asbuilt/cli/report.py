@@ -51,6 +51,13 @@ if TYPE_CHECKING:
 def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None, markdown: bool) -> int:
     """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
     looking, run = _found(door, plan)
+    if run.options.get("kind") == "author":
+        slug = run.options["slug"]
+        raise NotFound(
+            f"{slug}.{run.number} has written a plan, and no run of it has begun",
+            why="A report is about what a run promised and proved.",
+            next_step=f"`asbuilt log {slug}` shows how the plan came; `asbuilt run {slug}` begins.",
+        )
     facts, account = _told(looking, run)
     page = Page(account, zone_of(looking.moment.now))
     files = []
@@ -87,7 +94,8 @@ def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
         looking = look_for(door, plan)
         return looking, looking.run(plan)
     _, here = look(door)
-    newest = [view.run for view in views_here(here) if view.run is not None] if here is not None else []
+    views = views_here(here) if here is not None else []
+    newest = [one.run for one in views if one.run and one.run.run.options.get("kind") != "author"]
     if here is None or not newest:
         raise NotFound(
             "nothing has been run here",

@@ -13,17 +13,19 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
+from asbuilt.cli.drafts import difference
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
+from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan, desk_for, next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
-from asbuilt.cli.terms import announce, expected_cost, team_for, terms_of
+from asbuilt.cli.terms import announce, caps_for, expected_cost, team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.flows.approving import need_approval
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
@@ -95,12 +97,25 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
     site = open_site(door)
     opened = site.desk.open(plan)
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish)
+    address = Address(LOCAL, site.repo, opened.at.shown)
+    _hold_to_approval(door, site, address, opened)
     announce(door, options, expected_cost(door, len(_wanted(opened.plan, wish))))
     if not _agreed(door, opened.plan, wish):
         return DONE
     _tell_of_eyes(door, opened.plan, wish)
-    address = Address(LOCAL, site.repo, opened.at.shown)
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
+
+
+def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:
+    """Refuse a text of an approved plan that nobody has approved, and show what differs."""
+    store, blobs = site.journal.store, site.journal.blobs
+    data, by = opened.plan.source.data, asker(door).actor
+    try:
+        need_approval(store, blobs, address, slug=opened.at.slug, data=data, by=by)
+    except GateStopped:
+        for row in difference(site, address, opened.plan, door.screen.err):
+            door.screen.talk(row)
+        raise
 
 
 def ask_for(
@@ -238,11 +253,7 @@ def options_for(
         "scope": {key.partition(".")[2]: settings.text(key) for key in SETTINGS if key.startswith("scope.")},
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
-        "caps": {
-            "usd": settings.dollars("limits.usd") or None,
-            "tokens": settings.number("limits.tokens") or None,
-            "hours": settings.number("limits.hours") or None,
-        },
+        "caps": caps_for(settings),
     }
 
 
@@ -256,12 +267,6 @@ def target_of(checkout: Path) -> str:
             next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
         )
     return branch
-
-
-def command_in(settings: Settings, key: str) -> str | None:
-    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
-    chosen = settings.text(key).strip()
-    return "" if chosen == "none" else chosen or None
 
 
 def _wanted(plan: Plan, wish: Wish) -> list[Phase]:

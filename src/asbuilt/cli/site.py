@@ -39,6 +39,8 @@ class Site(NamedTuple):
     repository: Repository
     journal: wiring.Journal
     repo: str
+    lead: str = ""
+    """What stands before the names of questions of another repository: `shop-api:`."""
 
     def address(self, name: str) -> Address:
         """Find a plan by what was typed: one that has a journal, also when its file is gone, else a file."""

@@ -46,6 +46,8 @@ Words = tuple[str, str, bool]
 
 
 def _attempt_ended(data: Mapping[str, Any]) -> Words:
+    if data["ending"] == "done" and "output" in data:
+        return "HANDED IN", "judged next", False
     if data["ending"] == "done":
         says = str(data.get("says", "")).strip()
         return "SAYS DONE", f'agent: "{says}"' if says else "the agent says that it is done", True
@@ -71,6 +73,20 @@ def _drift(data: Mapping[str, Any]) -> Words:
     return "DRIFT", "; ".join(said) or "a number of the plan is not what was measured", bool(said)
 
 
+def _judged(data: Mapping[str, Any]) -> Words:
+    match data["outcome"]:
+        case "accepted":
+            return "ACCEPTED", "what was handed in holds", True
+        case "asks":
+            return "WONDERS", f"{data['many']} questions for you", True
+        case "proposed":
+            return "PROPOSED", "several plans, to be made into one", True
+        case "refused":
+            return "REFUSED", str(data["why"]), True
+        case _:
+            return "GAVE UP", str(data["why"]), True
+
+
 def _approval(data: Mapping[str, Any]) -> Words:
     return "ASKS", f"a{data['number']}: {data['question']}", True
 
@@ -78,6 +94,11 @@ def _approval(data: Mapping[str, Any]) -> Words:
 def _answer(data: Mapping[str, Any]) -> Words:
     note = f": {data['note']}" if data.get("note") else ""
     return "ANSWERED", f"a{data['number']}: {data['answer']}{note}", True
+
+
+def _draft(data: Mapping[str, Any]) -> Words:
+    label = f", {data['label']}" if data["label"] else ""
+    return "DRAFT", f"revision {data['number']} by {data['by']}{label}", True
 
 
 def _parked(data: Mapping[str, Any]) -> Words:
@@ -114,11 +135,12 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "baseline.done": _outcome("BASELINE"),
     "phase.begun": lambda data: ("BEGIN", f"intent {str(data['intent'])[:15]}", False),
     "attempt.begun": lambda data: (
-        "FIX" if data["role"] == "fix" else "IMPLEMENT",
+        str(data["role"]).upper(),
         f"attempt {data['number']}" + (f", {data['agent']}" if data.get("agent") else ""),
         True,
     ),
     "attempt.ended": _attempt_ended,
+    "stage.judged": _judged,
     "attempt.lost": lambda data: ("LOST", str(data["reason"]), True),
     "tree.refused": lambda data: ("TOO LARGE", str(data["reason"]), True),
     "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),
@@ -132,6 +154,21 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open by {data['by']}", True),
+    "plan.refining": lambda data: ("REFINE", f"{data['change']}, by {data['by']}", True),
+    "draft.written": _draft,
+    "draft.tried": lambda data: ("TRIED", f"checks of revision {data['number']}: {data['told']}", True),
+    "plan.approved": lambda data: (
+        "APPROVED",
+        f"{'the edited text' if data['edited'] else 'the text'} {data['intent'][:15]}, by {data['by']}",
+        True,
+    ),
+    "plan.carried": lambda data: (
+        "APPROVED",
+        f"still, with its numbers put right: {data['intent'][:15]}",
+        True,
+    ),
+    "plan.filed": lambda data: ("WROTE", str(data["path"]), True),
     "journal.behind": lambda _: (
         "BEHIND",
         "the journal is of an earlier time; what was done since is found",

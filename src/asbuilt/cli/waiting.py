@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.cli.clock import ago, at, lasting, parsed, stamp, until
+from asbuilt.lifecycle.drafting import role_of
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
 from asbuilt.lifecycle.phases import REPEAT_LIMIT
 from asbuilt.lifecycle.team import agent_of
@@ -39,6 +40,9 @@ _AT_WORK: Final = {
     "Tidy": "tidies up",
     "Compare": "compares the plan with what was proven",
     "Recheck": "proves again what is done",
+    "Judge": "judges what was handed in",
+    "Draft": "writes the draft down",
+    "File": "writes the plan's file",
 }
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
 
@@ -139,7 +143,7 @@ def for_person(run: RunView, now: datetime) -> Waiting:
         f"{whom} ({asked.name}), {age}",
         f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
         " until someone answers; no agent runs.",
-        f"asbuilt approve yes {asked.name}",
+        f"asbuilt approve {'show' if asked.kind == 'plan' else 'yes'} {asked.name}",
         since=asked.asked_at,
     )
 
@@ -159,10 +163,13 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
 
 def _agent(run: RunView, seen: Seen) -> Waiting:
     waits, now = run.waits_for, seen.now
+    is_planned = run.run.options.get("kind") == "author"
     role = "verify" if waits.kind == "verifier" else "fix" if _is_fixed(run) else "implement"
+    role = role_of(waits.phase or "") if is_planned else role
     agent = agent_of(run.run.options, role) or "the agent"
     heard = seen.heard_at or waits.since or None
     work = "verifying" if waits.kind == "verifier" else f"at work on attempt {waits.attempt or 1} of"
+    where = f"the stage {waits.phase}" if is_planned else waits.where
     since = f" since {at(waits.since, now)}" if waits.since else ""
     heard_of = f", last heard {ago(seen.heard_at, now)} ago" if seen.heard_at else ""
     pause = f"; {waits.why}" if waits.why else ""
@@ -172,7 +179,7 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
         "verifier" if waits.kind == "verifier" else "agent",
         agent,
         f"{agent}, {ago(heard, now)} ago" if heard else agent,
-        f"Waits for {agent}, {work} {waits.where}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
+        f"Waits for {agent}, {work} {where}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
         f" or {lasting(OVERALL_S)} in all: ended, its tree kept, {then}.",
         since=waits.since or None,
         heard_at=heard,

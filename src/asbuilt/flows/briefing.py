@@ -50,7 +50,7 @@ def brief_for(
         attempt=attempt,
         role=role,
         agent=agent_of(run.options, role),
-        program=_within(program_of(run.options, role), facts),
+        program=within(program_of(run.options, role), facts),
         workspace=workspace.path,
         writable=role != "verify",
         phase=matter.id,
@@ -59,7 +59,7 @@ def brief_for(
         intent=matter.intent,
         items=tuple(promise.text for promise in matter.promises),
         tests=record.tests(),
-        overall_s=_overall_s(record, facts),
+        overall_s=overall_s(record, facts),
         script=Path(script) if script else None,
         protected=(Path(run.plan),) if run.is_in_repository else (),
         # A run that began in a ring is held to the end; one that began without was agreed to.
@@ -67,16 +67,17 @@ def brief_for(
     )
 
 
-def _within(program: Program, facts: RunFacts) -> Program:
-    """Leave an attempt no more dollars than its run has left."""
+def within(program: Program, facts: RunFacts, *, share: int = 1) -> Program:
+    """Leave an attempt no more dollars than its run has left, or its share of them where several work."""
     cap = allowed(facts).usd
     if cap is None:
         return program
-    left = max(_LEAST_USD, round(cap - facts.spent.usd, 4))
+    left = max(_LEAST_USD, round((cap - facts.spent.usd) / share, 4))
     return replace(program, budget_usd=min(left, program.budget_usd or left))
 
 
-def _overall_s(record: Record, facts: RunFacts) -> int:
+def overall_s(record: Record, facts: RunFacts) -> int:
+    """Give an attempt no more time than its run has left."""
     with record.store.read() as session:
         left = left_s(allowed(facts), facts.began_at or session.now, session.now)
     return OVERALL_S if left is None else min(OVERALL_S, max(_LEAST_S, left))

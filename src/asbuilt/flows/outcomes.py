@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
+from asbuilt.flows.approving import approvers, carry
 from asbuilt.flows.document import Document
 from asbuilt.flows.drifting import corrected_in, keep_corrections
 from asbuilt.flows.inspecting import kept_remarks
@@ -54,6 +55,7 @@ class Outcomes:
             frozen.title,
             Asbuilt_Run=self._run.run,
             Asbuilt_Phase=phase_id,
+            Asbuilt_Approved_By=approvers(self._record, phase_id),
             Asbuilt_Waived=[f"{one.text}: {one.reason}" for one in waived],
         )
         commit = commits.commit_tree(
@@ -115,9 +117,10 @@ class Outcomes:
         else:
             landed = {one.phase: one.stands for one in facts.landed}
             completed = completion(self._record, facts)
+            corrected = corrected_in(self._record, facts.landed)
+            carry(self._record, landed, corrected)
             if not facts.marks_landed:
                 waived = waived_in(self._record, facts.landed)
-                corrected = corrected_in(self._record, facts.landed)
                 self._document.splice(
                     lambda data: marked(data, landed, completed=completed, waived=waived, corrected=corrected)
                 )

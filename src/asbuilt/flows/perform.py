@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, assert_never
 
 from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
+from asbuilt.flows.approving import hold_to_approval
+from asbuilt.flows.author import Authoring
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept
@@ -29,7 +31,7 @@ from asbuilt.git import snapshots, workspaces
 from asbuilt.git.changes import base_of
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
-from asbuilt.lifecycle import phases
+from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.pages.telling import Page
 from asbuilt.plan.edit import the_phase
@@ -75,6 +77,7 @@ class Performer:
         self.tidings = Tidings()
         self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
+        self._authoring = Authoring(home, self._working, processes)
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""
@@ -82,6 +85,13 @@ class Performer:
         # A move that was cut off may find its work done, and the lock of the git that did it.
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
+        if facts.kind == "author":
+            self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+        else:
+            self._perform(record, repository, facts, move)
+
+    def _perform(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Move) -> None:
+        run = record.run
         base = tree_of(repository, facts.base) if facts.base else ""
         proving = Proving(record, repository, self._rigs(run, repository), base)
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
@@ -124,7 +134,7 @@ class Performer:
                 outcomes.mark(facts)
             case phases.Tidy():
                 tidy(record, repository, facts, self._home.workspaces / run.repo)
-            case phases.Ask() | phases.Wait() | phases.End():
+            case moves.Judge() | moves.Draft() | moves.File() | phases.Ask() | phases.Wait() | phases.End():
                 raise ValueError(move)
             case _:
                 assert_never(move)
@@ -159,6 +169,7 @@ class Performer:
     ) -> None:
         outcomes.go_on(facts, self._main(record.run, repository, facts))
         data = Document(record, repository).read()
+        hold_to_approval(record, data)
         phase = the_phase(read(data), phase_id)
         record.say(
             "phase.begun",

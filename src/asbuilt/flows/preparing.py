@@ -34,7 +34,7 @@ _MAX_COMMAND: Final = 1_000
 def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     """Write down how the project is tested, and whether a person has agreed to it before."""
     run = record.run
-    resolved = resolve(_given(run, "tests"), _project(repository, tree))
+    resolved = resolve(_given(run, "tests"), project_of(repository, tree))
     key = proposal(resolved)
     with record.store.read() as session:
         said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")
@@ -44,7 +44,7 @@ def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
 
 def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
     """Make what checks shall find, or find it made."""
-    setup = resolve_setup(_given(record.run, "setup"), _project(repository, tree))
+    setup = resolve_setup(_given(record.run, "setup"), project_of(repository, tree))
     shown = proving.set_up(setup)
     why = "no setup is set" if setup.command is None else "it stands from before"
     record.say(
@@ -92,7 +92,8 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
     )
 
 
-def _project(repository: Repository, tree: str) -> Project:
+def project_of(repository: Repository, tree: str) -> Project:
+    """Look at what tells how a project is tested and set up."""
     names = names_in(repository, tree, below=LOOKED_INTO)
     return Project(names, {name: text_of(repository, names[name]) for name in READ if name in names})
 

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from asbuilt.errors import NotFound
+from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows import environment
-from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal import approvals, claims, drafts, runs
 from asbuilt.journal.events import append, hold, open_plan
-from asbuilt.journal.ids import new_id
+from asbuilt.journal.ids import Address, new_id
+from asbuilt.lifecycle.approving import may_answer
 from asbuilt.lifecycle.folding import NOTED
+from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from asbuilt.journal.approvals import Answer, Approval
+    from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
 
@@ -155,17 +157,99 @@ def note(store: Store, address: Address, slug: str, *, text: str, asker: Asker) 
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts
-    store: Store, org: str, repo: str, number: int, *, said: Answer, note: str | None, asker: Asker
+    store: Store,
+    org: str,
+    repo: str,
+    number: int,
+    *,
+    said: Answer,
+    note: str | None,
+    asker: Asker,
+    approvers: Sequence[str] = (),
 ) -> tuple[bool, Approval]:
-    """Answer a question, and let the run that asked it go on: (whether this answer counts, the question)."""
+    """Answer a question, and let the run that asked it go on: (whether this answer counts, the question).
+
+    About a plan only `approvers` are heard, or whom its authoring was begun with; a yes names the text that
+    it covers in the same breath.
+    """
     with store.write() as session:
-        counts, asked = approvals.answer(session, org, repo, number, said=said, actor=asker.actor, note=note)
-        if asked is None:
-            raise NotFound(
-                f"there is no question a{number} here",
-                why="Questions are numbered in each repository.",
-                next_step="`asbuilt approve` lists what waits for you.",
-            )
+        asked = _asked(session, org, repo, number)
+        address = Address(org, repo, asked.plan)
+        if asked.kind == "plan":
+            _may_approve(session, address, asked, approvers, asker)
+            drafts.overtake(session, address)
+        counts, found = approvals.answer(session, org, repo, number, said=said, actor=asker.actor, note=note)
         if counts:
+            if asked.kind == "plan" and said == "yes":
+                drafts.approve(session, address, number, actor=asker.actor)
             runs.wake(session, org, repo, asked.run)
-    return counts, asked
+    return counts, found or asked
+
+
+def revise(  # noqa: PLR0913 - an answer has these parts
+    store: Store,
+    blobs: Blobs,
+    org: str,
+    repo: str,
+    number: int,
+    *,
+    data: bytes,
+    asker: Asker,
+    approvers: Sequence[str] = (),
+) -> tuple[bool, Approval]:
+    """Put a person's text in the place of a draft: (True, the question about it).
+
+    Where the draft was answered or changed meanwhile nothing is written: (False, the question as it is).
+    """
+    plan, text = read(data), blobs.put(data)
+    with store.write() as session:
+        asked = _asked(session, org, repo, number)
+        address = Address(org, repo, asked.plan)
+        drafts.overtake(session, address)
+        asked = _asked(session, org, repo, number)
+        if asked.answer is not None:
+            return False, asked
+        _may_approve(session, address, asked, approvers, asker)
+        written = drafts.write(session, address, plan, run=asked.run, by=asker.actor, text=text)
+        return True, drafts.ask(session, address, written, title=plan.title, actor=asker.actor)
+
+
+def put_off(store: Store, org: str, repo: str, number: int, *, asker: Asker) -> Approval:
+    """Write down that somebody has seen a question and leaves it open; it waits on."""
+    with store.write() as session:
+        asked = _asked(session, org, repo, number)
+        if asked.answer is None:
+            append(
+                session,
+                Address(org, repo, asked.plan),
+                key=f"{asked.key}/later/{asker.actor}",
+                kind="approval.put_off",
+                actor=asker.actor,
+                data={"number": number, "run": asked.run, "by": asker.actor},
+            )
+    return asked
+
+
+def _asked(session: Session, org: str, repo: str, number: int) -> Approval:
+    found = approvals.named(session, org, repo, number)
+    if found is None:
+        raise NotFound(
+            f"there is no question a{number} here",
+            why="Questions are numbered in each repository.",
+            next_step="`asbuilt approve` lists what waits for you.",
+        )
+    return found
+
+
+def _may_approve(
+    session: Session, address: Address, asked: Approval, approvers: Sequence[str], asker: Asker
+) -> None:
+    """Refuse whoever is not named; those that were frozen into the authoring hold on every machine."""
+    run = runs.find(session, address.org, address.repo, asked.run)
+    names = (run.options.get("approvers") if run else None) or approvers
+    if not may_answer(names, asker.actor):
+        raise GateStopped(
+            f"{asked.name} is not yours to answer: {', '.join(names)} may approve plans here",
+            why="approvals.plan names them, and what lands carries the name of who said yes.",
+            next_step="Ask one of them; `asbuilt approve` lists what waits.",
+        )

@@ -176,7 +176,8 @@ class Runs:
 
     def _ask(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
         with fenced.write() as session:
-            wish = approvals.Wish(found.run, told["kind"], told["question"], told["phase"])
+            intent = told.get("intent")
+            wish = approvals.Wish(found.run, told["kind"], told["question"], told["phase"], intent)
             approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
         self._calling.call(found, f"{told['key']}/asked")
 
@@ -201,10 +202,12 @@ class Runs:
             now = session.now
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
-        report = self._performer.report(found, facts, now)
+        # An authoring promises nothing yet, so there is nothing to account for.
+        report = None if facts.kind == "author" else self._performer.report(found, facts, now)
         with self._store.write() as session:
             if runs.close_segment(session, fenced.segment):
-                say(session, found, "report.written", "report/end", report=report)
+                if report is not None:
+                    say(session, found, "report.written", "report/end", report=report)
                 end(session, found, state, reason)
         self._calling.call(found, f"{found.run}/ended")
 

@@ -23,7 +23,7 @@ from asbuilt.proof.infrastructure import is_cache
 from asbuilt.proof.opinion import plain_opinion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -88,8 +88,7 @@ class Working:
     ) -> None:
         """Let an agent work, or go on waiting for one that does; what is `around` is compared afterwards."""
         attempt = f"{record.run.run}.{move.phase}.{move.number}"
-        known = next((one for one in facts.phases[move.phase].attempts if one.number == move.number), None)
-        start = 1 if known is None else known.starts + (known.ending in GOES_ON)
+        known, start = _known(facts, move)
         key = f"{move.phase}/{move.number}"
         role: Role = "fix" if move.role == "fix" else "implement"
         notes = tuple(facts.untold) if known is None else known.notes
@@ -110,20 +109,48 @@ class Working:
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",
-            phase=move.phase,
-            number=move.number,
-            ending=ended.ending,
-            reason=ended.reason[:500],
-            cause=ended.cause,
-            resets_at=record.reopens_at(ended, known.overloads if known else 0),
-            starts=ended.starts,
-            says=ended.says[:300],
-            attempt=f"{move.phase}.{move.number}",
+            **_how(record, move, known, ended),
             **_used(ended),
-            ring=ended.ring,
             **({"drift": record.blobs.put(json.dumps(ended.drift).encode())} if ended.drift else {}),
             **({"outside": outside} if outside else {}),
         )
+
+    def converse(
+        self, record: Record, facts: RunFacts, move: phases.Attempt, briefs: Sequence[Brief]
+    ) -> None:
+        """Let agents do a stage of authoring side by side, or go on waiting for them; keep their outputs."""
+        known, start = _known(facts, move)
+        key = f"{move.phase}/{move.number}"
+        record.say(
+            "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
+            agent=agent_of(record.run.options, move.role), agents=len(briefs),
+        )  # fmt: skip
+        room = self._rooms / record.run.run
+        ended_start = 0 if known is None else known.ended_start
+        told = [
+            (
+                replace(one, environment=kept_for(room, one.program.kind)),
+                self._after(one.attempt, ended_start),
+            )
+            for one in briefs
+        ]
+        if not _is_stopped(record):
+            for brief, after in told:
+                self._start(record, brief, after)
+        ended = [self._await(record, brief, after=after) for brief, after in told]
+        whole = next((one for one in ended if one.ending != "done"), ended[0])
+        record.say(
+            "attempt.ended",
+            f"{key}/ended/{start}",
+            **_how(record, move, known, whole),
+            **_used_by(ended),
+            output=record.blobs.put(json.dumps([one.says for one in ended]).encode()),
+        )
+
+    def _after(self, attempt: str, ended_start: int) -> int:
+        """Tell which start of one of several is over; whoever has handed something in does nothing again."""
+        result = self._attempts.result(attempt)
+        return 0 if result is not None and result.ending == "done" else ended_start
 
     def verify(
         self,
@@ -266,6 +293,31 @@ def _is_stopped(record: Record) -> bool:
     with record.store.read() as session:
         now = runs.find(session, run.org, run.repo, run.run)
     return now is not None and now.stop is not None
+
+
+def _known(facts: RunFacts, move: phases.Attempt) -> tuple[AttemptFacts | None, int]:
+    """Find what is known of an attempt, and which start of it this is."""
+    known = next((one for one in facts.phases[move.phase].attempts if one.number == move.number), None)
+    return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
+
+
+def _how(record: Record, move: phases.Attempt, known: AttemptFacts | None, ended: Result) -> dict[str, Any]:
+    """Tell how an attempt ended."""
+    return {
+        "phase": move.phase, "number": move.number, "ending": ended.ending, "reason": ended.reason[:500],
+        "cause": ended.cause, "resets_at": record.reopens_at(ended, known.overloads if known else 0),
+        "starts": ended.starts, "says": ended.says[:300], "attempt": f"{move.phase}.{move.number}",
+        "ring": ended.ring,
+    }  # fmt: skip
+
+
+def _used_by(ended: Sequence[Result]) -> dict[str, Any]:
+    """Tell what several have used together; what one did not tell is null for all."""
+    used = [_used(one) for one in ended]
+    return {
+        name: None if any(one[name] is None for one in used) else sum(one[name] for one in used)
+        for name in used[0]
+    }
 
 
 def _again(judged: AttemptFacts) -> str:

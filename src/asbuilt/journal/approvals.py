@@ -12,10 +12,23 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
 
 Kind = Literal[
-    "plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land", "agent", "cap"
+    "plan",
+    "continue",
+    "start",
+    "tests",
+    "ring",
+    "sign-off",
+    "waiver",
+    "drift",
+    "land",
+    "agent",
+    "cap",
+    "question",
 ]
 Answer = Literal["yes", "no"]
-NEVER_BY_AUTO: Final = frozenset({"sign-off", "waiver", "drift", "agent", "cap"})
+Said = Literal["yes", "no", "revised"]
+"""An answer, or that its question was overtaken by a newer text."""
+NEVER_BY_AUTO: Final = frozenset({"plan", "question", "sign-off", "waiver", "drift", "agent", "cap"})
 """What needs eyes or a decision: `--auto` answers none of these."""
 
 _TRIES: Final = 1_000
@@ -128,7 +141,7 @@ def _number(session: Session, address: Address, key: str, wish: Wish, actor: str
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts
-    session: Session, org: str, repo: str, number: int, *, said: Answer, actor: str, note: str | None = None
+    session: Session, org: str, repo: str, number: int, *, said: Said, actor: str, note: str | None = None
 ) -> tuple[bool, Approval | None]:
     """Answer a question: (True, it) for the one answer that counts, else what was answered before."""
     found = named(session, org, repo, number)

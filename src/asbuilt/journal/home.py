@@ -58,6 +58,11 @@ class Home(NamedTuple):
         return self.path / "blobs"
 
     @property
+    def edits(self) -> Path:
+        """What people have made of drafts, until it is a revision."""
+        return self.path / "edits"
+
+    @property
     def scratch(self) -> Path:
         """What the worker needs for a moment; a new one clears it."""
         return self.path / "scratch"

@@ -205,7 +205,8 @@ def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str
     """Lay what all runs have brought over the outline of the newest run that has one."""
     proven_at = {data["commit"]: data["at"] for kind, data in events if kind == "phase.proven"}
     for run, facts in newest_first:
-        if facts.started:
+        # The stages of an authoring are no phases of its plan, once there is one.
+        if facts.started and not (facts.kind == "author" and run.is_over):
             of_run = progress(facts, now)
             return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)
     return []

@@ -11,6 +11,7 @@ from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
 from asbuilt.library.shelves import describe, is_inside, looked_in, plans
+from asbuilt.plan.lengths import Length
 from asbuilt.plan.names import slug_of_file
 from asbuilt.plan.reader import read
 
@@ -94,15 +95,22 @@ def _missing(library: Library, name: str, every: Sequence[PlanFile]) -> NotFound
     )
 
 
-def open_plan(library: Library, at: PlanFile, *, ui_patterns: Sequence[str] = ()) -> Opened:
+def open_plan(
+    library: Library,
+    at: PlanFile,
+    *,
+    ui_patterns: Sequence[str] = (),
+    length: Length = Length.CONTROL,
+) -> Opened:
     """Read a plan, and the progress document it names when that lies in the same repository or folder."""
     data = read_bytes(at.file, name=at.shown)
-    plan = read(data, ui_patterns=ui_patterns)
+    plan = read(data, ui_patterns=ui_patterns, length=length)
     companion = _companion(library, at, plan)
     if companion is None:
         return Opened(at, plan, None)
     other = read(read_bytes(companion.file, name=companion.shown))
-    return Opened(at, read(data, companion=other, ui_patterns=ui_patterns), (companion, other))
+    plan = read(data, companion=other, ui_patterns=ui_patterns, length=length)
+    return Opened(at, plan, (companion, other))
 
 
 def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:

@@ -8,6 +8,7 @@ from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.findings import EXAMPLE
 from asbuilt.lifecycle.validators.demands import DEMANDS
 from asbuilt.lifecycle.validators.promises import promise_tag
+from asbuilt.plan.lengths import LINES, Length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +38,14 @@ before the work and passes after it.
 Order the steps from least to most: the simplest and most independent first. Each step names the steps
 that it depends on, or says that it depends on none; steps that can be done side by side say so. Give each
 an effort of S, M or L."""
+_LENGTHS: Final = {
+    Length.CONTROL: "",
+    Length.TRIM: "\nKeep the context to one line, and verify the whole with a single command.",
+    Length.CUT: f"\nWrite no context. Most good plans have fewer than {LINES} lines.",
+    Length.CAP: f"\nWrite at most {LINES} lines that are not blank: leave out prose, not file paths.",
+}
 _REVISE: Final = "Answer every finding and write the whole plan again, not only what changed."
+_READ_NEXT: Final = "Write no promise: a person reads it next."
 _MORE_TO_COME: Final = "Write no promise yet: a critique follows."
 _PRINCIPLES: Final = """\
 Judge the plan by at least {principles} of the principles, each PASS or FAIL with evidence: a line of the
@@ -51,7 +59,7 @@ out. Write no plan and no promise."""
 
 def instruction(stage: Stage, options: Options, *, is_final: bool = False, demands: Demands = DEMANDS) -> str:
     """Say what a stage has to bring."""
-    document = _DOCUMENT.format(sections=", ".join(options.required_sections))
+    document = _DOCUMENT.format(sections=", ".join(options.required_sections)) + _LENGTHS[demands.length]
     match stage:
         case Stage.UNDERSTAND:
             return _UNDERSTAND.format(items=demands.items.aim)
@@ -60,7 +68,8 @@ def instruction(stage: Stage, options: Options, *, is_final: bool = False, deman
         case Stage.ALTERNATIVES:
             return _ALTERNATIVES.format(options=demands.options.aim)
         case Stage.DRAFT:
-            return f"{document}\n{_MORE_TO_COME}"
+            more = _MORE_TO_COME if Stage.CRITIQUE in options.stages else _READ_NEXT
+            return f"{document}\n{more}"
         case Stage.CRITIQUE if options.critique_mode == "open":
             return _OPEN.format(items=demands.items.aim)
         case Stage.CRITIQUE:

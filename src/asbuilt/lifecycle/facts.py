@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.lifecycle.approving import Drafts
 from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.money import UNCAPPED, total
 
@@ -134,6 +135,8 @@ class AttemptFacts:
     """Numbers whose correction would turn the verdict into a PASS."""
     stops: tuple[str, ...] = ()
     """Numbers that were corrected before and do not hold again, in words."""
+    output: str | None = None
+    """Digest of what it handed in, for a stage of authoring."""
 
     @property
     def is_judgeable(self) -> bool:
@@ -176,13 +179,55 @@ class PhaseFacts:
         return sum(not attempt.is_judgeable and not asks(attempt.cause) for attempt in self.attempts)
 
 
+class Handed(NamedTuple):
+    """What was handed in for a stage of authoring and accepted."""
+
+    stage: str
+    round: int
+    text: str
+    """Digest."""
+    attempt: str
+    """The address of who handed it in, below the run: `draft.1`."""
+
+
+@dataclass(slots=True)
+class DraftFacts:
+    """An authoring: its stages, its questions, and the revisions that came of them."""
+
+    slug: str = ""
+    due: str = ""
+    """The stage that comes next, or is under way."""
+    judged: dict[str, int] = field(default_factory=dict)
+    """Of each stage the last attempt whose output was judged."""
+    accepted: list[Handed] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Digests of what was wrong with the outputs of the stage that is due."""
+    proposals: str | None = None
+    """Digest of what several planners have proposed, each on their own."""
+    gave_up: str = ""
+    finished: str | None = None
+    """Why the stages have come to an end, as long as their plan is not written down."""
+    batches: list[tuple[str, ...]] = field(default_factory=list)
+    """Questions to a person, by their keys, as they were asked together."""
+    asked: dict[str, str] = field(default_factory=dict)
+    """Each question in words, by its key."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """What people have written with their answers, by the key of the question."""
+    texts: Drafts = field(default_factory=Drafts)
+    """The revisions that came of it, and what people said to them."""
+    feedback: list[str] = field(default_factory=list)
+    """Why people have sent a revision back."""
+    reopened_at: int | None = None
+    """So many outputs were accepted when the last revision was sent back; None: it was not."""
+
+
 @dataclass(slots=True)
 class RunFacts:
     """Everything that the next move of a run depends on."""
 
     run: str
     kind: str = "run"
-    """run, land, or undo."""
+    """run, land, undo, verify, or author."""
     mode: str = "phase"
     auto: bool = False
     hold: bool = True
@@ -204,7 +249,11 @@ class RunFacts:
     base: str | None = None
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
     done_before: frozenset[str] = frozenset()
-    """Phases that were done when the run began, by the journal or the plan's own marks."""
+    """Phases that were done when the run began, by the journal or the plan's own marks.
+
+    Of an authoring: the stages whose output was accepted.
+    """
+    draft: DraftFacts = field(default_factory=DraftFacts)
     unlanded: tuple[Work, ...] = ()
     """What earlier runs have proven and nobody has landed, in order, when the run began."""
     branch_at: str | None = None

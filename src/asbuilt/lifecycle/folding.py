@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.lifecycle.drafted import hear_draft
 from asbuilt.lifecycle.facts import (
     GOES_ON,
     Asked,
     AttemptFacts,
     Difference,
+    DraftFacts,
     Landed,
     PhaseFacts,
     RunFacts,
@@ -43,6 +45,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
         caps=caps_in(options),
+        draft=DraftFacts(slug=str(options.get("slug", ""))),
     )
     for kind, data in events:
         if kind == NOTED:
@@ -63,6 +66,8 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
         _hear(facts, kind, data)
+        if facts.kind == "author":
+            hear_draft(facts, kind, data)
     return facts
 
 
@@ -214,7 +219,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
         attempt.outside = data.get("outside", attempt.outside)
         attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
-        attempt.drift = data.get("drift")
+        attempt.drift, attempt.output = data.get("drift"), data.get("output")
     elif kind == "attempt.lost":
         attempt.ending, attempt.reason, attempt.is_lost = "abandoned", str(data["reason"]), True
     elif kind == "tree.refused":

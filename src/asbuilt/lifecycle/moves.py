@@ -87,6 +87,8 @@ class Ask(NamedTuple):
     kind: str
     question: str
     phase: str | None = None
+    intent: str | None = None
+    """What a yes binds."""
 
 
 class ProveTogether(NamedTuple):
@@ -113,6 +115,21 @@ class Tidy(NamedTuple):
     """Remove what a landed run no longer needs, where nothing is lost with it."""
 
 
+class Judge(NamedTuple):
+    """Judge what an agent handed in for a stage of authoring."""
+
+    stage: str
+    number: int
+
+
+class Draft(NamedTuple):
+    """Write down the plan that the stages have brought, as a revision of the draft."""
+
+
+class File(NamedTuple):
+    """Put the plan that a person approved into the checkout."""
+
+
 class Wait(NamedTuple):
     """Nothing can be done before a time, or before somebody answers."""
 
@@ -129,5 +146,6 @@ class End(NamedTuple):
 
 Move = (
     Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
-    | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Wait | End
+    | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Judge
+    | Draft | File | Wait | End
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.correcting import correcting
+from asbuilt.lifecycle.drafting import drafting, stopped
 from asbuilt.lifecycle.facts import GOES_ON, PASS
 from asbuilt.lifecycle.moves import (
     Ask,
@@ -30,7 +31,7 @@ from asbuilt.lifecycle.moves import (
     Verify,
     VerifyTogether,
     Wait,
-)
+)  # fmt: skip
 from asbuilt.lifecycle.preparation import asked, preparation
 from asbuilt.lifecycle.signing import signing
 from asbuilt.lifecycle.stoppages import capped, stoppage, verifier_stoppage
@@ -84,6 +85,8 @@ def _unpaused(facts: RunFacts, now: str) -> Move:
     """Choose what a run does next. First match wins."""
     if facts.ended is not None:
         return End(facts.ended, "")
+    if facts.kind == "author":
+        return stopped(facts) or _kept_back(facts, now) or drafting(facts, now)
     # A landing that was begun is brought to its end first: the target and the plan would be left apart.
     if facts.stop is not None and facts.landing != "intended" and facts.marked:
         unsafe = _brought_to_safety(facts)
@@ -189,6 +192,8 @@ def _verification(facts: RunFacts) -> Move:
 
 def current(facts: RunFacts) -> PhaseFacts | None:
     """Return the phase that this run works on now, or None when there is none left for it."""
+    if facts.kind == "author":
+        return facts.phases.get(facts.draft.due)
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
     if facts.wanted is not None:
         wanted = facts.phases.get(facts.wanted)

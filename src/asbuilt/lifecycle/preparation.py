@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def preparation(facts: RunFacts) -> Move | None:
     """See to it that something can be proven before anything is built; None when it can."""
-    unheld = _held(facts)
+    unheld = held(facts)
     if unheld is not None:
         return unheld
     if facts.tests is None:
@@ -47,7 +47,7 @@ def preparation(facts: RunFacts) -> Move | None:
     return None
 
 
-def _held(facts: RunFacts) -> Move | None:
+def held(facts: RunFacts) -> Move | None:
     """Let a person agree, once in a repository, to work where the kernel holds neither agents nor checks."""
     if facts.ring != "none" or not facts.ring_required or facts.ring_agreed:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
-from asbuilt.lifecycle import phases
+from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.stoppages import USAGE_LIMIT
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.standing import Standing
 
 State = Literal[
-    "pending", "ready", "implementing", "fixing", "checking", "verifying", "parked", "paused",
+    "pending", "ready", "planning", "implementing", "fixing", "checking", "verifying", "parked", "paused",
     "proven", "landed", "done", "failed", "stopped",
 ]  # fmt: skip
 Waiting = Literal["agent", "verifier", "asbuilt", "person", "resume", "limit", "time", "nobody"]
 DONE: Final = ("proven", "landed", "done")
 """States in which nothing is left to do for a phase."""
-IN_WORK: Final = ("implementing", "fixing", "checking", "verifying", "parked", "paused")
+_WORKING: Final[dict[str, State]] = {
+    "implement": "implementing", "fix": "fixing", "plan": "planning", "critique": "planning"
+}  # fmt: skip
+IN_WORK: Final = ("planning", "implementing", "fixing", "checking", "verifying", "parked", "paused")
 
 
 class PhaseProgress(NamedTuple):
@@ -77,7 +80,7 @@ def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
 def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     """Tell what has to happen before the run goes on."""
     move = next_move(facts, now)
-    phase = phases.current(facts) if facts.kind == "run" else None
+    phase = phases.current(facts) if facts.kind in ("run", "author") else None
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
         case phases.End():
@@ -164,8 +167,8 @@ def _of_phase(
 def _state(move: Move) -> State:
     match move:
         case phases.Attempt(role=role):
-            return "fixing" if role == "fix" else "implementing"
-        case phases.Keep() | phases.Check() | phases.Commit():
+            return _WORKING[role]
+        case phases.Keep() | moves.Judge() | phases.Check() | phases.Commit():
             return "checking"
         case phases.Verify():
             return "verifying"
@@ -179,7 +182,7 @@ def _state(move: Move) -> State:
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
             | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether()
             | phases.VerifyTogether() | phases.Report() | phases.Land() | phases.Mark() | phases.Tidy()
-            | phases.Recheck()
+            | phases.Recheck() | moves.Draft() | moves.File()
         ):  # fmt: skip
             return "ready"
         case _:

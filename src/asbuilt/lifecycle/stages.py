@@ -229,7 +229,9 @@ def _ask(session: Session, around: Surroundings) -> Ask:
     if session.refused:
         parts.append(Part("refusal", told(session.refused[-1]), is_ours=False))
     parts.append(Part("prompt", session.prompt, is_ours=False))
-    if stage is Stage.EXPLORE and session.options.use_memory and around.memory.strip():
+    # Where no stage explores, whoever comes first does.
+    explores = stage is Stage.EXPLORE if Stage.EXPLORE in session.options.stages else not session.records
+    if explores and session.options.use_memory and around.memory.strip():
         parts.append(Part("memory", around.memory, is_ours=False))
     if stage is Stage.CRITIQUE:
         # A critic judges the plan; how its author came to it would only win it over.

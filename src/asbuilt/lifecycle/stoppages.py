@@ -42,13 +42,20 @@ def stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
     """Wait or ask for the agent that works on a phase; None when it may go on, or begin anew."""
     last = phase.attempts[-1] if phase.attempts else None
     # Whatever it was, its files are kept first.
-    if last is None or last.ending in (None, "done") or (last.ending not in GOES_ON and last.commit is None):
+    if last is None or (last.ending not in (*GOES_ON, "done") and last.commit is None):
+        return None
+    return stage_stoppage(facts, phase, now)
+
+
+def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
+    """Wait or ask for the agent that does a stage of authoring: there are no files of it to be kept."""
+    last = phase.attempts[-1] if phase.attempts else None
+    if last is None or last.ending in (None, "done"):
         return None
     which = f"{phase.id}/{last.number}/{last.ended_start}"
     resets_at = last.resets_at if last.ending in GOES_ON else None
-    stop = _Stop(
-        "agent", f"phase {phase.id}", phase.id, last.cause, last.reason, resets_at, last.overloads, which
-    )
+    where = phase.id if facts.kind == "author" else f"phase {phase.id}"
+    stop = _Stop("agent", where, phase.id, last.cause, last.reason, resets_at, last.overloads, which)
     return _about(facts, stop, now)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.plan.blocks import Heading
 from asbuilt.plan.graph import cycle
+from asbuilt.plan.lengths import by_characters, by_policy
 from asbuilt.plan.model import Format, Phase, Plan, Problem, Rule, Severity, Status
 
 if TYPE_CHECKING:
@@ -15,13 +16,9 @@ if TYPE_CHECKING:
 
     from asbuilt.plan.drafts import Found
     from asbuilt.plan.graph import Reference
+    from asbuilt.plan.lengths import Length
     from asbuilt.plan.phases import Facts
     from asbuilt.plan.source import Source
-
-# Half of the plans of 20,000 characters were rejected by their readers, a fifth of those under 2,000;
-# 11,617 is where the longest tenth began.
-LONG: Final = 20_000
-LONGISH: Final = 11_617
 
 TASK_METADATA: Final = (
     "Task", "Status", "Effort", "Dependencies", "Research Inputs", "Artifacts", "Standards", "Type",
@@ -34,14 +31,21 @@ _TASK_SECTIONS: Final = (
 )  # fmt: skip
 
 
-def with_problems(plan: Plan, found: Found, facts: Sequence[Facts], problems: Iterable[Problem]) -> Plan:
-    """Return the plan with everything that is wrong with it, in the order of its lines."""
+def with_problems(
+    plan: Plan, found: Found, facts: Sequence[Facts], problems: Iterable[Problem], length: Length, body: str
+) -> Plan:
+    """Return the plan with everything that is wrong with it, in the order of its lines.
+
+    `body` is what it wants below its front matter, held to the policy `length`.
+    """
     every = [
         *problems,
         *plan.front.problems,
         *(problem for fact in facts for problem in fact.problems),
         *_bytes(plan.source),
         *_whole(plan, found),
+        *by_characters(len(plan.source.text)),
+        *by_policy(length, plan.source, body, found.loose, plan.checks),
         *_structure(plan, found, facts),
         *(problem for phase, fact in zip(plan.phases, facts, strict=True) for problem in _phase(phase, fact)),
     ]
@@ -106,16 +110,6 @@ def _whole(plan: Plan, found: Found) -> Iterator[Problem]:
             Rule.TOO_MANY_PHASES,
             f"has {len(plan.phases) + found.dropped:,} phases; only the first {len(plan.phases):,} are read",
             "Split it into several plans.",
-        )
-    length = len(plan.source.text)
-    if length >= LONGISH:
-        yield Problem(
-            1,
-            Severity.WARNING if length >= LONG else Severity.INFO,
-            Rule.LONG_PLAN,
-            f"has {length:,} characters; half of the plans over 20,000 are rejected, "
-            "a fifth of those under 2,000",
-            "Delete prose; keep file paths, commands and criteria.",
         )
     if found.format is Format.TASK:
         yield from _missing(_TASK_SECTIONS, _names(found), Rule.MISSING_SECTION)

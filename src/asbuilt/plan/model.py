@@ -57,15 +57,19 @@ class Rule(StrEnum):
     MISSING_TRACKER_ROW = "missing-tracker-row"
     NO_CHECK = "no-check"
     NO_PHASES = "no-phases"
+    NO_PROGRAM = "no-program"
     NO_RULE = "no-rule"
     NOT_UTF8 = "not-utf8"
     NUL = "nul"
+    PROVES_NOTHING = "proves-nothing"
     STALE_TEXT = "stale-text"
     STATUS_DISAGREES = "status-disagrees"
     TOO_MANY_PHASES = "too-many-phases"
     UNKNOWN_DEPENDENCY = "unknown-dependency"
     UNKNOWN_EXECUTION = "unknown-execution"
     UNKNOWN_STATUS = "unknown-status"
+    UNREADABLE_CHECK = "unreadable-check"
+    UNTRIED_CHECK = "untried-check"
 
 
 Execution = Literal["worktree", "direct", "delegate"]

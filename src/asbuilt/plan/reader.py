@@ -15,6 +15,7 @@ from asbuilt.plan.frontmatter import read_front_matter
 from asbuilt.plan.graph import Order, next_phase, waves
 from asbuilt.plan.intent import blanks_of, intent_of
 from asbuilt.plan.items import locate_boxes
+from asbuilt.plan.lengths import Length
 from asbuilt.plan.model import Count, Format, Phase, Plan, Spot, Status
 from asbuilt.plan.names import slugify
 from asbuilt.plan.outline import clean_title, heading_spot
@@ -58,23 +59,29 @@ class _Told(NamedTuple):
     standing: _Standing
 
 
-def read(data: bytes, *, companion: Plan | None = None, ui_patterns: Sequence[str] = ()) -> Plan:
+def read(
+    data: bytes,
+    *,
+    companion: Plan | None = None,
+    ui_patterns: Sequence[str] = (),
+    length: Length = Length.CONTROL,
+) -> Plan:
     """Read a plan from its bytes.
 
     `companion` is the progress document that the plan names, read by the same function; it speaks only where
-    the plan itself is silent.
+    the plan itself is silent. `length` is the policy that its size is held to.
     """
     # A long plan makes many small objects and frees none of them: collecting in between only costs.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _read(data, companion, ui_patterns)
+        return _read(data, companion, ui_patterns, length)
     finally:
         if collecting:
             gc.enable()
 
 
-def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str]) -> Plan:
+def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], length: Length) -> Plan:
     source = Source(data)
     front = read_front_matter(source)
     blocks = parse(source.lines, front.after)
@@ -113,7 +120,8 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str]) -> Pl
         sections=_sections(headings),
         problems=(),
     )
-    return lint.with_problems(plan, found, [one.facts for one in told], problems)
+    body = blanks.wanted(source.text, source.span(front.after, len(source.lines)))
+    return lint.with_problems(plan, found, [one.facts for one in told], problems, length, body)
 
 
 def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Plan | None) -> list[_Told]:

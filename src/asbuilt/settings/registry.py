@@ -64,14 +64,14 @@ def _boundary(name: str, default: str, meaning: str) -> Setting:
     )
 
 
-def _role(name: str, meaning: str) -> Setting:
+def _role(name: str, meaning: str, *, by: str = "run") -> Setting:
     return Setting(
         key=f"roles.{name}",
         kind=Kind.TEXT,
         default="",
         meaning=f"the agent that {meaning}",
         stakes="Another agent than yours would write or judge the code.",
-        read_by="run",
+        read_by=by,
     )
 
 
@@ -98,6 +98,17 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default="plans",
                 meaning="where new plans are written, from the repository's root",
                 stakes="Plans would be looked for and written where nobody expects them.",
+                repository_may_set=True,
+                read_by="plan",
+            ),
+            Setting(
+                key="plan.length",
+                kind=Kind.CHOICE,
+                choices=("control", "trim", "cut", "cap"),
+                default="control",
+                meaning="how long a plan may be; trim: a line of context and one command that verifies the"
+                " whole, cut: no context, seldom over 40 lines, cap: never over 40 lines",
+                stakes="A plan that is longer than people read is approved unread.",
                 repository_may_set=True,
                 read_by="plan",
             ),
@@ -192,6 +203,25 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="gate",
             ),
             Setting(
+                key="author.profile",
+                kind=Kind.CHOICE,
+                choices=("protective", "expedient"),
+                default="expedient",
+                meaning="how soon a plan takes the longer way: protective where it is unsure, expedient where"
+                " it has to",
+                stakes="A plan could be longer than its work, or too short for it.",
+                read_by="author",
+            ),
+            Setting(
+                key="approvals.plan",
+                kind=Kind.GLOBS,
+                default=(),
+                meaning="who may approve plans, by their user names: ada, or team-*; empty: everybody who"
+                " reaches the journal",
+                stakes="Somebody else than you meant would say yes to what agents then build.",
+                read_by="approve",
+            ),
+            Setting(
                 key="store.url",
                 kind=Kind.TEXT,
                 default="",
@@ -236,6 +266,8 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _role("implement", "works on a phase; empty: `agents.implement`, else one that is installed"),
             _role("fix", "mends what was not proven; empty: the one that works"),
             _role("verify", "judges the work; empty: another one than works, where two are installed"),
+            _role("plan", "writes plans; empty: the one that works", by="author"),
+            _role("critique", "criticises plans; empty: another one than works, where two are", by="author"),
             _cap("usd", Kind.MONEY, 15, 100_000, "dollars, at API prices"),
             _cap("tokens", Kind.NUMBER, 0, 999_999_999, "tokens, read and written"),
             _cap("hours", Kind.NUMBER, 0, 10_000, "hours after its start"),

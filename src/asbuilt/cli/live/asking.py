@@ -8,6 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from asbuilt import wiring
+from asbuilt.cli.asking import typed
+from asbuilt.cli.deciding import decide
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
 from asbuilt.flows.requests import answer
@@ -24,6 +26,8 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
     if view.is_paused or not view.questions or not door.may_ask or not door.screen.err.is_live:
         return False
     asked = view.questions[0]
+    if asked.kind == "plan":
+        return decide(door, site, asked)
     said = _said(door, view.name, asked)
     if said is None:
         return False
@@ -50,17 +54,20 @@ def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] |
     with suppress(termios.error):
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
     try:
-        word = _typed(door, "y yes   n no, and why   Enter later >")
+        if asked.kind == "question":
+            return _decided(typed(door, "a letter, words of your own, or no; Enter later >"))
+        word = typed(door, "y yes   n no, and why   Enter later >")
         if word in ("y", "yes"):
             return "yes", None
         if word in ("n", "no"):
-            return "no", _typed(door, "Why? >") or None
+            return "no", typed(door, "Why? >") or None
     except KeyboardInterrupt:
         pen.line()
     return None
 
 
-def _typed(door: Door, question: str) -> str:
-    door.screen.out.flush()
-    door.screen.err.prompt(question)
-    return sys.stdin.readline().strip()
+def _decided(word: str) -> tuple[Answer, str | None] | None:
+    """Read what a person decides: one of the options, their own words, or that it stays open."""
+    if not word:
+        return None
+    return ("no", None) if word in ("n", "no") else ("yes", word)

@@ -62,6 +62,10 @@ class Story:
                 rows = self._not_proven(event, titles, canvas)
             case "attempt.ended" if data["ending"] not in ("done", "limited"):
                 rows = _note(event, "failed", canvas)
+            case "stage.judged" if data["outcome"] == "accepted":
+                rows = [self._accepted(event, titles, canvas)]
+            case "stage.judged" if data["outcome"] in ("refused", "gave_up"):
+                rows = _note(event, "failed", canvas)
             case "together.done":
                 rows = [self._together(event, canvas)]
             case kind if kind in _NOTES and (kind != "run.parked" or data.get("until")):
@@ -89,6 +93,14 @@ class Story:
             if len(words) + 1 + len(right) <= room:
                 return (*lead, Piece(f"{words}{right:>{room - len(words)}}"))
         return (*lead, Piece(commit))
+
+    def _accepted(self, event: Event, titles: Mapping[str, str], canvas: Canvas) -> Row:
+        begun = next(
+            (one.at for one in self._of(event.data["phase"]) if one.kind == "attempt.begun"), event.at
+        )
+        took = lasting((parsed(event.at) - parsed(begun)).total_seconds())
+        lead = (*_lead(event, titles, canvas, canvas.symbols.proven, ""), Piece("accepted"))
+        return (*lead, Piece(f"{took:>{max(1, canvas.width - cells(text_of(lead)))}}"))
 
     def _together(self, event: Event, canvas: Canvas) -> Row:
         outcome = event.data["outcome"]

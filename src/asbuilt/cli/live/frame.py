@@ -45,6 +45,9 @@ OURS: Final = {
     "Land": "lands what is proven",
     "Mark": "writes outcomes into the plan",
     "Tidy": "tidies up",
+    "Judge": "judges what was handed in",
+    "Draft": "tries its checks and writes the draft down",
+    "File": "writes the plan's file",
 }
 """What asbuilt itself does, by the move that comes next."""
 
@@ -64,7 +67,8 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
     age = ago(view.run.at, now)
     parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
     if view.phases:
-        parts.append(f"{proven} of {len(view.phases)} proven")
+        word = "done" if view.run.options.get("kind") == "author" else "proven"
+        parts.append(f"{proven} of {len(view.phases)} {word}")
     if view.spent.brief:
         cap = caps_in(view.run.options).usd
         parts.append(f"{view.spent.words} of ${cap:.2f}" if cap else view.spent.words)

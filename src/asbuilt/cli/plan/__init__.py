@@ -25,6 +25,7 @@ group: Final = LazyGroup(
         "new": Lazy("asbuilt.cli.plan.new:command", "write a plan to fill in"),
         "mark": Lazy("asbuilt.cli.plan.mark:command", "state a phase's or an item's status in the file"),
         "open": Lazy("asbuilt.cli.plan.open:command", "edit it, then hear what changed"),
+        "refine": Lazy("asbuilt.cli.plan.refine:command", "change what is open; what is done stays as it is"),
         "import": Lazy("asbuilt.cli.plan.bring:command", "take in a plan from a file or another machine"),
         "export": Lazy("asbuilt.cli.plan.export:command", "pack it for another machine"),
     },

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_plan, desk_for, problem_counts, show_the_first_step
+from asbuilt.cli.plan.desk import command_in, complete_plan, desk_for, problem_counts, show_the_first_step
+from asbuilt.cli.plan.trial import show_tried, trying
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
-from asbuilt.library.finding import open_plan
 from asbuilt.library.shelves import plans
 from asbuilt.library.writing import replace
 from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.edit import fill_in
 from asbuilt.plan.model import Rule
+from asbuilt.proof.trying import problems_of
 
 if TYPE_CHECKING:
     from asbuilt.cli.plan.desk import Desk
+    from asbuilt.flows.trying import Trying
     from asbuilt.library.finding import Opened
     from asbuilt.library.shelves import PlanFile
     from asbuilt.plan.model import Plan, Problem
+    from asbuilt.proof.trying import Tried
 
 _SCHEMA: Final = "asbuilt.check/1"
 
@@ -35,6 +39,8 @@ class _Checked(NamedTuple):
     plan: Plan | None
     trouble: str = ""
     written: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] | None = None
+    """What its checks do before the work; None when nobody asked."""
 
     @property
     def has_error(self) -> bool:
@@ -50,15 +56,25 @@ class _Checked(NamedTuple):
         ("asbuilt plan check", "every plan of this repository"),
         ("asbuilt plan check plans/login.md -v", "remarks too"),
         ("asbuilt plan check rate-limit --fix", "write missing metadata as TBD"),
+        ("asbuilt plan check rate-limit --try", "run its checks before the work: do they fail?"),
     ],
 )
 @click.argument("names", metavar="[PLAN]...", nargs=-1, shell_complete=complete_plan)
 @click.option("--fix", is_flag=True, help="write metadata that is missing as TBD; nothing else is touched")
+@click.option(
+    "--try",
+    "is_trial",
+    is_flag=True,
+    help="run the checks of open phases on what is committed, in the ring: none of them may pass yet",
+)
 @shared(json=True)
-def command(door: Door, names: tuple[str, ...], *, fix: bool) -> int:
+def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) -> int:
     """Say what is wrong with a plan. Ends with 1 when there is an error; warnings alone end with 0."""
     desk = desk_for(door)
     checked = [_check(desk, desk.open(name), fix=fix) for name in names] if names else _every(desk, fix=fix)
+    if is_trial:
+        with trying(door, desk) as trial:
+            checked = [_tried(desk, trial, one) for one in checked]
     if door.json:
         door.screen.emit_json({"schema": _SCHEMA, "plans": [_as_json(one) for one in checked]})
     else:
@@ -74,7 +90,7 @@ def _every(desk: Desk, *, fix: bool) -> list[_Checked]:
     checked = []
     for at in [at for at in every if at.repository] if desk.library.repository is not None else every:
         try:
-            opened = open_plan(desk.library, at, ui_patterns=desk.ui_patterns)
+            opened = desk.read(at)
         except (PlanUnreadable, NotFound) as error:
             checked.append(_Checked(at, None, error.what.removeprefix(f"{at.shown} ")))
         else:
@@ -90,10 +106,18 @@ def _check(desk: Desk, opened: Opened, *, fix: bool) -> _Checked:
     data, _ = edit.apply(plan.source.data)
     replace(at.file, data, expected=plan.digest, name=at.shown)
     before = {problem.message for problem in plan.problems if problem.rule is Rule.MISSING_METADATA}
-    again = open_plan(desk.library, at, ui_patterns=desk.ui_patterns).plan
+    again = desk.read(at).plan
     left = {problem.message for problem in again.problems}
     written = sorted(f"{message.removeprefix('has no ')}: TBD" for message in before - left)
     return _Checked(at, again, written=tuple(written))
+
+
+def _tried(desk: Desk, trial: Trying, checked: _Checked) -> _Checked:
+    if checked.plan is None:
+        return checked
+    tried = tuple(trial.tried(checked.plan, setup=command_in(desk.settings, "checks.setup")))
+    problems = tuple(sorted((*checked.plan.problems, *problems_of(tried))))
+    return checked._replace(plan=replaced(checked.plan, problems=problems), tried=tried)
 
 
 def _show(door: Door, checked: _Checked) -> None:
@@ -109,6 +133,8 @@ def _show(door: Door, checked: _Checked) -> None:
     for problem in listed:
         for row in _rows(door, path, problem):
             screen.answer(row)
+    if checked.tried is not None:
+        show_tried(door, checked.tried)
     counts = problem_counts(plan)
     phases = counted(len(plan.phases), "phase")
     remarks = sum(problem.severity == "info" for problem in plan.problems)
@@ -146,4 +172,5 @@ def _as_json(checked: _Checked) -> dict[str, Any]:
         "phases": len(plan.phases),
         "written": list(checked.written),
         "problems": [problem_contract(problem) for problem in plan.problems],
+        **({} if checked.tried is None else {"tried": [one._asdict() for one in checked.tried]}),
     }

@@ -16,6 +16,7 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.library.finding import find, open_plan
 from asbuilt.library.repository import find_repository, real
 from asbuilt.library.shelves import open_library, plans
+from asbuilt.plan.lengths import Length
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
@@ -39,9 +40,18 @@ class Desk(NamedTuple):
         """Files that a person looks at before their phase lands."""
         return self.settings.globs("ui.patterns")
 
+    @property
+    def length(self) -> Length:
+        """How long a plan may be."""
+        return Length(self.settings.text("plan.length"))
+
     def open(self, name: str) -> Opened:
         """Find a plan by what was typed, and read it."""
-        return open_plan(self.library, find(self.library, name), ui_patterns=self.ui_patterns)
+        return self.read(find(self.library, name))
+
+    def read(self, at: PlanFile) -> Opened:
+        """Read a plan as the settings say."""
+        return open_plan(self.library, at, ui_patterns=self.ui_patterns, length=self.length)
 
     def name_of(self, at: PlanFile) -> str:
         """Return what can be typed for a plan: its name where that is enough, else its path."""
@@ -71,6 +81,12 @@ def _lay_out(door: Door) -> Desk:
     home = Path(door.environ.get("HOME") or "~").expanduser()
     library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
     return Desk(library, settings)
+
+
+def command_in(settings: Settings, key: str) -> str | None:
+    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
+    chosen = settings.text(key).strip()
+    return "" if chosen == "none" else chosen or None
 
 
 def problem_counts(plan: Plan) -> str:

@@ -13,7 +13,6 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import Desk, desk_for, show_the_first_step
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.errors import NotFound, PlanUnreadable
-from asbuilt.library.finding import open_plan
 from asbuilt.library.shelves import plans
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def command(door: Door) -> None:
 def _row(desk: Desk, at: PlanFile) -> _Row:
     try:
         changed = datetime.fromtimestamp(at.file.stat().st_mtime, UTC)
-        return _Row(at, open_plan(desk.library, at, ui_patterns=desk.ui_patterns).plan, None, changed)
+        return _Row(at, desk.read(at).plan, None, changed)
     except (PlanUnreadable, NotFound) as error:
         return _Row(at, None, error.what.removeprefix(f"{at.shown} "), None)
     except OSError as error:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from asbuilt.cli.commands import Command
+from asbuilt.cli.editor import edit
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, desk_for, next_command, problem_counts
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, FAILED, NotFound, UsageWrong
-from asbuilt.library.finding import open_plan
+from asbuilt.errors import DONE, FAILED, UsageWrong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.cli.plan.desk import Desk
     from asbuilt.library.finding import Opened
 
@@ -44,42 +39,13 @@ def command(door: Door, plan: str) -> int:
         )
     desk = desk_for(door)
     before = desk.open(plan)
-    editor = _editor(door.environ)
-    try:
-        ended = subprocess.run([*editor, str(before.at.file)], check=False)  # noqa: S603
-    except OSError as error:
-        raise NotFound(
-            f"the editor {editor[0]} cannot be started: {(error.strerror or 'unknown reason').lower()}",
-            why="It is what VISUAL or EDITOR names.",
-            next_step="Set EDITOR to an editor that is installed.",
-        ) from error
-    if not before.at.file.exists():
-        raise NotFound(
-            f"{before.at.shown} is gone",
-            why=f"{Path(editor[0]).name} deleted or moved it; nothing else was touched.",
-            next_step="`git status` shows what happened, if it was committed before.",
-        )
-    after = open_plan(desk.library, before.at, ui_patterns=desk.ui_patterns)
+    failure = edit(door, before.at.file, name=before.at.shown)
+    after = desk.read(before.at)
     _tell(door, desk, before, after)
-    if ended.returncode == 0:
+    if not failure:
         return DONE
-    door.screen.talk(
-        f"{door.screen.err.symbols.note} {printable(Path(editor[0]).name)} ended with {ended.returncode}."
-    )
+    door.screen.talk(failure)
     return FAILED
-
-
-def _editor(environ: Mapping[str, str]) -> list[str]:
-    chosen = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip() or "vi"
-    try:
-        words = shlex.split(chosen)
-    except ValueError:
-        words = []
-    if not words:
-        raise UsageWrong(
-            f"EDITOR {chosen!r} is no command", why="Its quotes do not close.", next_step="Set EDITOR anew."
-        )
-    return words
 
 
 def _tell(door: Door, desk: Desk, before: Opened, after: Opened) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from asbuilt.plan.lengths import Length
+
 UNDERSTANDING: Final = (
     "problem", "why", "purpose", "success", "constraint", "assumption", "impact", "requirement",
     "warum", "zweck", "erfolg", "einschränkung", "annahme", "auswirkung", "anforderung",
@@ -47,6 +49,8 @@ class Demands(NamedTuple):
     principles: Demand = Demand(3, 8)
     """Three verdicts, each a principle and a word for it, are the six points of evidence of old. How many of
     them fail is not demanded: a quota makes critics invent."""
+    length: Length = Length.CONTROL
+    """How long a plan may be."""
     understanding_words: tuple[str, ...] = UNDERSTANDING
     recommendation_words: tuple[str, ...] = RECOMMENDATION
     trade_off_words: tuple[str, ...] = TRADE_OFFS

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.validators.references import Tree
     from asbuilt.plan.blocks import Block
+    from asbuilt.plan.lengths import Length
     from asbuilt.plan.model import Check, Phase, Plan
 
 _NONE: Final = frozenset(
@@ -63,10 +64,10 @@ _EXAMPLES: Final = {
 }
 
 
-def flaws_of_plan(text: str, required: Sequence[str], tree: Tree) -> tuple[Flaw, ...]:
+def flaws_of_plan(text: str, required: Sequence[str], tree: Tree, length: Length) -> tuple[Flaw, ...]:
     """Tell everything that keeps a text from being a plan that a person could approve."""
     try:
-        plan = read(encode(text))
+        plan = read(encode(text), length=length)
     except PlanUnreadable as error:
         return (Flaw("plan", str(error), "a plan that a person can read", "under 20,000 characters"),)
     return (

@@ -193,7 +193,8 @@ def _recommendations(own: Sequence[Passage], demands: Demands) -> int:
 
 
 def _plan(text: str, setting: Setting) -> tuple[Flaw, ...]:
-    return flaws_of_plan(text, setting.options.required_sections, Tree(setting.files))
+    required, length = setting.options.required_sections, setting.demands.length
+    return flaws_of_plan(text, required, Tree(setting.files), length)
 
 
 def _critique(output: str, setting: Setting) -> Iterable[Flaw]:

@@ -1,0 +1,240 @@
+"""`asbuilt author`: a sentence becomes a plan that you approve. The authoring itself is the worker's."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from asbuilt.agents.ring import probe
+from asbuilt.cli.commands import Command
+from asbuilt.cli.options import Door, shared
+from asbuilt.cli.plan.desk import command_in
+from asbuilt.cli.plan.new import plans_folder
+from asbuilt.cli.run import ask_for, target_of
+from asbuilt.cli.screen import printable
+from asbuilt.cli.site import open_site
+from asbuilt.cli.terms import caps_for, team_for
+from asbuilt.errors import GateStopped, UsageWrong
+from asbuilt.journal import plans
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.library.shelves import describe
+from asbuilt.lifecycle.authoring import SKIPPABLE, choose
+from asbuilt.lifecycle.modes import MODES, MOST_AGENTS, mode_for, name_for, plain_authoring
+from asbuilt.lifecycle.sessions import Session, start
+from asbuilt.lifecycle.team import agent_of
+from asbuilt.plan.names import slug_of_file
+from asbuilt.plan.sections import SECTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.cli.site import Site
+    from asbuilt.lifecycle.flaws import Flaw
+    from asbuilt.lifecycle.modes import Mode
+
+_LONGER: Final = {"light": "--standard or --staged for the longer way", "standard": "--light is shorter"}
+
+
+class Wish(NamedTuple):
+    """What was chosen on the command line about the stages and who does them."""
+
+    mode: str | None
+    name: str | None
+    agent: str | None
+    script: str | None
+    explorers: int
+    planners: int
+    refine_iterations: int
+    phases: str | None
+    skip: tuple[str, ...]
+    max_phases: int | None
+    open_critique: bool
+    completion_promise: str
+    required_sections: str | None
+    attempts: int
+    no_memory: bool
+
+
+@click.command(
+    "author",
+    cls=Command,
+    examples=[
+        ('asbuilt author "add rate limiting to the public API"', "ends in your approval"),
+        ('asbuilt author "move sessions to Redis" --staged', "every stage judged, with a critic"),
+        ('asbuilt author "a settings page" --interview', "questions first, three at a time"),
+        ('asbuilt author "drop Python 3.10" --name py311', "as plans/py311.md"),
+    ],
+)
+@click.argument("prompt", nargs=-1)
+@click.option("--light", "mode", flag_value="light", help="one pass, at most two questions")
+@click.option("--standard", "mode", flag_value="standard", help="explorers, then planners, side by side")
+@click.option("--staged", "mode", flag_value="staged", help="the eight stages, each judged by code")
+@click.option("--interview", "mode", flag_value="interview", help="questions first, at most three at a time")
+@click.option("--name", metavar="NAME", help="the file's name, if not made of your words")
+@click.option("--agent", metavar="NAME", help="the agent that plans (roles.plan)")
+@click.option(
+    "--script",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="what the scripted agent plays",
+)
+@click.option("--explorers", type=click.IntRange(1, MOST_AGENTS), default=2, help="who read side by side")
+@click.option("--planners", type=click.IntRange(1, MOST_AGENTS), default=1, help="who draft side by side")
+@click.option("--refine-iterations", type=int, default=2, help="rounds of critique and revision, 1 to 4")
+@click.option("--phases", metavar="LIST", help="stages in place of the eight, by commas")
+@click.option(
+    "--skip-understand", "skip", flag_value="understand", multiple=True, help="leave that stage out"
+)
+@click.option("--skip-explore", "skip", flag_value="explore", multiple=True, help="leave that stage out")
+@click.option(
+    "--skip-alternatives", "skip", flag_value="alternatives", multiple=True, help="leave that stage out"
+)
+@click.option("--max-phases", type=int, help="so many outputs at most; 0: no limit")
+@click.option("--open-critique", is_flag=True, help="a critique in prose, without the principles")
+@click.option("--completion-promise", metavar="WORD", default="PLAN_OK", help="what ends the last revision")
+@click.option("--required-sections", metavar="LIST", help="headings that the plan must have, by commas")
+@click.option("--attempts", type=int, default=5, help="outputs of a stage that may be refused")
+@click.option("--no-memory", is_flag=True, help="neither tell nor keep what was learnt")
+@click.option("--foreground", is_flag=True, help="work in this process, without a worker")
+@shared(json=True)
+def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
+    """Turn what you want into a plan: agents read the code, code judges what they hand in, you approve it.
+
+    Planning is read-only, and the draft stays in the store until your yes: then the file is written, over no
+    other. Without a terminal, questions and the approval wait in `asbuilt approve`.
+    """
+    wish = Wish(**given)
+    words = " ".join(prompt)
+    site = open_site(door)
+    mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
+    session = _session(words, mode, wish)
+    _need_room(site)
+    path, slug = _named(site, words, wish.name)
+    options = _options(door, site, slug, wish) | {"authoring": _authoring(mode, session, wish)}
+    _announce(door, mode, options)
+    return ask_for(door, site, Address(LOCAL, site.repo, path), slug, options, is_here=foreground)
+
+
+def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
+    """Freeze what an authoring is, as far as it is like every run."""
+    settings = site.desk.settings
+    return {
+        "kind": "author",
+        "mode": "author",
+        "checkout": str(site.repository.root),
+        "branch": target_of(site.repository.root),
+        "slug": slug,
+        "host": machine(),
+        **team_for(settings, door.environ, agent=wish.agent, script=wish.script),
+        "auto": False,
+        "length": settings.text("plan.length"),
+        "setup": command_in(settings, "checks.setup"),
+        "ring_required": settings.flag("ring.required"),
+        "desktop": settings.flag("attention.desktop"),
+        "approvers": list(settings.globs("approvals.plan")),
+        "caps": caps_for(settings),
+    }
+
+
+def _authoring(mode: Mode, session: Session, wish: Wish) -> dict[str, Any]:
+    """Freeze how it is authored; only the standard way has several agents side by side."""
+    explorers, planners = (wish.explorers, wish.planners) if mode.name == "standard" else (1, 1)
+    return plain_authoring(mode, session, explorers=explorers, planners=planners)
+
+
+def _mode(prompt: str, wish: Wish, fitting: Mode) -> Mode:
+    """Take the way that was named; choices about stages mean the stages."""
+    chooses = wish.phases or wish.skip or wish.open_critique
+    name = wish.mode or ("staged" if chooses else fitting.name)
+    if chooses and name != "staged":
+        raise UsageWrong(
+            f"--{name} has its own stages",
+            why="Stages that you choose would not be those that are done.",
+            next_step=f'`asbuilt author "{prompt[:40]}" --staged`, or leave the choice of stages out.',
+        )
+    return MODES[name]
+
+
+def _session(prompt: str, mode: Mode, wish: Wish) -> Session:
+    """Begin a session, or refuse all that is wrong with the choices at once, before any agent is called."""
+    phases = None if wish.phases is None else _listed(wish.phases)
+    options = choose(
+        refine_iterations=wish.refine_iterations,
+        phases=phases if mode.stages is None else [str(stage) for stage in mode.stages],
+        skip=[one for one in wish.skip if one in SKIPPABLE],
+        max_phases=wish.max_phases if mode.stages is None else len(mode.stages),
+        critique_mode="open" if wish.open_critique else "principles",
+        use_memory=not wish.no_memory,
+        completion_promise=wish.completion_promise,
+        attempt_limit=wish.attempts,
+        required_sections=SECTIONS if wish.required_sections is None else _listed(wish.required_sections),
+    )
+    begun = start(prompt, options, started_at=datetime.now(UTC).isoformat())
+    if isinstance(begun, Session):
+        return begun
+    raise _refused(begun)
+
+
+def _refused(flaws: Iterable[Flaw]) -> UsageWrong:
+    told = list(flaws)
+    what = "; ".join(f"{one.what}: found {one.found}, needed {one.needed}" for one in told)
+    return UsageWrong(
+        f"nothing can be authored so: {what}",
+        why="It is refused before any agent is called.",
+        next_step=f"For example: {told[0].example}",
+    )
+
+
+def _listed(text: str) -> list[str]:
+    return [one.strip() for one in text.split(",")]
+
+
+def _need_room(site: Site) -> None:
+    """Refuse a second authoring in one checkout: two would ask the same person about the same code."""
+    here = str(site.repository.root)
+    for run in site.open_runs():
+        if run.options.get("kind") == "author" and run.options.get("checkout") == here:
+            slug = run.options["slug"]
+            raise GateStopped(
+                f"a plan is being authored here already: {slug}",
+                why="One authoring a checkout: two would plan past each other.",
+                next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it.",
+            )
+
+
+def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
+    """Choose where the plan will lie: a path that no file and no journal has. Nothing is written yet."""
+    folder = plans_folder(site.desk.library)
+    slug = slug_of_file(name) if name else name_for(prompt)
+    names = [slug] if name else chain([slug], (f"{slug}-{number}" for number in count(2)))
+    for one in names:
+        file = folder / f"{one}.md"
+        path = describe(site.desk.library, file).shown
+        with site.journal.store.read() as session:
+            known = plans.called(session, LOCAL, site.repo, path=path, slug=one)
+        if not file.exists() and not known:
+            return path, one
+    raise UsageWrong(
+        f"{slug} is taken",
+        why="Nothing is ever overwritten, and every plan keeps its own journal.",
+        next_step="Choose another --name, or leave it out.",
+    )
+
+
+def _announce(door: Door, mode: Mode, options: dict[str, Any]) -> None:
+    """Say which way is taken, who plans, and what holds them, before anything begins."""
+    longer = _LONGER.get(mode.name)
+    way = f"{mode.name.capitalize()}: {mode.gist}." + (f" ({longer})" if longer else "")
+    ring = probe().for_work
+    held = f"gate on, {'no ring' if ring == 'none' else f'{ring} on'}"
+    planner, critic = (agent_of(options, role) for role in ("plan", "critique"))
+    who = f"{planner} plans read-only: {held}."
+    if mode.name == "staged":
+        who += f" {critic} criticises{', in another process' if critic == planner else ''}."
+    for text in (way, who):
+        for row in door.screen.err.hanging("", printable(text), commands=False):
+            door.screen.talk(row)

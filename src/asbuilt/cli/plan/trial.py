@@ -1,0 +1,87 @@
+"""Try the checks of a plan from a command, and show what each did. Nothing in the checkout is touched."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt import wiring
+from asbuilt.cli.screen import printable
+from asbuilt.cli.talking import answer, coloured
+from asbuilt.cli.words import counted
+from asbuilt.errors import GateStopped, NotFound
+from asbuilt.flows.enrolling import known
+from asbuilt.flows.proving import tree_of
+from asbuilt.flows.rigs import Rigs
+from asbuilt.flows.trying import Trying
+from asbuilt.git.repository import open_repository, resolve
+from asbuilt.journal.home import Home
+from asbuilt.proof.trying import Before, told
+from asbuilt.settings import state_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from asbuilt.cli.options import Door
+    from asbuilt.cli.plan.desk import Desk
+    from asbuilt.git.repository import Repository
+    from asbuilt.proof.trying import Tried
+
+
+@contextmanager
+def trying(door: Door, desk: Desk) -> Iterator[Trying]:
+    """Make a room in which checks are tried on what is committed; it goes with the command.
+
+    What a setup has made for runs of this repository is used again; for one that has never run, it is made in
+    that room.
+    """
+    if desk.library.repository is None:
+        raise NotFound(
+            "checks are tried on what is committed, and there is no repository here",
+            why="They need a clean checkout of the project.",
+            next_step="Go into the repository of the plan, or name it with --repo.",
+        )
+    repository = open_repository(desk.library.repository.root)
+    commit = resolve(repository, "HEAD")
+    if commit is None:
+        raise GateStopped(
+            "nothing is committed here yet",
+            why="Checks are tried on a clean checkout of the last commit.",
+            next_step="Commit first; `asbuilt plan check` without --try says what can be told from the text.",
+        )
+    home = Home(state_folder(door.environ))
+    with tempfile.TemporaryDirectory(prefix="asbuilt-try-", ignore_cleanup_errors=True) as made:
+        room = Path(made).resolve()
+        processes = wiring.check_processes(home, room / "scratch", door.environ)
+        rigs = Rigs(_setups(door, desk, repository) or room / "setups", repository, processes)
+        yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
+
+
+def _setups(door: Door, desk: Desk, repository: Repository) -> Path | None:
+    journal = wiring.find_journal(desk.settings, door.environ)
+    repo = journal and known(journal.store, repository)
+    return journal.home.path / "setups" / repo if journal and repo else None
+
+
+def show_tried(door: Door, tried: Sequence[Tried]) -> None:
+    """Show each check and what it did before the work, then all of it in a line."""
+    pen = door.screen.out
+    symbols = {
+        Before.PASSES: pen.symbols.note,
+        Before.UNREADABLE: pen.symbols.failed,
+        Before.NO_PROGRAM: pen.symbols.failed,
+        Before.UNCLEAR: pen.symbols.not_run,
+    }
+    for one in tried:
+        symbol = pen.symbols.not_started if one.is_fit else symbols[one.before]
+        lead = f"{symbol} {printable(one.phase) or '-':<3} {one.before:<11} "
+        command = printable(one.command.partition("\n")[0])
+        first, *rest = pen.hanging(lead, f"{command}: {one.why}", commands=False, under=6)
+        for row in (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest):
+            door.screen.answer(row)
+    if tried:
+        answer(door, "", f"Tried {counted(len(tried), 'check')}: {told(tried)}.")
+    else:
+        answer(door, "", "It has no check that could be tried.")

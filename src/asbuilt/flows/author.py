@@ -1,0 +1,250 @@
+"""Author a plan: agents in a read-only workspace, stages that code judges, and a file once a person said yes.
+
+The one rule: each move looks first whether it is done. What an agent handed in is kept before it is judged.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GateStopped, GitFailed, LandingRefused
+from asbuilt.flows.approving import file_approved
+from asbuilt.flows.briefing import overall_s, program_of, within
+from asbuilt.flows.environment import kept
+from asbuilt.flows.proving import tree_of
+from asbuilt.flows.record import say
+from asbuilt.flows.rigs import Rigs
+from asbuilt.flows.staging import Staging
+from asbuilt.flows.starting import claim, is_agreed
+from asbuilt.flows.trying import Trying
+from asbuilt.git import workspaces
+from asbuilt.git.files import entries
+from asbuilt.git.repository import tip
+from asbuilt.journal import drafts, runs
+from asbuilt.journal.memory import every
+from asbuilt.journal.views import facts_of
+from asbuilt.lifecycle import approving, moves, stages
+from asbuilt.lifecycle.approving import next_step
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.lifecycle.critique import show
+from asbuilt.lifecycle.drafted import name_of, title_of
+from asbuilt.lifecycle.memory import recall
+from asbuilt.lifecycle.questions import asking
+from asbuilt.lifecycle.rounds import told_of
+from asbuilt.lifecycle.team import agent_of
+from asbuilt.plan.reader import read
+from asbuilt.ports import Brief
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.flows.record import Record
+    from asbuilt.flows.working import Working
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.home import Home
+    from asbuilt.journal.store import Session
+    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.plan.model import Plan
+    from asbuilt.ports import Processes, Role, Workspace
+    from asbuilt.proof.trying import Tried
+
+_LANE: Final = "plan"
+_FIELDS: Final = (
+    "how it is built and where the change belongs",
+    "how it is tested, configured and shipped",
+    "who calls it, and what would break",
+    "what was tried before, and what is like it elsewhere in the code",
+)
+"""What each of several explorers looks at."""
+_BENTS: Final = (
+    "the smallest change that does it",
+    "the change that is easiest to live with afterwards",
+    "the change that is safest to make step by step",
+    "the change that somebody new to the code would understand first",
+)
+"""What each of several planners prefers."""
+
+
+class Authoring:
+    """Everything that an authoring does to the world outside."""
+
+    def __init__(self, home: Home, working: Working, processes: Processes) -> None:
+        self._home = home
+        self._working = working
+        self._processes = processes
+
+    def perform(
+        self, record: Record, repository: Repository, facts: RunFacts, move: moves.Move, *, ring: str
+    ) -> None:
+        """Perform one move of an authoring."""
+        match move:
+            case moves.Start():
+                self._start(record, repository, ring)
+            case moves.Attempt():
+                self._attempt(record, repository, facts, move)
+            case moves.Judge(stage=stage, number=number):
+                self._staging(record, repository, facts).judge(stage, number)
+            case moves.Draft():
+                staging = self._staging(record, repository, facts)
+                staging.write(lambda plan: self._tried(record, repository, facts, plan))
+            case moves.File():
+                self._file(record, repository, facts)
+            case _:
+                raise ValueError(move)
+
+    def _start(self, record: Record, repository: Repository, ring: str) -> None:
+        """Claim the plan that is to be, and write down what this authoring looks at."""
+        branch = record.run.options["branch"]
+        base = tip(repository, f"refs/heads/{branch}")
+        if base is None:
+            raise GateStopped(
+                f"there is no commit on {branch}",
+                why="Agents plan in a checkout of what is committed.",
+                next_step="Commit something, then author again.",
+            )
+        claim(record)
+        chosen = Staging.begun(record).options.stages
+        names = [name_of(stage, 1 + chosen[:at].count(stage)) for at, stage in enumerate(chosen)]
+        outline = {
+            "phases": dict.fromkeys(names, ()),
+            "titles": {name: title_of(name) for name in names},
+        }
+        agreed = is_agreed(record, "ring/none/")
+        kept = record.blobs.put(json.dumps(outline).encode())
+        with record.store.write() as session:
+            say(
+                session, record.run, "run.started", "started",
+                base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept,
+            )  # fmt: skip
+            _take_over(session, record)
+
+    def _tried(
+        self, record: Record, repository: Repository, facts: RunFacts, plan: Plan
+    ) -> list[Tried] | None:
+        """Try the checks of a draft on the base; where no ring holds them, nobody has."""
+        level = self._processes.level
+        if level == "none":
+            return None
+        run = record.run
+        rigs = Rigs(
+            self._home.path / "setups" / run.repo,
+            repository,
+            self._processes,
+            environment=kept(self._home.runs / run.run),
+        )
+        trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
+        return trying.tried(plan, setup=run.options.get("setup"))
+
+    def _file(self, record: Record, repository: Repository, facts: RunFacts) -> None:
+        step = next_step(facts.draft.texts)
+        if not isinstance(step, approving.File):
+            raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
+        record.hold()
+        # Nobody reads there any more; where something is in its way, `clean` says so later.
+        with suppress(LandingRefused, GitFailed):
+            workspaces.remove(repository, self._workspace(record, repository, facts))
+        file_approved(record, step.approved)
+
+    def _staging(self, record: Record, repository: Repository, facts: RunFacts) -> Staging:
+        listed = entries(repository.git, facts.base or "")
+        return Staging(record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
+
+    def _workspace(self, record: Record, repository: Repository, facts: RunFacts) -> Workspace:
+        run = record.run
+        root = self._home.workspaces / run.repo
+        return workspaces.make(repository, root, run.run, _LANE, facts.base or "")
+
+    def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: moves.Attempt) -> None:
+        """Let an agent do the stage that is due, or several at once where that was chosen."""
+        staging = self._staging(record, repository, facts)
+        workspace = self._workspace(record, repository, facts)
+        ask, told = self._told(record, staging)
+        leans = staging.leans(_FIELDS, _BENTS)
+        role: Role = "critique" if move.role == "critique" else "plan"
+        options = record.run.options
+        script = options.get("script")
+        brief = Brief(
+            attempt=f"{record.run.run}.{move.phase}.{move.number}",
+            role=role,
+            agent=agent_of(options, role),
+            program=within(program_of(options, role), facts, share=max(1, len(leans))),
+            workspace=workspace.path,
+            writable=False,
+            phase=move.phase,
+            title=title_of(move.phase),
+            ask=ask,
+            told=told,
+            overall_s=overall_s(record, facts),
+            script=Path(script) if script else None,
+            ring_required=record.told("started").get("ring") != "none",
+        )
+        briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
+        self._working.converse(record, facts, move, briefs)
+        # Where a ring holds, the kernel has kept the workspace as it was.
+        if not brief.ring_required:
+            _need_unchanged(
+                workspaces.written_in(repository, workspace, tree_of(repository, facts.base or ""))
+            )
+
+    def _told(self, record: Record, staging: Staging) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """Say what the stage has to bring in our words, and give what others wrote by its name."""
+        session = staging.session
+        move = stages.next_move(session, staging.around(self._remembered(record)))
+        if not isinstance(move, stages.Ask):
+            raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
+        ours = [part.text for part in move.parts if part.is_ours]
+        told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
+        if staging.asks_left:
+            ours.append(asking(staging.asks_left))
+        if session.stage is Stage.CRITIQUE and staging.rounds:
+            told = [one for one in told if one[0] != "plan"]
+            told += told_of(show(staging.rounds, session.plan))
+        return "\n\n".join(ours), (*told, *staging.said)
+
+    def _remembered(self, record: Record) -> str:
+        run = record.run
+        with record.store.read() as session:
+            known = every(session, run.org, run.repo)
+        return "\n".join(f"- {one.text}" for one in recall(known, about=run.options["authoring"]["prompt"]))
+
+
+def _take_over(session: Session, record: Record) -> None:
+    """Go on with what the authoring that this one continues has come to: its stages and its last text."""
+    run = record.run
+    before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
+    if before is None or before.options.get("kind") != "author":
+        return
+    draft = facts_of(session, record.blobs, before).draft
+    names = [one.attempt.rpartition(".")[0] for one in draft.accepted]
+    for one, name, due in zip(draft.accepted, names, [*names[1:], draft.due], strict=True):
+        say(
+            session, run, "stage.judged", f"{name}/taken", phase=name, number=0, outcome="accepted",
+            stage=one.stage, round=one.round, text=one.text, due=due,
+        )  # fmt: skip
+    newest = draft.texts.newest
+    if newest is not None:
+        plan = read(record.blobs.get(newest.text))
+        drafts.write(session, run.address, plan, run=run.run, by=newest.by, text=newest.text)
+
+
+def _need_unchanged(wrote: Sequence[str]) -> None:
+    if wrote:
+        raise GateStopped(
+            f"an agent that plans has changed {', '.join(wrote[:3])} in its workspace",
+            why="Planning is read-only, and here no ring holds it: what it handed in is not used.",
+            next_step="`asbuilt doctor` says what helps; then author again.",
+        )
+
+
+def _one_of(brief: Brief, at: int, lean: str) -> Brief:
+    """Give one of several who work side by side its own address and its own leaning."""
+    phase = brief.phase if at == 1 else f"{brief.phase}-{at}"
+    run, _, number = brief.attempt.rpartition(f".{brief.phase}.")
+    attempt = f"{run}.{phase}.{number}"
+    return replace(
+        brief, attempt=attempt, phase=phase, ask=f"{brief.ask}\n\nOf several who do this, you: {lean}."
+    )

@@ -1,0 +1,233 @@
+"""One authoring between its journal and the stage machine: what was handed in, judged and written.
+
+The one rule: the machine decides over texts, the journal keeps them by digest, and neither knows the other.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from asbuilt.errors import GateStopped, PlanUnreadable
+from asbuilt.flows.record import ACTOR
+from asbuilt.flows.trying import keep_tried
+from asbuilt.journal import drafts, memory
+from asbuilt.journal.events import shortened
+from asbuilt.lifecycle import stages
+from asbuilt.lifecycle.additions import with_additions
+from asbuilt.lifecycle.approving import AGENT
+from asbuilt.lifecycle.asks import told
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.lifecycle.critique import Who, carried, fold
+from asbuilt.lifecycle.drafted import name_of
+from asbuilt.lifecycle.drafting import role_of
+from asbuilt.lifecycle.flaws import Flaw
+from asbuilt.lifecycle.memory import lessons_of_critique
+from asbuilt.lifecycle.modes import MODES
+from asbuilt.lifecycle.questions import Question, answer_to, questions_in
+from asbuilt.lifecycle.rounds import earlier_in, rounds_in
+from asbuilt.lifecycle.sessions import PLANS, Session, hand_in, read_session
+from asbuilt.lifecycle.sessions import Record as Handed
+from asbuilt.lifecycle.stages import SHIPPED, Surroundings
+from asbuilt.lifecycle.team import agent_of
+from asbuilt.lifecycle.validators.demands import DEMANDS
+from asbuilt.lifecycle.validators.promises import without_promises
+from asbuilt.plan.lengths import Length
+from asbuilt.plan.reader import read
+from asbuilt.plan.source import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from asbuilt.flows.record import Record
+    from asbuilt.lifecycle.critique import Round
+    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.modes import Mode
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.trying import Tried
+
+_WHY = 500
+
+
+class Staging:
+    """What an authoring has come to."""
+
+    def __init__(self, record: Record, facts: RunFacts, files: Collection[str]) -> None:
+        """Take what is known of it, and the files that its agents see."""
+        self._record = record
+        self._facts = facts
+        self._draft = facts.draft
+        self._files = files
+        self._chosen: dict[str, Any] = record.run.options["authoring"]
+        self._mode: Mode = MODES[self._chosen["mode"]]
+
+    @staticmethod
+    def begun(record: Record) -> Session:
+        """Read back what was asked and chosen; what nobody can read ends in words, and is kept."""
+        session = read_session(record.run.options["authoring"]["session"])
+        if isinstance(session, Session):
+            return session
+        raise GateStopped(
+            session.warning, why="Another session than yours would go on.", next_step="Author it again."
+        )
+
+    @cached_property
+    def session(self) -> Session:
+        """The session as it stands. A revision that was sent back is one more stage after all before it."""
+        session, draft = self.begun(self._record), self._draft
+        records = [Handed(Stage(one.stage), one.round, self._text(one.text)) for one in draft.accepted]
+        if draft.reopened_at is not None:
+            before, since = records[: draft.reopened_at], records[draft.reopened_at :]
+            at = max(at for at, one in enumerate(before) if one.stage in PLANS)
+            # A person may have edited it meanwhile.
+            before[at] = before[at]._replace(text=self._text(draft.texts.revisions[-1].text))
+            stages_now = (*(one.stage for one in before), Stage.REVISE)
+            options = replace(session.options, stages=stages_now, max_phases=len(stages_now) + 1)
+            session, records = replace(session, options=options), [*before, *since]
+        refused = (tuple(Flaw(*flaw) for flaw in json.loads(self._text(one))) for one in draft.refused)
+        return replace(session, records=tuple(records), refused=tuple(refused))
+
+    @cached_property
+    def rounds(self) -> tuple[Round, ...]:
+        """The rounds of critique until now."""
+        options, run = self._record.run.options, self._record.run.run
+        who = {
+            f"{one.stage}-{one.round}": Who(agent_of(options, role_of(one.stage)), f"{run}.{one.attempt}")
+            for one in self._draft.accepted
+        }
+        agents = frozenset(agent_of(options, role) for role in ("plan", "critique"))
+        return rounds_in(self.session, who, files=self._files, principles=SHIPPED, agents=agents)
+
+    @property
+    def asks_left(self) -> int:
+        """So many questions the stage that is due may put to a person."""
+        is_open = self.session.stage is Stage.DRAFT and self._draft.reopened_at is None
+        return self._mode.most if is_open and len(self._draft.batches) < self._mode.batches else 0
+
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """What people have decided, and what others have proposed, by its name."""
+        draft = self._draft
+        answers = [
+            answer_to(draft.asked[key], self._facts.approvals.get(key) or "", draft.notes.get(key, ""))
+            for batch in draft.batches
+            for key in batch
+        ]
+        proposals = self._texts(draft.proposals) if draft.proposals else []
+        return [
+            *(("answer", one) for one in answers),
+            *(("proposal", one) for one in proposals),
+            *(("feedback", one) for one in draft.feedback[-1:] if draft.reopened_at is not None),
+        ]
+
+    def around(self, remembered: str = "") -> Surroundings:
+        """Give what the session does not know by itself."""
+        is_judging = self.session.stage is Stage.CRITIQUE
+        earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
+        length = Length(self._record.run.options.get("length", Length.CONTROL))
+        return Surroundings(self._files, remembered, earlier=earlier, demands=DEMANDS._replace(length=length))
+
+    def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
+        """Say what each of several looks at who do the stage side by side; nothing for one alone."""
+        many = {Stage.EXPLORE: ("explorers", fields), Stage.DRAFT: ("planners", bents)}
+        name, leanings = many.get(self.session.stage, ("", ()))
+        wanted = int(self._chosen.get(name, 1))
+        is_proposed = self.session.stage is Stage.DRAFT and self._draft.proposals is not None
+        return leanings[:wanted] if wanted > 1 and not is_proposed else ()
+
+    def judge(self, stage: str, number: int) -> None:
+        """Judge what was handed in, and write down what comes of it."""
+        attempt = next(one for one in self._facts.phases[stage].attempts if one.number == number)
+        texts = self._texts(attempt.output or "")
+        if len(texts) > 1 and self.session.stage is Stage.DRAFT:
+            found: dict[str, Any] = {"outcome": "proposed", "proposals": attempt.output}
+        else:
+            found = self._judged("\n\n".join(texts))
+        self._record.say("stage.judged", f"{stage}/{number}/judged", phase=stage, number=number, **found)
+
+    def _judged(self, text: str) -> dict[str, Any]:
+        asked = None
+        if self.session.stage is Stage.DRAFT:
+            asked = questions_in(text, most=self.asks_left, before=self._draft.asked.values())
+        questions = [one for one in asked or () if isinstance(one, Question)]
+        if questions:
+            batch = f"question/{self._record.run.run}/{len(self._draft.batches) + 1}"
+            asks = [(f"{batch}/{at}", one.words) for at, one in enumerate(questions, 1)]
+            return {"outcome": "asks", "details": self._keep({"asks": asks}), "many": len(asks)}
+        flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)
+        move = stages.next_move(hand_in(self.session, text), self.around())
+        if flaws:
+            left = self.session.options.attempt_limit - len(self.session.refused) - 1
+            stage = self.session.stage
+            move = stages.Refuse(stage, flaws, left) if left > 0 else stages.GiveUp(stage, flaws)
+        match move:
+            case stages.Accept(record) | stages.Iterate(record):
+                after = stages.advance(self.session, move)
+                then = stages.next_move(after, self.around())
+                is_over = isinstance(then, stages.Finish)
+                return {
+                    "outcome": "accepted", "stage": record.stage, "round": record.round,
+                    "text": self._record.blobs.put(text.encode("utf-8", "surrogateescape")),
+                    "finished": then.exit_reason if isinstance(then, stages.Finish) else None,
+                    "due": None if is_over else name_of(after.stage, after.round),
+                }  # fmt: skip
+            case stages.Refuse(_, flaws):
+                return {"outcome": "refused", "flaws": self._keep(flaws), "why": shortened(told(flaws), _WHY)}
+            case stages.GiveUp(_, flaws):
+                return {"outcome": "gave_up", "why": shortened(told(flaws), _WHY)}
+            case _:
+                raise TypeError(f"nothing to judge: {type(move).__name__}")
+
+    def _unchanged(self, text: str) -> tuple[Flaw, ...]:
+        """Refuse what a person has sent back, handed in again as it was."""
+        if self._draft.reopened_at is None or _body(text) != _body(self.session.plan):
+            return ()
+        needed = f"a plan that answers: {self._draft.feedback[-1]}"
+        return (Flaw("unchanged plan", "the plan as it was sent back", needed, "the phase that it is about"),)
+
+    def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
+        """Write down the plan that came out, as a revision; what the critique left open stands in it.
+
+        `tried` tries its checks before the work; what they did is written with it.
+        """
+        run, record = self._record.run, self._record
+        finish = stages.next_move(self.session, self.around())
+        if not isinstance(finish, stages.Finish):
+            raise TypeError(f"{run.run} has no plan: {type(finish).__name__}")
+        if self._mode.stages is not None:
+            finish = finish._replace(exit_reason="completed")
+        if self.rounds:
+            principles = [one.id for one in SHIPPED]
+            added = carried(self.rounds, finish.plan, principles=principles)
+            finish = finish._replace(plan=with_additions(finish.plan, added))
+        data = stages.document_of(finish, generated_at=run.at).encode("utf-8", "surrogateescape")
+        plan = read(data)
+        learns = self.session.options.use_memory and finish.exit_reason == "completed"
+        lessons = lessons_of_critique(fold(self.rounds), task=self._chosen["prompt"]) if learns else ()
+        text, rows = record.blobs.put(data), tried(plan)
+        with record.store.write() as session:
+            written = drafts.write(session, run.address, plan, run=run.run, by=AGENT, text=text)
+            if rows is not None:
+                keep_tried(session, record.blobs, run.address, written, rows)
+            memory.remember(session, run.org, run.repo, lessons, actor=ACTOR)
+
+    def _keep(self, value: object) -> str:
+        return self._record.blobs.put(json.dumps(value).encode())
+
+    def _text(self, digest: str) -> str:
+        return self._record.blobs.get(digest).decode("utf-8", "surrogateescape")
+
+    def _texts(self, digest: str) -> list[str]:
+        texts: list[str] = json.loads(self._text(digest))
+        return texts
+
+
+def _body(text: str) -> list[str]:
+    """Give the words of a plan without what says when and why it came out; none of what nobody can read."""
+    try:
+        plan = read(encode(without_promises(text)))
+    except PlanUnreadable:
+        return []
+    return [word for line in plan.source.lines[plan.front.after :] for word in line.split()]

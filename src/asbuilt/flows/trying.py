@@ -1,0 +1,110 @@
+"""Try the checks of a plan on its base before anybody approves it: offline, on a clean checkout.
+
+The one rule: nobody has approved these commands yet, so nothing runs where no kernel holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GateStopped
+from asbuilt.flows.preparing import project_of
+from asbuilt.flows.record import ACTOR
+from asbuilt.git.files import entries
+from asbuilt.journal.events import append, keyed
+from asbuilt.proof.evidence import judge_setup
+from asbuilt.proof.resolving import resolve_setup
+from asbuilt.proof.runners import Call
+from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_only, to_try, told, tried_from
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from asbuilt.flows.rigs import Rig, Rigs
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Session
+    from asbuilt.lifecycle.approving import Revision
+    from asbuilt.plan.model import Plan
+    from asbuilt.policy.ring import Level
+    from asbuilt.proof.trying import Tried
+
+TRIED: Final = "draft.tried"
+LIMIT_S: Final = 120
+"""What one check may take before the work; most fail at once."""
+
+
+class Trying:
+    """The rigs of one repository, and the tree that a plan would begin from."""
+
+    def __init__(self, repository: Repository, rigs: Rigs, tree: str, level: Level) -> None:
+        """Take where checks run, and the ring that holds them there."""
+        self._repository = repository
+        self._rigs = rigs
+        self._tree = tree
+        self._level = level
+
+    def tried(self, plan: Plan, *, setup: str | None, done: Collection[str] | None = None) -> list[Tried]:
+        """Try every check of the phases that are not done, and those of the whole; each command runs once.
+
+        `setup` is the command that was chosen: None for one to be detected, empty for none. `done` names the
+        phases that are done; None: those that the plan's own marks name.
+        """
+        wanted = to_try(plan, done)
+        if not wanted:
+            return []
+        if self._level == "none":
+            raise GateStopped(
+                "no ring holds here what the checks run",
+                why="Nobody has approved these commands yet, and they could reach your files and network.",
+                next_step="`asbuilt doctor --fix ring`, or leave --try out.",
+            )
+        there = _there(self._repository, self._tree)
+        resolved = resolve_setup(setup, project_of(self._repository, self._tree))
+        with self._rigs.take(resolved) as rig:
+            made = rig.set_up(self._tree)
+            ready = None if made is None else judge_setup(made.ended.exit_code)
+            if ready is not None and ready.outcome != "PASS":
+                return [not_tried(phase, check, f"setup: {ready.why}") for phase, check in wanted]
+            commands = dict.fromkeys(check.command for _, check in wanted)
+            shown = {command: self._shown(rig, command) for command in commands}
+        return [judge(phase, check, shown[check.command], there) for phase, check in wanted]
+
+    def _shown(self, rig: Rig, command: str) -> Shown:
+        ended = rig.run(self._tree, command, limit_s=LIMIT_S).ended
+        shown = Shown(ended.exit_code, ended.output.decode("utf-8", "replace"))
+        if not shown.exit_code or not needs_shell(command):
+            return shown
+        read = rig.run(self._tree, command, call=Call(parse_only(command)), limit_s=LIMIT_S).ended
+        if read.exit_code == 0:
+            return shown
+        return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)
+
+
+def keep_tried(
+    session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
+) -> None:
+    """Keep what the checks of a draft did before the work, for whoever approves it."""
+    rows = blobs.put(json.dumps([one._asdict() for one in tried]).encode())
+    data = {"run": revision.run, "number": revision.number, "rows": rows, "told": told(tried)}
+    append(session, address, key=_key(revision), kind=TRIED, actor=ACTOR, data=data)
+
+
+def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revision) -> list[Tried] | None:
+    """Give back what the checks of a draft did; None when nobody has tried them."""
+    event = keyed(session, address, _key(revision))
+    return None if event is None else [tried_from(one) for one in json.loads(blobs.get(event.data["rows"]))]
+
+
+def _key(revision: Revision) -> str:
+    return f"{revision.run}/tried/{revision.number}"
+
+
+def _there(repository: Repository, tree: str) -> frozenset[str]:
+    """List every file and folder of a tree."""
+    files = [os.fsdecode(path) for path in entries(repository.git, tree)]
+    folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
+    return frozenset((*files, *folders))

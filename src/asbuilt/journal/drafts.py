@@ -1,0 +1,91 @@
+"""The drafts of a plan as the journal has them: written, asked about, answered. Read and written as events.
+
+The one rule: a text is a blob, and an event that names it is written after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.journal import approvals
+from asbuilt.journal.events import append, hold, whole_history
+from asbuilt.lifecycle import approving
+from asbuilt.lifecycle.approving import AGENT, EDITED, REVISED, Drafts, Revision
+
+if TYPE_CHECKING:
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Session
+    from asbuilt.plan.model import Plan
+
+
+def drafts_of(session: Session, address: Address) -> Drafts:
+    """Fold what is known of a plan's drafts."""
+    return approving.fold_drafts((event.kind, event.data) for event in whole_history(session, address))
+
+
+def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, text: str) -> Revision:
+    """Write down a text of a plan that is kept as a blob; the newest one, written again, is the same.
+
+    Whoever is still asked about an earlier one is asked no more.
+    """
+    hold(session, address)
+    drafts = drafts_of(session, address)
+    newest = drafts.newest
+    if newest is not None and (newest.digest, newest.run) == (plan.digest, run):
+        return newest
+    number = newest.number + 1 if newest else 1
+    written = Revision(run, number, plan.intent, plan.digest, text, by, "" if by == AGENT else EDITED)
+    data = written._asdict()
+    append(session, address, key=f"{run}/draft/{number}", kind="draft.written", actor=by, data=data)
+    overtake(session, address)
+    return written
+
+
+def overtake(session: Session, address: Address) -> None:
+    """Close every question about a text that has a newer one: no answer to it may count."""
+    hold(session, address)
+    drafts = drafts_of(session, address)
+    newest = drafts.newest
+    for one in drafts.questions:
+        if newest is not None and one.answer is None and one.revision != newest.number:
+            number, note = int(one.name[1:]), f"revision {newest.number} took its place"
+            approvals.answer(
+                session, address.org, address.repo, number, said=REVISED, actor=newest.by, note=note
+            )
+
+
+def ask(
+    session: Session, address: Address, revision: Revision, *, title: str, actor: str, again: bool = False
+) -> Approval:
+    """Put a revision to whoever may approve it; asked again under its key, it is the same question."""
+    question = f"approve the plan “{title}”?"
+    if again:
+        question = f"“{title}” was declined without a word: what is to differ?"
+    wish = approvals.Wish(revision.run, "plan", question, intent=revision.intent)
+    key = approving.key_of(revision, again=again)
+    return approvals.ask(session, address, key=key, wish=wish, actor=actor)
+
+
+def approve(session: Session, address: Address, number: int, *, actor: str) -> None:
+    """Write down the yes to a question, with the text that it covers."""
+    drafts = drafts_of(session, address)
+    asked = next(one for one in drafts.questions if one.name == f"a{number}")
+    revision = drafts.revision(asked.revision)
+    if revision is None:
+        raise LookupError(asked.name)
+    append(
+        session,
+        address,
+        key=f"{revision.run}/approved/{revision.number}",
+        kind="plan.approved",
+        actor=actor,
+        data={
+            "run": revision.run,
+            "intent": revision.intent,
+            "digest": revision.digest,
+            "text": revision.text,
+            "by": actor,
+            "edited": approving.is_edited(drafts, revision),
+        },
+    )

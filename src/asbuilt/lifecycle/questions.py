@@ -1,0 +1,122 @@
+"""Questions that an agent puts to a person in place of a plan: read strictly, few, and with a way to answer.
+
+The one rule: a question that the code could answer is none. Each says what was looked at and did not tell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.lifecycle.flaws import Flaw
+from asbuilt.lifecycle.words import alike
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+EXAMPLE: Final = (
+    '{"questions": [{"ask": "Count requests per what?", "options": ["API key; every route has one", '
+    '"client address"], "why": "src/api/app.py knows both and prefers none"}]}'
+)
+_OPTIONS: Final = range(2, 6)
+_LONG: Final = 300
+_SAME: Final = 0.8
+_FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+
+
+class Question(NamedTuple):
+    """What a person is asked; the first option is the one that the agent suggests."""
+
+    ask: str
+    options: tuple[str, ...]
+    why: str
+    """What the agent looked at that did not tell."""
+
+    @property
+    def words(self) -> str:
+        """Put it as a person reads it: the question, then a line for each option."""
+        listed = (
+            f"{letter}  {option}" for letter, option in zip(ascii_lowercase, self.options, strict=False)
+        )
+        return "\n".join([self.ask, *listed])
+
+
+def asking(most: int) -> str:
+    """Say how questions are asked, where they may be."""
+    return (
+        f"Where only a person can decide, you may ask instead of writing: at most {most} questions together,"
+        " none that the code answers, each with two to five options, the one that you suggest first, and why"
+        f" the code does not tell. Then hand in one object of JSON and nothing else, like this:\n{EXAMPLE}"
+    )
+
+
+def questions_in(
+    output: str, *, most: int, before: Collection[str] = ()
+) -> tuple[Question, ...] | tuple[Flaw, ...] | None:
+    """Read the questions of an output; None when it asks nothing. Nothing is asked that was `before`."""
+    told = _told(output)
+    if told is None:
+        return None
+    if not most:
+        return (Flaw("questions", "questions", "what the stage asks for: nobody is asked now", "a plan"),)
+    flaws: list[Flaw] = []
+    if not 1 <= len(told) <= most:
+        flaws.append(Flaw("questions", f"{len(told)} questions", f"one to {most}", EXAMPLE))
+    read = [_question(one) for one in told]
+    if None in read:
+        needed = f"ask, why, and {_OPTIONS.start} to {_OPTIONS.stop - 1} options that differ"
+        flaws.append(Flaw("questions", "a question that is not whole", needed, EXAMPLE))
+    whole = [one for one in read if one is not None]
+    flaws += _repeated(whole, before)
+    return tuple(flaws) or tuple(whole)
+
+
+def answer_to(question: str, answer: str, note: str) -> str:
+    """Say what a person decided: an option by its letter, words of their own, or the suggested one."""
+    ask, *options = question.split("\n")
+    named = {line[0]: line[1:].strip() for line in options if line}
+    if answer == "no":
+        return f"{ask}\nLeave it open: name it under Open Questions." + (f" {note}" if note else "")
+    said = named.get(note.strip().casefold(), note.strip()) or next(iter(named.values()), "yes")
+    return f"{ask}\n{said}"
+
+
+def _told(output: str) -> list[Any] | None:
+    """Find the list of questions; an output that is no such object asks nothing."""
+    fenced = _FENCED.fullmatch(output.strip())
+    try:
+        value = json.loads(fenced[1] if fenced else output)
+    except (ValueError, RecursionError):
+        return None
+    asked = value.get("questions") if isinstance(value, dict) else None
+    return asked if isinstance(asked, list) else None
+
+
+def _question(value: object) -> Question | None:
+    if not isinstance(value, dict):
+        return None
+    ask, why, options = value.get("ask"), value.get("why"), value.get("options")
+    if not (_is_line(ask) and _is_line(why) and isinstance(options, list) and all(map(_is_line, options))):
+        return None
+    listed = tuple(_line(one) for one in options)
+    is_whole = len(listed) in _OPTIONS and len({one.casefold() for one in listed}) == len(listed)
+    return Question(_line(ask), listed, _line(why)) if is_whole else None
+
+
+def _is_line(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and len(value) <= _LONG
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+def _repeated(asked: Sequence[Question], before: Collection[str]) -> Iterator[Flaw]:
+    known = [one.partition("\n")[0] for one in before]
+    for one in asked:
+        if any(one.ask.casefold() == other.casefold() or alike(one.ask, other) > _SAME for other in known):
+            found = f'"{one.ask}" was asked before'
+            yield Flaw("questions", found, "the answer that was given, in the plan", "## Open Questions")
+        known.append(one.ask)

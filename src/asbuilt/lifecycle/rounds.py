@@ -1,0 +1,69 @@
+"""The rounds of critique that a session's records hold, and what the next critic is told of them. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.lifecycle.critique import Round, Who, show
+from asbuilt.lifecycle.findings import Critique, read_critique
+from asbuilt.lifecycle.sessions import PLANS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from asbuilt.lifecycle.critique import Shown
+    from asbuilt.lifecycle.principles import Principle
+    from asbuilt.lifecycle.sessions import Session
+
+_NOBODY = Who("", "")
+
+
+def rounds_in(
+    session: Session,
+    who: Mapping[str, Who],
+    *,
+    files: Collection[str],
+    principles: Sequence[Principle],
+    agents: frozenset[str] = frozenset(),
+) -> tuple[Round, ...]:
+    """Read the rounds back from what was accepted; `who` names for each record who handed it in."""
+    rounds: list[Round] = []
+    plan, author = "", _NOBODY
+    for record in session.records:
+        if record.stage in PLANS:
+            plan, author = record.text, who.get(record.name, _NOBODY)
+        if record.stage is not Stage.CRITIQUE or session.options.critique_mode == "open":
+            continue
+        read = read_critique(
+            record.text,
+            plan=plan,
+            files=files,
+            principles=[one.id for one in principles],
+            earlier=earlier_in(rounds, plan),
+        )
+        if isinstance(read, Critique):
+            rounds.append(Round(plan, author, who.get(record.name, _NOBODY), read, agents))
+    return tuple(rounds)
+
+
+def earlier_in(rounds: Sequence[Round], plan: str) -> list[str]:
+    """Name the findings that the next critic of a plan is shown."""
+    return [one.id for one in show(rounds, plan).open]
+
+
+def told_of(shown: Shown) -> list[tuple[str, str]]:
+    """Say what a critic sees from the second round on: what has changed, by its lines, and what is open."""
+    parts = [
+        (
+            "plan",
+            "\n".join(f"{number} {line}" for number, line in enumerate(part.text.split("\n"), part.line)),
+        )
+        for part in shown.parts
+    ]
+    open_ = [
+        f"{one.id} ({one.finding.principle}, {one.finding.kind}, {one.finding.level.name.casefold()}): "
+        f"{one.finding.text}"
+        for one in shown.open
+    ]
+    return [*parts, *([("open", "\n".join(open_))] if open_ else [])]

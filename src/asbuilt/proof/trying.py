@@ -1,0 +1,211 @@
+"""What a plan's checks show before its work is there: one that passes then proves nothing of its phase.
+
+The one rule: it is told check by check; a check that could not be tried is told as that, never as fit.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.plan.model import Problem, Rule, Severity, Status
+from asbuilt.policy.shell import argv_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from asbuilt.plan.model import Check, Plan
+
+_SHELL: Final = ("/bin/sh", "-c")
+_NOT_STARTED: Final = 126
+_NOT_FOUND: Final = 127
+_MISSING: Final = re.compile(
+    r"([^\s:]+): (?:command )?(?:not found|No such file or directory)\s*$", re.MULTILINE
+)
+_PATH: Final = re.compile(r"(?:\./)?[\w@+-][\w.@+-]*(?:/[\w.@+-]+)*")
+_FILE: Final = re.compile(r"\.[A-Za-z]{1,5}$")
+_SHOWN: Final = 120
+
+
+class Before(StrEnum):
+    """How a check stands before the work."""
+
+    FAILS = "fails"
+    ABSENT = "absent"
+    PASSES = "passes"
+    UNREADABLE = "unreadable"
+    NO_PROGRAM = "no program"
+    UNCLEAR = "unclear"
+
+
+class Tried(NamedTuple):
+    """A check, and what it did on the base."""
+
+    phase: str
+    """Empty for one that is not a phase's own: it may hold before the work and after it."""
+    command: str
+    line: int
+    before: Before
+    why: str
+
+    @property
+    def is_fit(self) -> bool:
+        """Tell whether it is as it should be before the work."""
+        return self.before in (Before.FAILS, Before.ABSENT) or (
+            self.before is Before.PASSES and not self.phase
+        )
+
+
+def tried_from(plain: Mapping[str, Any]) -> Tried:
+    """Read a row back from what was kept of it."""
+    return Tried(**{**plain, "before": Before(plain["before"])})
+
+
+class Shown(NamedTuple):
+    """What came of running a check on the base."""
+
+    exit_code: int | None
+    output: str
+    parses: bool = True
+
+
+def to_try(plan: Plan, done: Collection[str] | None = None) -> list[tuple[str, Check]]:
+    """List what is to be tried, each with its phase: the checks of open phases, then those of the whole.
+
+    `done` names the phases that are done; None: those that the plan's own marks name.
+    """
+    marked = [phase.id for phase in plan.phases if phase.status is Status.DONE]
+    over = marked if done is None else done
+    own: list[tuple[str, Check]] = []
+    common: dict[str, Check] = {}
+    for phase in plan.phases:
+        for check in phase.checks:
+            if phase.id in over:
+                continue
+            if phase.lines[0] <= check.line <= phase.lines[1]:
+                own.append((phase.id, check))
+            else:
+                common.setdefault(check.command, check)
+    for check in plan.checks:
+        common.setdefault(check.command, check)
+    return [*own, *(("", check) for check in common.values())]
+
+
+def needs_shell(command: str) -> bool:
+    """Tell whether a check is read by a shell, which then can say whether it parses."""
+    return argv_of(command)[:2] == _SHELL
+
+
+def parse_only(command: str) -> tuple[str, ...]:
+    """Give the argv that has the shell read a check and run none of it."""
+    return ("/bin/sh", "-n", *argv_of(command)[1:])
+
+
+def judge(phase: str, check: Check, shown: Shown, there: Collection[str]) -> Tried:
+    """Judge a check by what it did on the base; `there` has every file and folder of that tree."""
+
+    def tried(before: Before, why: str) -> Tried:
+        return Tried(phase, check.command, check.line, before, why)
+
+    code = shown.exit_code
+    if not shown.parses:
+        return tried(Before.UNREADABLE, _last_line(shown.output) or "the shell cannot read it")
+    if code is None:
+        return tried(Before.UNCLEAR, "it was ended by its time limit")
+    if code == 0:
+        return tried(Before.PASSES, "exit 0 without any of the work")
+    missing = next((path for path in paths_in(check.command) if path not in there), None)
+    if code in (_NOT_FOUND, _NOT_STARTED):
+        program = _program(check.command, shown.output)
+        if "/" in program and program.removeprefix("./") not in there:
+            return tried(Before.ABSENT, f"{program} is not there yet")
+        state = "is not installed" if code == _NOT_FOUND else "cannot be started"
+        return tried(Before.NO_PROGRAM, f"{program} {state}")
+    if missing is not None:
+        return tried(Before.ABSENT, f"{missing} is not there yet")
+    return tried(Before.FAILS, f"exit {code}")
+
+
+def not_tried(phase: str, check: Check, why: str) -> Tried:
+    """Tell that a check could not be tried."""
+    return Tried(phase, check.command, check.line, Before.UNCLEAR, why)
+
+
+def paths_in(command: str) -> list[str]:
+    """List the words of a command that may be files of the project: with a folder or an ending."""
+    argv = argv_of(command)
+    words = re.split(r"[\s;&|()<>'\"=]+", argv[2]) if needs_shell(command) else argv
+    found = (word.partition("::")[0].rstrip("/") for word in words[0 if needs_shell(command) else 1 :])
+    return [
+        path.removeprefix("./")
+        for path in found
+        if _PATH.fullmatch(path) and ("/" in path or _FILE.search(path)) and not path.startswith("-")
+    ]
+
+
+def problems_of(tried: Sequence[Tried]) -> list[Problem]:
+    """Say what is wrong with checks that were tried, in the manner of the linter."""
+    return [problem for one in tried for problem in _problems(one, _proven_phases(tried))]
+
+
+def told(tried: Sequence[Tried]) -> str:
+    """Sum up what was tried, for whoever approves the plan."""
+    counts = {before: sum(one.before is before for one in tried) for before in Before}
+    fail = counts[Before.FAILS] + counts[Before.ABSENT]
+    parts = [
+        f"{fail} fail before the work, as they should"
+        if fail != 1
+        else "1 fails before the work, as it should"
+    ]
+    parts += [f"{counts[Before.PASSES]} pass" + "es" * (counts[Before.PASSES] == 1)] * bool(
+        counts[Before.PASSES]
+    )
+    cannot = counts[Before.UNREADABLE] + counts[Before.NO_PROGRAM]
+    parts += [f"{cannot} cannot run"] * bool(cannot)
+    parts += [f"{counts[Before.UNCLEAR]} could not be tried"] * bool(counts[Before.UNCLEAR])
+    return "; ".join(parts)
+
+
+def _problems(one: Tried, proven: frozenset[str]) -> Iterator[Problem]:
+    shown = one.command.partition("\n")[0][:_SHOWN]
+    whose = f"of phase {one.phase}" if one.phase else "of the whole"
+    match one.before:
+        case Before.UNREADABLE:
+            message = f"`{shown}` {whose} cannot be read: {one.why}"
+            advice = "Close its quotes and brackets; /bin/sh reads it."
+            yield Problem(one.line, Severity.ERROR, Rule.UNREADABLE_CHECK, message, advice)
+        case Before.NO_PROGRAM:
+            message = f"`{shown}` {whose} cannot run: {one.why}"
+            advice = (
+                "Name a program that is here, or have checks.setup bring it; the work could never be proven."
+            )
+            yield Problem(one.line, Severity.ERROR, Rule.NO_PROGRAM, message, advice)
+        case Before.UNCLEAR:
+            message = f"`{shown}` {whose} could not be tried: {one.why}"
+            yield Problem(one.line, Severity.WARNING, Rule.UNTRIED_CHECK, message, "Run it by hand once.")
+        case Before.PASSES if one.phase:
+            # Beside a check that fails now, one that passes guards what is there already.
+            severity = Severity.INFO if one.phase in proven else Severity.WARNING
+            message = f"`{shown}` passes before the work, so it proves nothing of phase {one.phase}"
+            advice = "Add a command that fails until the phase is done."
+            yield Problem(one.line, severity, Rule.PROVES_NOTHING, message, advice)
+        case _:
+            return
+
+
+def _proven_phases(tried: Iterable[Tried]) -> frozenset[str]:
+    """Name the phases of which at least one check fails now and so can prove the work."""
+    return frozenset(one.phase for one in tried if one.phase and one.is_fit)
+
+
+def _program(command: str, output: str) -> str:
+    """Name the program that did not start: as the shell says, else the command's first word."""
+    said = _MISSING.findall(output)
+    argv = argv_of(command)
+    return str(said[-1]) if said else argv[2].split()[0] if needs_shell(command) else argv[0]
+
+
+def _last_line(output: str) -> str:
+    lines = output.strip().splitlines()
+    return lines[-1][-_SHOWN:] if lines else ""

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.flows.requests import Asker, stop
+from asbuilt.plan.model import Severity
+from asbuilt.plan.reader import read
+from tests.authoring.desk import BETTER, PLAN, say, turn
+from tests.authoring.outputs import PROMISE, QUESTIONS
+from tests.journeys.shop import REPO, one_store
+
+if TYPE_CHECKING:
+    from tests.authoring.desk import Desk
+
+pytestmark = pytest.mark.crash
+WRITTEN = ("done", "plans/greet.md is written, not committed; a run accepts only this text")
+
+
+def test_a_sentence_becomes_a_plan_that_is_filed_when_a_person_says_yes(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(turn("draft", say(PLAN)))
+    desk.start()
+    (asked,) = desk.waits(run)
+    (draft,), (tried,) = desk.events("draft.written"), desk.events("draft.tried")
+    assert (tried["number"], tried["told"]) == (1, "1 fails before the work, as it should")
+    (row,) = json.loads(desk.text(tried["rows"]))
+    assert (row["phase"], row["before"], row["why"]) == ("1", "absent", "greet.py is not there yet")
+    assert (asked.kind, asked.intent) == ("plan", draft["intent"])
+    assert not (desk.checkout / desk.plan).exists()
+    desk.answers("yes", "well done")
+    assert desk.over(run) == WRITTEN
+    assert not (desk.home / "workspaces" / REPO / run / "plan").exists()
+    plan = read(desk.filed.encode())
+    assert desk.filed.endswith(PLAN)
+    assert plan.intent == draft["intent"]
+    assert [problem for problem in plan.problems if problem.severity is Severity.ERROR] == []
+    (approved,), (filed,) = desk.events("plan.approved"), desk.events("plan.filed")
+    assert (approved["intent"], approved["by"], approved["edited"]) == (draft["intent"], "you", False)
+    assert (filed["path"], filed["digest"]) == ("plans/greet.md", draft["digest"])
+
+
+@one_store
+def test_what_only_a_person_can_decide_is_asked_at_once_and_told_to_the_next_turn(desk: Desk) -> None:
+    run = desk.author(turn("draft", say(QUESTIONS), attempt=1), turn("draft", say(PLAN)))
+    desk.start()
+    first, second = desk.waits(run)
+    assert (first.kind, first.question) == ("question", "Which greeting?\na  hello\nb  good day")
+    assert second.gist == "What without a name?"
+    desk.answers("yes", "b")
+    desk.answers("yes")
+    assert [one.kind for one in desk.waits(run)] == ["plan"]
+    told = desk.brief(run, "draft.2").told
+    assert [text for name, text in told if name == "answer"] == [
+        "Which greeting?\ngood day",
+        "What without a name?\nexit 2",
+    ]
+
+
+@one_store
+def test_a_plan_that_is_sent_back_is_changed_and_handed_in_unchanged_it_is_refused(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(
+        turn("draft", say(PLAN)),
+        turn("revise-1", say(PLAN + PROMISE), attempt=1),
+        turn("revise-1", say(BETTER + PROMISE)),
+    )
+    desk.start()
+    desk.waits(run)
+    desk.answers("no", "greet the world without a name")
+    (asked,) = desk.waits(run)
+    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    assert judged == [("draft", "accepted"), ("revise-1", "refused"), ("revise-1", "accepted")]
+    assert "unchanged plan" in desk.events("stage.judged")[1]["why"]
+    assert ("feedback", "greet the world without a name") in desk.brief(run, "revise-1.2").told
+    first, second = desk.events("draft.written")
+    assert (first["number"], second["number"], asked.intent) == (1, 2, second["intent"])
+    desk.answers("yes")
+    assert desk.over(run) == WRITTEN
+    assert desk.filed.endswith(BETTER)
+
+
+@one_store
+def test_a_plan_that_is_declined_twice_without_a_word_ends_it_and_the_draft_is_kept(desk: Desk) -> None:
+    run = desk.author(turn("draft", say(PLAN)))
+    desk.start()
+    desk.waits(run)
+    desk.answers("no")
+    desk.waits(run)
+    desk.answers("no")
+    why = "you said no twice, without a word; the draft stays in the store"
+    assert desk.over(run) == ("stopped", why)
+    assert desk.text(desk.events("draft.written")[0]["text"]).endswith(PLAN)
+
+
+@one_store
+def test_an_agent_that_never_hands_in_a_plan_is_given_up_and_nothing_is_filed(desk: Desk) -> None:
+    run = desk.author(turn("draft", say("I would improve things.")), attempt_limit=2)
+    desk.start()
+    state, reason = desk.over(run)
+    assert (state, reason.partition(":")[0]) == ("failed", "draft was given up")
+    assert [one["outcome"] for one in desk.events("stage.judged")] == ["refused", "gave_up"]
+    assert desk.events("draft.written") == []
+
+
+@one_store
+def test_a_file_that_came_to_lie_there_meanwhile_is_not_overwritten(desk: Desk) -> None:
+    run = desk.author(turn("draft", say(PLAN)))
+    desk.start()
+    desk.waits(run)
+    (desk.checkout / "plans").mkdir()
+    desk.write("plans/greet.md", "mine\n")
+    desk.answers("yes")
+    state, reason = desk.over(run)
+    assert (state, reason.partition(" Why")[0]) == ("failed", "plans/greet.md is there already")
+    assert desk.filed == "mine\n"
+
+
+@one_store
+def test_a_planner_can_write_nothing(desk: Desk) -> None:
+    ask = '{ ask = "edit", path = "mine.md" }'
+    run = desk.author(turn("draft", ask, '{ write = "mine.md", text = "x" }', say(PLAN)))
+    desk.start()
+    desk.waits(run)
+    said = desk.said(run, "draft.1")
+    assert "denied: This role changes nothing." in said
+    assert "Read-only file system" in said
+
+
+@one_store
+def test_a_plan_over_the_length_that_was_chosen_is_refused_and_written_shorter(desk: Desk) -> None:
+    long = PLAN.replace("## Risks\n", "## Risks\n" + "".join(f"Risk {at}: late.\n\n" for at in range(40)))
+    run = desk.author(turn("draft", say(long), attempt=1), turn("draft", say(PLAN)), length="cap")
+    desk.start()
+    desk.waits(run)
+    first, second = desk.events("stage.judged")
+    assert (first["outcome"], second["outcome"]) == ("refused", "accepted")
+    assert "lines that are not blank; plan.length cap takes 40" in first["why"]
+    assert "at most 40 lines that are not blank" in desk.brief(run, "draft.1").ask
+
+
+@one_store
+def test_an_authoring_that_was_stopped_is_gone_on_with_where_it_was(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(turn("draft", say(PLAN)))
+    desk.start()
+    desk.waits(run)
+    stop(desk.store, desk.run(run), reason="not now", asker=Asker("you", "here", {}))
+    assert desk.over(run) == ("stopped", "not now")
+    again = desk.request(**{**desk.run(run).options, "continues": run})
+    (asked,) = desk.waits(again)
+    first, second = desk.events("draft.written")
+    assert (first["intent"], second["intent"], asked.intent) == (first["intent"],) * 3
+    assert (second["run"], second["number"]) == (again, 2)
+    desk.answers("yes")
+    assert desk.over(again) == WRITTEN
+    assert desk.kinds().count("attempt.begun") == 1

@@ -1,0 +1,549 @@
+"""A plan is put to a person on one screen; a yes covers the text that was shown, and no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+from inline_snapshot import snapshot
+
+from asbuilt.journal import approvals
+from asbuilt.journal.drafts import ask, drafts_of, write
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.lifecycle.approving import AGENT, Approved
+from asbuilt.plan.reader import read
+from tests.cli.conftest import without_agents
+from tests.cli.nights import REPO, Night
+from tests.cli.plans import RATE_LIMIT, on_terminal, put
+from tests.cli.screens import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from asbuilt.lifecycle.approving import Drafts
+
+DRAFT = re.sub(r"✅ Done|🟡", "⬚", RATE_LIMIT.replace("[x]", "[ ]").replace("`4f1c9a2`", "")).replace(
+    "### Work Items\n\n- [ ] A bucket", "### Work Items\n\nSize: S\n\n- [ ] A bucket"
+)
+TIGHTER = DRAFT.replace("At most 5 ms", "At most 2 ms")
+
+
+class Inbox(Night):
+    """A night in which an authoring has put its draft into the inbox."""
+
+    def __init__(self, folder: Path, shop: Path) -> None:
+        super().__init__(folder, shop)
+        self.story = self.plan("rate-limit", "21:20:00")
+        self.address = Address(LOCAL, REPO, "plans/rate-limit.md")
+
+    def draft(self, text: str, by: str = AGENT, *, asks: bool = True) -> str:
+        """Hand in a text, and ask about it."""
+        plan = read(text.encode())
+        with self.store.write() as session:
+            blob = self.blobs.put(text.encode())
+            written = write(session, self.address, plan, run=self.story.made.run, by=by, text=blob)
+            if not asks:
+                return ""
+            return ask(session, self.address, written, title=plan.title, actor="asbuilt").name
+
+    def typed(self, *words: str, user: str = "ada", **more: str) -> str:
+        """Type a command as somebody, and give all that was said; times are of no account."""
+        path = without_agents(os.environ["PATH"])
+        chosen = {"LOGNAME": user, "PATH": path, "ASBUILT_AGENTS_IMPLEMENT": "scripted", **more}
+        said = shown(self, words, "plain", 80, **chosen)
+        said = re.sub(r"\b\d\d:\d\d\b", "21:48", said)
+        return re.sub(r"asked \S+ ago", "asked 2h ago", said)
+
+    @property
+    def drafts(self) -> Drafts:
+        with self.store.read() as session:
+            return drafts_of(session, self.address)
+
+
+@pytest.fixture
+def inbox(tmp_path: Path, shop: Path) -> Iterator[Inbox]:
+    made = Inbox(tmp_path, shop)
+    made.wake()
+    yield made
+    made.close()
+
+
+def test_a_draft_is_shown_on_one_screen(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "show", "a1") == snapshot("""\
+exit 0
+--- stdout
+Approve rate-limit?   a1   revision 1, sha256:f059
+Rate limiting for the public API
+Goal   No API key can exceed its limit on /v1.
+Not    Billing by use.
+  1   Token bucket                         S  2 items  1 check
+  2a  Redis store                             3 items  1 check   after 1
+  2b  Limits per API key                      2 items  1 check   after 1
+  3   Middleware and 429                      2 items  1 check   after 2a, 2b
+Tests    detected when the run begins
+Touches  src/api/limits/
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, when you say so
+  asked 2h ago; not answered
+--- stderr
+Next: asbuilt approve yes a1, or with --edit; asbuilt approve no a1 -m "why"
+""")
+
+
+def test_a_newer_revision_is_shown_with_what_differs(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    assert inbox.typed("approve", "show", "a2").partition("Lands")[2] == snapshot("""\
+    on main, when you say so
+What differs from revision 1:
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+  asked 2h ago; not answered
+--- stderr
+Next: asbuilt approve yes a2, or with --edit; asbuilt approve no a2 -m "why"
+""")
+
+
+def test_the_whole_text_can_be_read(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "show", "a1", "--full") == f"exit 0\n--- stdout\n{DRAFT}"
+
+
+def test_a_long_plan_still_fits_a_screen(inbox: Inbox) -> None:
+    phases = "".join(f"## Phase {n} — Step {n}\n\n- [ ] item {n}\n\n" for n in range(1, 40))
+    inbox.draft(f"# Long\n\n## Goal\n\n{'Many words. ' * 200}\n\n{phases}")
+    rows = inbox.typed("approve", "show", "a1").partition("--- stderr")[0].splitlines()
+    assert len(rows) <= 26
+    assert max(map(len, rows)) <= 80
+
+
+def test_a_script_gets_the_same_and_the_whole_text(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    told: dict[str, Any] = json.loads(inbox.typed("approve", "show", "a2", "--json").split("\n", 2)[2])
+    draft = told.pop("draft")
+    assert draft.pop("text") == TIGHTER
+    assert (draft.pop("intent"), draft.pop("digest")) == (
+        read(TIGHTER.encode()).intent,
+        read(TIGHTER.encode()).digest,
+    )
+    assert draft == snapshot(
+        {
+            "revision": 2,
+            "label": "",
+            "by": "agent",
+            "title": "Rate limiting for the public API",
+            "goal": "No API key can exceed its limit on /v1.",
+            "not": "Billing by use.",
+            "scope": "src/api/limits/",
+            "phases": [
+                {"id": "1", "title": "Token bucket", "size": "S", "items": 2, "checks": 1, "after": []},
+                {"id": "2a", "title": "Redis store", "size": "", "items": 3, "checks": 1, "after": ["1"]},
+                {
+                    "id": "2b",
+                    "title": "Limits per API key",
+                    "size": "",
+                    "items": 2,
+                    "checks": 1,
+                    "after": ["1"],
+                },
+                {
+                    "id": "3",
+                    "title": "Middleware and 429",
+                    "size": "",
+                    "items": 2,
+                    "checks": 1,
+                    "after": ["2a", "2b"],
+                },
+            ],
+            "checks": 4,
+            "terms": {
+                "tests": "detected when the run begins",
+                "touches": "src/api/limits/",
+                "agents": "scripted implements and verifies, in two processes",
+                "cost": "no past runs to go by; capped at $15.00 (API prices) a run",
+                "lands": "on main, when you say so",
+            },
+            "since": "revision 1",
+            "changes": [
+                {"sign": "-", "line": 58, "text": "- [ ] At most 5 ms added per request"},
+                {"sign": "+", "line": 58, "text": "- [ ] At most 2 ms added per request"},
+            ],
+            "tried": None,
+        }
+    )
+
+
+def test_a_yes_names_the_text_that_it_covers_and_who_said_it(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
+exit 0
+--- stdout
+✓ Approved Plan: ada, 21:48, revision 1
+  plans/rate-limit.md is written next, and not committed. A run accepts only
+  this text.
+  Phases 2a and 2b do not need each other.
+--- stderr
+Next: asbuilt run rate-limit
+""")
+    plan = read(DRAFT.encode())
+    assert inbox.drafts.approved == (
+        Approved(inbox.story.made.run, plan.intent, plan.digest, plan.digest, "ada", edited=False),
+    )
+
+
+def test_the_second_answer_is_told_the_first(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.typed("approve", "yes", "a1")
+    assert inbox.typed("approve", "no", "a1", "-m", "wait", user="bob") == snapshot("""\
+exit 4
+--- stdout
+a1 was answered before: yes, by ada.
+""")
+    assert len(inbox.drafts.approved) == 1
+
+
+def test_an_answer_to_a_changed_plan_is_refused_and_shown_what_differs(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
+exit 4
+--- stdout
+a1 is about revision 1, and revision 2 is there, by agent. Nothing was answered.
+What differs:
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+--- stderr
+Next: asbuilt approve show a2
+""")
+    assert inbox.drafts.approved == ()
+
+
+def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.story.say(
+        "21:30:00", "draft.written", "draft/2",
+        number=2, intent="i", digest="d", text=inbox.blobs.put(TIGHTER.encode()), by=AGENT, label="",
+    )  # fmt: skip
+    assert inbox.typed("approve", "yes", "a1").splitlines()[:3] == snapshot(
+        [
+            "exit 4",
+            "--- stdout",
+            "a1 is about revision 1, and revision 2 is there, by agent. Nothing was answered.",
+        ]
+    )
+    assert inbox.drafts.approved == ()
+
+
+def test_only_those_who_are_named_may_answer(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    chosen = {"ASBUILT_APPROVALS_PLAN": "bob, lead-*"}
+    assert inbox.typed("approve", "yes", "a1", **chosen) == snapshot("""\
+exit 4
+--- stderr
+error: a1 is not yours to answer: bob, lead-* may approve plans here
+  Why:  approvals.plan names them, and what lands carries the name of who said
+        yes.
+  Next: Ask one of them; asbuilt approve lists what waits.
+""")
+    assert inbox.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
+    assert [one.by for one in inbox.drafts.approved] == ["lead-ann"]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Another checkout, which the journal has never heard of."""
+    root = tmp_path / "elsewhere"
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)  # noqa: S607
+    return root
+
+
+def test_somebody_elsewhere_on_the_same_journal_sees_and_answers_it(inbox: Inbox, clone: Path) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    inbox.shop = clone
+    assert inbox.typed("approve", user="bob") == "exit 0\n--- stdout\nNothing waits for you here.\n"
+    listed = re.sub(r"\b\d+s$", "2h", inbox.typed("approve", "--all", user="bob"), flags=re.MULTILINE)
+    assert listed == snapshot("""\
+exit 0
+--- stdout
+  ID           KIND      ABOUT                             FROM              AGE
+  shop-api:a2  plan      approve the plan “Rate limiting…  rate-limit.1       2h
+--- stderr
+Next: asbuilt approve show shop-api:a2, or
+      asbuilt approve no shop-api:a2 -m "why"
+""")
+    screen = inbox.typed("approve", "show", "shop-api:a2", user="bob").splitlines()
+    assert (screen[2], screen[-1]) == snapshot(
+        (
+            "Approve rate-limit?   shop-api:a2   revision 2, sha256:5606",
+            '      asbuilt approve no shop-api:a2 -m "why"',
+        )
+    )
+    assert inbox.typed("approve", "yes", "shop-api:a1", user="bob").splitlines()[-1] == snapshot(
+        "Next: asbuilt approve show shop-api:a2"
+    )
+    assert inbox.typed("approve", "yes", "shop-api:a2", user="bob") == snapshot("""\
+exit 0
+--- stdout
+✓ Approved Plan: bob, 21:48, revision 2
+  plans/rate-limit.md is written next, and not committed. A run accepts only
+  this text.
+  Phases 2a and 2b do not need each other.
+""")
+    assert [one.by for one in inbox.drafts.approved] == ["bob"]
+
+
+def test_a_repository_that_the_journal_does_not_know_is_named_in_the_refusal(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "show", "nowhere:a1") == snapshot("""\
+exit 3
+--- stderr
+error: the journal knows no repository nowhere
+  Why:  A repository is named by its folder, or by its id where two folders are
+        called alike.
+  Next: asbuilt approve --all lists what waits in every repository.
+""")
+    assert inbox.typed("approve", "show", "shop-api:a9").splitlines()[2] == snapshot(
+        "error: there is no question shop-api:a9 here"
+    )
+
+
+def test_later_leaves_it_open_and_is_written_down(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "later", "a1") == snapshot("""\
+exit 0
+--- stdout
+a1 waits; nothing goes on before somebody answers.
+""")
+    assert inbox.typed("approve", "later", "a1") == inbox.typed("approve", "later", "a1")
+    log = inbox.typed("log", "rate-limit").splitlines()
+    assert [line.split(maxsplit=2)[2] for line in log if " later " in line] == [
+        "later      a1 is left open by ada"
+    ]
+    assert [one.answer for one in inbox.drafts.questions] == [None]
+
+
+def test_only_a_plan_has_a_text_to_edit_and_only_somebody_at_a_terminal_edits(
+    inbox: Inbox, ada: AtTerminal
+) -> None:
+    assert "error: --edit needs a terminal\n" in inbox.typed("approve", "yes", "a1", "--edit", "--no-input")
+    inbox.story.ask("21:30:00", "2a")
+    assert "error: a2 is not about a plan: go on with phase 2a?\n" in ada.types(
+        "approve", "yes", "a2", "--edit"
+    )
+
+
+def test_a_question_whose_draft_is_lost_says_so(inbox: Inbox) -> None:
+    wish = approvals.Wish(inbox.story.made.run, "plan", "approve it?", intent="sha256:9c41")
+    with inbox.store.write() as session:
+        approvals.ask(session, inbox.address, key="plan/sha256:9c41/1/r1", wish=wish, actor="asbuilt")
+    assert "error: the draft of a1 is not in the journal\n" in inbox.typed("approve", "show", "a1")
+
+
+EDIT = "sed -i 's/5 ms/2 ms/'"
+
+
+class AtTerminal:
+    """A person who types, with an editor that does what they would."""
+
+    def __init__(self, inbox: Inbox, environ: dict[str, str]) -> None:
+        self.inbox = inbox
+        self.environ = {
+            **environ, "LOGNAME": "ada", "ASBUILT_HOME": str(inbox.home.path), "NO_COLOR": "1",
+            "ASBUILT_AGENTS_IMPLEMENT": "scripted", "EDITOR": EDIT,
+        }  # fmt: skip
+
+    def types(self, *words: str, typed: bytes = b"", **more: str) -> str:
+        """Type a command and what it asks for; gives the exit code and what the terminal shows."""
+        code, said = on_terminal(self.inbox.shop, self.environ, *words, typed=typed, columns=80, **more)
+        said = re.sub(r"\b\d\d:\d\d\b", "21:48", said.replace(str(self.inbox.home.path), "[HOME]"))
+        return f"exit {code}\n{said}"
+
+
+class Talk:
+    """A command at a terminal that is answered while it asks; what is typed before is not an answer."""
+
+    def __init__(self, root: Path, environ: dict[str, str], *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, 80))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "asbuilt", *words], cwd=root, env=environ,
+            stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self._heard = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def hears(self, *words: str) -> None:
+        """Wait until words were said, one after the other, behind those that were waited for before."""
+        for word in words:
+            while word not in self._heard:
+                assert select.select([self._ours], [], [], 120)[0], self._heard
+                self._heard += os.read(self._ours, 65_536).decode("utf-8", "replace")
+            self._heard = self._heard.partition(word)[2]
+
+    def says(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+
+
+@pytest.fixture
+def ada(inbox: Inbox, environ: dict[str, str]) -> AtTerminal:
+    inbox.draft(DRAFT)
+    return AtTerminal(inbox, environ)
+
+
+def test_an_edit_is_a_revision_and_the_yes_covers_it(inbox: Inbox, ada: AtTerminal) -> None:
+    assert ada.types("approve", "yes", "a1", "--edit", typed=b"y\n") == snapshot("""\
+exit 0
+y
+Your editor closed. What differs:
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+✓ plan check: clean
+Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
+  plans/rate-limit.md is written next, and not committed. A run accepts only
+  this text.
+  Phases 2a and 2b do not need each other.
+Next: asbuilt run rate-limit
+""")
+    drafts = inbox.drafts
+    assert [(one.number, one.by, one.label) for one in drafts.revisions] == [
+        (1, "agent", ""),
+        (2, "ada", "edited by user"),
+    ]
+    assert [(one.name, one.answer) for one in drafts.questions] == [("a1", "revised"), ("a2", "yes")]
+    (approved,) = drafts.approved
+    assert (approved.intent, approved.edited) == (read(TIGHTER.encode()).intent, True)
+    assert inbox.blobs.get(approved.text).decode() == TIGHTER
+    assert list(inbox.home.edits.iterdir()) == []
+
+
+def test_an_edit_that_nobody_confirms_waits_as_the_newest_revision(inbox: Inbox, ada: AtTerminal) -> None:
+    assert ada.types("approve", "yes", "a1", "--edit", typed=b"\n").startswith("exit 0\n")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", None)]
+    assert inbox.drafts.approved == ()
+
+
+def test_an_edit_that_breaks_the_plan_is_refused_kept_and_gone_on_with(inbox: Inbox, ada: AtTerminal) -> None:
+    said = ada.types("approve", "yes", "a1", "--edit", EDITOR="sed -i 's/^None/Phase 9/'")
+    assert said == snapshot("""\
+exit 4
+Your editor closed. What differs:
+  - None.
+  + Phase 9.
+  - None.
+  + Phase 9.
+error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
+       not exist
+  Why:  A run would work, and prove, against a text that contradicts itself.
+        Your text is kept.
+  Next: asbuilt approve yes a1 --edit goes on with your text.
+""")
+    assert len(inbox.drafts.revisions) == 1
+    said = ada.types(
+        "approve", "yes", "a1", "--edit", typed=b"y\n", EDITOR="sed -i 's/^Phase 9/None/;s/5 ms/2 ms/'"
+    )
+    assert said.startswith("exit 0\n")
+    assert [one.edited for one in inbox.drafts.approved] == [True]
+
+
+def test_what_was_answered_before_is_not_edited_any_more(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.typed("approve", "no", "a1", "-m", "smaller", user="bob")
+    assert ada.types("approve", "yes", "a1", "--edit", EDITOR="no-such-editor") == (
+        "exit 4\na1 was answered before: no, by bob.\n"
+    )
+
+
+def test_an_edit_of_nothing_asks_about_the_same_text(inbox: Inbox, ada: AtTerminal) -> None:
+    said = ada.types("approve", "yes", "a1", "--edit", typed=b"y\n", EDITOR="true")
+    assert said.startswith(
+        "exit 0\ny\nYour editor closed; what the plan wants is the same. a1 still waits.\n"
+    )
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
+    assert [one.edited for one in inbox.drafts.approved] == [False]
+
+
+def test_who_was_answered_while_they_edited_is_told_and_keeps_their_text(
+    inbox: Inbox, ada: AtTerminal, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    other = f"LOGNAME=bob {sys.executable} -m asbuilt approve yes a1 >&2"
+    editor.write_text(f'#!/bin/sh\n{other}\n{EDIT} "$1"\n', encoding="utf-8")
+    editor.chmod(0o700)
+    said = ada.types("approve", "yes", "a1", "--edit", EDITOR=str(editor))
+    assert said.partition("error: ")[2] == snapshot("""\
+a1 was answered while you edited: yes, by bob
+  Why:  Your text would take the place of what somebody has decided on. It is
+        kept as edits/r1-1.md in the state folder.
+  Next: asbuilt approve show a1
+""")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
+    (kept,) = inbox.home.edits.iterdir()
+    assert kept.read_text(encoding="utf-8") == TIGHTER
+
+
+def test_whoever_looks_on_decides_there_and_may_edit_before(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.story.park("21:30:00", "approval", None)
+    with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
+        talk.hears("l later >")
+        talk.says("f\n")
+        talk.hears("A table of limits", "l later >")
+        talk.says("e\n")
+        talk.hears("a2 asks about revision 2 (edited by user)", "l later >")
+        talk.says("y\n")
+        talk.hears("Approved Plan (edited by user): ada", "Next: asbuilt run rate-limit")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", "yes")]
+    assert [one.edited for one in inbox.drafts.approved] == [True]
+
+
+def test_a_run_refuses_what_was_not_approved_shows_it_and_asks(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.typed("approve", "yes", "a1")
+    inbox.story.say("21:50:00", "plan.filed", "filed", path="plans/rate-limit.md", digest="")
+    inbox.story.over("21:51:00", "done")
+    put(inbox.shop, rate_limit=TIGHTER)
+    (inbox.shop / "script.toml").write_text("", encoding="utf-8")
+    run = ("run", "rate-limit", "--script", "script.toml")
+    refused = ada.types(*run)
+    assert refused == snapshot("""\
+exit 4
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+error: rate-limit is not the plan that ada approved; what it wants now waits for
+       a yes (a2)
+  Why:  An approval covers what was shown, and an agent would work on something
+        else.
+  Next: asbuilt approve show a2 shows what differs.
+""")
+    assert ada.types(*run) == refused
+    assert ada.types("approve", "no", "a2", "-m", "too tight") == snapshot("""\
+exit 0
+a2: no. approve the plan “Rate limiting for the public API”?
+""")
+    assert ada.types(*run).splitlines()[3:] == snapshot(
+        [
+            "error: rate-limit is not the plan that ada approved; what it wants now was",
+            "       declined (a2)",
+            "  Why:  An approval covers what was shown, and an agent would work on something",
+            "        else.",
+            "  Next: asbuilt approve show a2 shows what differs.",
+        ]
+    )
