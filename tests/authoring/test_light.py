@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.flows.requests import Asker, stop
 from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
 from tests.authoring.desk import BETTER, PLAN, say, turn
@@ -138,3 +139,21 @@ def test_a_plan_over_the_length_that_was_chosen_is_refused_and_written_shorter(d
     assert (first["outcome"], second["outcome"]) == ("refused", "accepted")
     assert "lines that are not blank; plan.length cap takes 40" in first["why"]
     assert "at most 40 lines that are not blank" in desk.brief(run, "draft.1").ask
+
+
+@one_store
+def test_an_authoring_that_was_stopped_is_gone_on_with_where_it_was(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(turn("draft", say(PLAN)))
+    desk.start()
+    desk.waits(run)
+    stop(desk.store, desk.run(run), reason="not now", asker=Asker("you", "here", {}))
+    assert desk.over(run) == ("stopped", "not now")
+    again = desk.request(**{**desk.run(run).options, "continues": run})
+    (asked,) = desk.waits(again)
+    first, second = desk.events("draft.written")
+    assert (first["intent"], second["intent"], asked.intent) == (first["intent"],) * 3
+    assert (second["run"], second["number"]) == (again, 2)
+    desk.answers("yes")
+    assert desk.over(again) == WRITTEN
+    assert desk.kinds().count("attempt.begun") == 1

@@ -125,3 +125,24 @@ def test_what_is_remembered_is_told_to_whoever_explores_unless_that_is_off(
     desk.waits(run)
     told = dict(desk.brief(run, "draft.1").told)
     assert told.get("memory") == ("- greet.py must stay below ten lines" if use_memory else None)
+
+
+@one_store
+def test_of_several_only_whoever_was_turned_away_begins_again(desk: Desk) -> None:
+    run = desk.author(
+        turn("explore", say(EXPLORED)),
+        '[[turn]]\nphase = "explore-2"\nstart = 1\nacts = [{ limit = 1 }]\n',
+        turn("explore-2", say(EXPLORED.replace("one heading", "a heading"))),
+        turn("draft", say(PLAN), attempt=1),
+        turn("draft-2", say(BETTER)),
+        turn("draft", say(BETTER)),
+        mode="standard",
+        agents=2,
+    )
+    desk.start()
+    desk.waits(run)
+    starts = [
+        len((desk.attempt(run, name) / "starts").read_text(encoding="utf-8").splitlines())
+        for name in ("explore.1", "explore-2.1")
+    ]
+    assert starts == [1, 2]

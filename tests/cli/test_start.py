@@ -67,7 +67,7 @@ exit 0
 asbuilt [VERSION]   shop-api on main
 No plans here yet. Nothing has been written to this repository.
 
-  asbuilt plan new "what you want"   write a plan to fill in
+  asbuilt author "what you want"     agents plan it, you approve it
   asbuilt plan show PATH             read a plan you already have
   asbuilt demo                       see a small plan run: 30 s, no model
   asbuilt -h                         everything this version can do

@@ -90,7 +90,7 @@ def _next_commands(plans: int) -> list[tuple[str, str]]:
     look = [] if plans == 0 else [("asbuilt plan list", "every plan here, and how far it is")]
     return [
         *look,
-        ('asbuilt plan new "what you want"', "write a plan to fill in"),
+        ('asbuilt author "what you want"', "agents plan it, you approve it"),
         ("asbuilt plan show PATH", "read a plan you already have"),
         ("asbuilt demo", "see a small plan run: 30 s, no model"),
         ("asbuilt -h", "everything this version can do"),

@@ -20,6 +20,7 @@ from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.refining import refine
+from asbuilt.plan.source import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ class Refinements:
         now is a revision too, so that the question shows what would change.
         """
         run = f"{_RUN}{new_id()}"
-        texts = [(one, self._blobs.put(one.source.data)) for one in (before, after)]
+        was, now = (self._blobs.put(one.source.data) for one in (before, after))
         with self._store.write() as session:
             open_plan(session, self._address, wish.slug)
             hold(session, self._address)
@@ -107,8 +108,8 @@ class Refinements:
             append(session, self._address, key=f"{run}/begun", kind=BEGUN, actor=wish.actor, data=data)
             newest = drafts.drafts_of(session, self._address).newest
             if newest is None or newest.intent != before.intent:
-                drafts.write(session, self._address, before, run=run, by=wish.actor, text=texts[0][1])
-            written = drafts.write(session, self._address, after, run=run, by=by, text=texts[1][1])
+                drafts.write(session, self._address, before, run=run, by=wish.actor, text=was)
+            written = drafts.write(session, self._address, after, run=run, by=by, text=now)
             if tried is not None:
                 keep_tried(session, self._blobs, self._address, written, tried)
             title = f"{after.title}: {shortened(' '.join(wish.change.split()), 200)}"
@@ -137,7 +138,7 @@ class Refinements:
         """
         if not isinstance(refining.step, File):
             return None
-        approved = refining.step.approved
+        approved, written = refining.step.approved, plan.digest
         if plan.intent != approved.intent:
             self._need_the_same(refining, plan, name)
             data = self.refined(plan, self._blobs.get(approved.text))
@@ -148,8 +149,9 @@ class Refinements:
                     next_step=f'`asbuilt plan refine {name} "what changes"` asks anew.',
                 )
             replace(file, data, expected=plan.digest, name=name)
+            written = digest(data)
         with self._store.write() as session:
-            told = {"run": refining.run, "path": self._address.plan, "digest": approved.digest}
+            told = {"run": refining.run, "path": self._address.plan, "digest": written}
             append(
                 session, self._address, key=f"{refining.run}/filed", kind="plan.filed", actor=actor, data=told
             )

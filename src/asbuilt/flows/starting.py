@@ -86,7 +86,7 @@ def start(record: Record, repository: Repository, *, ring: str, room: Path) -> N
         "started",
         base=base,
         ring=ring,
-        ring_agreed=_is_agreed(record, "ring/none/"),
+        ring_agreed=is_agreed(record, "ring/none/"),
         branch_at=ground.branch,
         of=of,
         outline=record.blobs.put(json.dumps(outline).encode()),
@@ -113,7 +113,7 @@ def _began_on(repository: Repository, room: Path, target: str) -> str:
     return target
 
 
-def _is_agreed(record: Record, under: str) -> bool:
+def is_agreed(record: Record, under: str) -> bool:
     """Tell whether a person has said yes before, in whatever run of this repository."""
     with record.store.read() as session:
         said = approvals.last_answered(session, record.run.org, record.run.repo, under=under)

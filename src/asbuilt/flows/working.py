@@ -126,12 +126,18 @@ class Working:
             agent=agent_of(record.run.options, move.role), agents=len(briefs),
         )  # fmt: skip
         room = self._rooms / record.run.run
-        after = 0 if known is None else known.ended_start
-        told = [replace(one, environment=kept_for(room, one.program.kind)) for one in briefs]
+        ended_start = 0 if known is None else known.ended_start
+        told = [
+            (
+                replace(one, environment=kept_for(room, one.program.kind)),
+                self._after(one.attempt, ended_start),
+            )
+            for one in briefs
+        ]
         if not _is_stopped(record):
-            for brief in told:
+            for brief, after in told:
                 self._start(record, brief, after)
-        ended = [self._await(record, brief, after=after) for brief in told]
+        ended = [self._await(record, brief, after=after) for brief, after in told]
         whole = next((one for one in ended if one.ending != "done"), ended[0])
         record.say(
             "attempt.ended",
@@ -140,6 +146,11 @@ class Working:
             **_used_by(ended),
             output=record.blobs.put(json.dumps([one.says for one in ended]).encode()),
         )
+
+    def _after(self, attempt: str, ended_start: int) -> int:
+        """Tell which start of one of several is over; whoever has handed something in does nothing again."""
+        result = self._attempts.result(attempt)
+        return 0 if result is not None and result.ending == "done" else ended_start
 
     def verify(
         self,

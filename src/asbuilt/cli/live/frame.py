@@ -46,7 +46,7 @@ OURS: Final = {
     "Mark": "writes outcomes into the plan",
     "Tidy": "tidies up",
     "Judge": "judges what was handed in",
-    "Draft": "writes the draft down",
+    "Draft": "tries its checks and writes the draft down",
     "File": "writes the plan's file",
 }
 """What asbuilt itself does, by the move that comes next."""

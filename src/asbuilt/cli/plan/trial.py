@@ -76,7 +76,7 @@ def show_tried(door: Door, tried: Sequence[Tried]) -> None:
     }
     for one in tried:
         symbol = pen.symbols.not_started if one.is_fit else symbols[one.before]
-        lead = f"{symbol} {one.phase or '-':<4}{one.before:<12}"
+        lead = f"{symbol} {printable(one.phase) or '-':<3} {one.before:<11} "
         command = printable(one.command.partition("\n")[0])
         first, *rest = pen.hanging(lead, f"{command}: {one.why}", commands=False, under=6)
         for row in (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest):
