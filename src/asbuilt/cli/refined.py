@@ -24,6 +24,9 @@ def refinements_of(site: Site, plan: str) -> Refinements:
 
 def file_refined(door: Door, site: Site, asked: Approval) -> None:
     """Write what was approved, if this is the checkout that its refinement was begun in."""
+    if site.lead:
+        # On another machine a checkout may lie at the same path.
+        return
     refinements = refinements_of(site, asked.plan)
     last = refinements.last()
     if last is None or last.run != asked.run or last.checkout != str(site.repository.root):
