@@ -40,6 +40,7 @@ landing.mode       cherry-pick
 landing.sign       auto
 ring.required      true
 planning.tools     []
+author.profile     expedient
 approvals.plan     []
 store.url          ""
 store.blobs        ""
@@ -49,6 +50,8 @@ agents.min_model   ""
 roles.implement    ""
 roles.fix          ""
 roles.verify       ""
+roles.plan         ""
+roles.critique     ""
 limits.usd         15
 limits.tokens      0
 limits.hours       0
@@ -86,6 +89,7 @@ landing.mode       pr             ASBUILT_LANDING_MODE
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 planning.tools     []             default
+author.profile     expedient      default
 approvals.plan     []             default
 store.url          ""             default
 store.blobs        ""             default
@@ -95,6 +99,8 @@ agents.min_model   ""             default
 roles.implement    ""             default
 roles.fix          ""             default
 roles.verify       ""             default
+roles.plan         ""             default
+roles.critique     ""             default
 limits.usd         15             default
 limits.tokens      0              default
 limits.hours       0              default
@@ -181,6 +187,7 @@ landing.mode       cherry-pick  default
 landing.sign       auto         default
 ring.required      true         default
 planning.tools     []           default
+author.profile     expedient    default
 approvals.plan     []           default
 store.url          ""           default
 store.blobs        ""           default
@@ -190,6 +197,8 @@ agents.min_model   ""           default
 roles.implement    ""           default
 roles.fix          ""           default
 roles.verify       ""           default
+roles.plan         ""           default
+roles.critique     ""           default
 limits.usd         15           default
 limits.tokens      0            default
 limits.hours       0            default
