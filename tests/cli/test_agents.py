@@ -69,9 +69,9 @@ def test_agents_list_says_who_is_here_and_who_would_have_which_role(
         0,
         [
             f"  AGENT       VERSION  SIGNED IN  THROUGH  {'RING':<{len(ring)}}  ROLES",
-            f"✓ claude      2.1.325  by key     control  {ring}  implement, fix",
+            f"✓ claude      2.1.325  by key     control  {ring}  implement, fix, plan",
             "– codex       not installed",
-            f"✓ gemini      0.61.0   unknown    ACP      {ring}  verify",
+            f"✓ gemini      0.61.0   unknown    ACP      {ring}  verify, critique",
             "– opencode    not installed",
             "– claude-acp  not installed",
         ],

@@ -39,7 +39,7 @@ def hear_draft(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     """Hear one event of an authoring."""
     draft = facts.draft
     match kind:
-        case "run.started":
+        case "run.started" if data.get("due"):
             _is_due(facts, str(data["due"]))
         case "attempt.begun" if data["phase"] in facts.phases:
             stage = facts.phases[data["phase"]]
