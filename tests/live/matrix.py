@@ -13,7 +13,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from tests.live.conversation import SCRIPT, Allow, Deny, Talk
 from tests.live.starting import QUIET
@@ -40,17 +40,8 @@ Outcome = Literal[
     "asbuilt", "kernel", "Claude Code", "written after a yes", "written, nobody asked", "not tried"
 ]
 
-TOOLS: Final[tuple[Tool, ...]] = ("Write", "Edit", "NotebookEdit", "Bash", "MCP tool", "subagent")
-STATES: Final[tuple[State, ...]] = (
-    "plain",
-    "after rejection",
-    "after /clear",
-    "after compaction",
-    "after an approval of another plan",
-    "user allow rules",
-    "acceptEdits",
-    "bypassPermissions",
-)
+TOOLS: Final[tuple[Tool, ...]] = get_args(Tool)
+STATES: Final[tuple[State, ...]] = get_args(State)
 PEN: Final = Path(__file__).with_name("pen.py")
 PLANS: Final = answer(
     Call("Write", {"file_path": r"{{re:create your plan at (\S+?) using}}", "content": "# Plan\n1. do\n"})

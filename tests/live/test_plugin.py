@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -264,7 +266,8 @@ def test_codex_reads_a_skill_to_its_model_when_a_person_names_it_and_not_before(
         session = _asked(process, "session/new", cwd=str(room), mcpServers=[])["sessionId"]
         for text in ("hello", "$asbuilt-status"):
             _asked(process, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
-        process.kill()
+        # What was started is a launcher; the agent is its child.
+        os.killpg(process.pid, signal.SIGKILL)
     before, after = (one.words for one in model.requests(SCRIPT) if one.is_main)
     assert "asbuilt-status" not in before
     assert "status` now: what it says stands here)" in after

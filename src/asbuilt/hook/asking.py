@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 
-from asbuilt.hook.gate import payload_in, stdin
+from asbuilt.hook.gate import payload_in
 from asbuilt.policy.notation import write
-from asbuilt.session.conversation import folder_of, hold_in, key_of
+from asbuilt.session.conversation import folder_of, given, hold_in, key_of
 from asbuilt.session.look import is_wrapped
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ _ALLOWED = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decisi
 
 def main() -> int:
     """Answer the payload on stdin."""
-    if not os.environ.get("ASBUILT_ATTEMPT") and is_looking(os.environ, stdin()):
+    if not os.environ.get("ASBUILT_ATTEMPT") and is_looking(os.environ, given()):
         os.write(1, write(_ALLOWED).encode())
     return 0
 

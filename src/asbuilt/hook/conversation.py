@@ -10,7 +10,7 @@ import time
 
 from asbuilt.hook.keeping import held
 from asbuilt.policy.notation import read, write
-from asbuilt.session.conversation import key_of, state_home
+from asbuilt.session.conversation import GIVEN, given, key_of, state_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from asbuilt.hook.calls import Answer
 
-LARGEST = 64 << 20
 STATUS_LINE = "StatusLine"
 """No event of a hook: the name under which Claude Code's status line calls the same entry."""
 _ANSWERED = ("UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PostToolUse")
@@ -32,7 +31,7 @@ def main(event: str) -> int:
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
     try:
-        said = answer(event, _stdin(), os.environ, time.time()).encode()
+        said = answer(event, given(), os.environ, time.time()).encode()
         while said:
             said = said[os.write(1, said) :]
     except Exception as error:  # noqa: BLE001  the door that fails silent
@@ -42,7 +41,7 @@ def main(event: str) -> int:
 
 def answer(event: str, data: bytes, environ: Mapping[str, str], now: float) -> str:
     """Give what is printed for an event; empty: nothing."""
-    payload = read(data.decode()) if len(data) <= LARGEST else None
+    payload = read(data.decode()) if len(data) <= GIVEN else None
     if not isinstance(payload, dict):
         raise TypeError("the payload is no JSON object, or too large")
     if not key_of(environ):
@@ -69,15 +68,6 @@ def _written(event: str, said: Answer) -> str:
     if said.message:
         fields["systemMessage"] = said.message
     return write(fields)
-
-
-def _stdin() -> bytes:
-    pieces = []
-    size = 0
-    while size <= LARGEST and (piece := os.read(0, 1 << 16)):
-        pieces.append(piece)
-        size += len(piece)
-    return b"".join(pieces)
 
 
 def _log(environ: Mapping[str, str], event: str, error: Exception) -> None:

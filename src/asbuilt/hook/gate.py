@@ -11,22 +11,18 @@ import os
 
 from asbuilt.policy.holding import PLAN, HoldUnreadable, event_in
 from asbuilt.policy.notation import read, write
-from asbuilt.session.conversation import folder_of, hold_in, key_of
+from asbuilt.session.conversation import GIVEN, folder_of, given, hold_in, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-LARGEST = 64 << 20
-"""Bytes of a payload; nobody writes a larger file in one call."""
-_PIECE = 1 << 16
 
 
 def main() -> int:
     """Answer the payload on stdin."""
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
-    said = answer(os.environ, stdin()).encode()
+    said = answer(os.environ, given()).encode()
     while said:
         said = said[os.write(1, said) :]
     return 0
@@ -74,22 +70,12 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
 def payload_in(data: bytes) -> dict[str, object] | None:
     """Read a payload that says in which mode it was made; None: it cannot be read."""
     try:
-        payload = read(data.decode()) if len(data) <= LARGEST else None
+        payload = read(data.decode()) if len(data) <= GIVEN else None
     except ValueError:
         return None
     if not isinstance(payload, dict) or not isinstance(payload.get("permission_mode"), str):
         return None
     return payload
-
-
-def stdin() -> bytes:
-    """Read what was given, up to more than anybody gives."""
-    pieces = []
-    size = 0
-    while size <= LARGEST and (piece := os.read(0, _PIECE)):
-        pieces.append(piece)
-        size += len(piece)
-    return b"".join(pieces)
 
 
 def _denied(reason: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.hook.calls import Answer
-from asbuilt.policy.holding import PLAN
+from asbuilt.policy.holding import PLAN, is_typed
 from asbuilt.session import loop as loops
 from asbuilt.session import reload as reloads
 from asbuilt.session import words
@@ -36,25 +36,24 @@ _LOOK_S: Final = 0.02
 def prompted(call: Call, held: Held) -> Answer | None:
     """Answer UserPromptSubmit."""
     prompt = call.text("prompt")
-    # The end of a background task comes as a prompt too, in tags; nobody typed it.
-    is_typed = not prompt.lstrip().startswith("<")
-    wanted = trigger_in(prompt) if is_typed else None
+    typed = is_typed(prompt)
+    wanted = trigger_in(prompt) if typed else None
     if wanted is not None:
         return _triggered(call, wanted)
     if not call.is_known:
         return None
     state = call.state()
     if held.after is not None or call.mode == PLAN:
-        return _planning(call, held, state, is_typed=is_typed)
+        return _planning(call, held, state, typed=typed)
     if state.reminded:
-        return _reminded(call, None, state, is_typed=is_typed)
-    came_back = _restored_late(call, state, ordered=not (is_typed and is_own_request(prompt)))
+        return _reminded(call, None, state, typed=typed)
+    came_back = _restored_late(call, state, ordered=not (typed and is_own_request(prompt)))
     if came_back is not None:
         return came_back
     return _metered(call, state)
 
 
-def _planning(call: Call, held: Held, state: State, *, is_typed: bool) -> Answer | None:
+def _planning(call: Call, held: Held, state: State, *, typed: bool) -> Answer | None:
     """Save the place while a plan is being written: the event that ends planning may never come."""
     own = [one for one in (held.after.plans if held.after else ()) if one.endswith(".md")]
     plan = held.proposed or (own[-1] if own else state.plan)
@@ -62,14 +61,14 @@ def _planning(call: Call, held: Held, state: State, *, is_typed: bool) -> Answer
     state = state._replace(plan=plan, approved=False)
     if plan:
         call.keep_reload(state)
-    return _reminded(call, held.after, state, is_typed=is_typed)
+    return _reminded(call, held.after, state, typed=typed)
 
 
-def _reminded(call: Call, hold: Hold | None, state: State, *, is_typed: bool) -> Answer | None:
+def _reminded(call: Call, hold: Hold | None, state: State, *, typed: bool) -> Answer | None:
     """Say that planning is held, or that it is over, where nobody else says it."""
     from asbuilt.session.reminding import reminded  # noqa: PLC0415 - few conversations need it
 
-    state, told = reminded(state, hold, mode=call.mode, plan=state.plan, is_typed=is_typed)
+    state, told = reminded(state, hold, mode=call.mode, plan=state.plan, is_typed=typed)
     call.keep(state)
     return Answer(told) if told else None
 

@@ -82,7 +82,7 @@ class Hold:
 
     def changed(self, **fields: object) -> Hold:
         """Give the same hold with other fields."""
-        return Hold(**{**self.fields(), **fields})  # type: ignore[arg-type]
+        return Hold(**{**self.fields(), **fields})  # type: ignore[arg-type]  # each is its field's
 
     def fields(self) -> dict[str, object]:
         """Show all of it, for its file and for tests."""
@@ -140,12 +140,17 @@ def _is_over(hold: Hold, event: Event) -> bool:
         return True
     if event.name == "SessionStart" and event.source == "clear":
         return bool(hold.proposed)
-    return not hold.compacted and event.mode not in ("", PLAN) and _is_typed(event)
+    return (
+        not hold.compacted
+        and event.mode not in ("", PLAN)
+        and event.name == "UserPromptSubmit"
+        and is_typed(event.prompt)
+    )
 
 
-def _is_typed(event: Event) -> bool:
-    """Tell whether a person typed a prompt: the end of a background task comes as a prompt too, in tags."""
-    return event.name == "UserPromptSubmit" and not event.prompt.lstrip().startswith("<")
+def is_typed(prompt: str) -> bool:
+    """Tell whether a person typed a prompt: the end of a background task comes as one too, in tags."""
+    return not prompt.lstrip().startswith("<")
 
 
 def plan_file_in(transcript: Iterable[str]) -> str:

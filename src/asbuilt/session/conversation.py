@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+GIVEN = 64 << 20
+"""Bytes that a hook is given at the most; nobody writes a larger file in one call."""
+_PIECE = 1 << 16
 _LARGEST = 1 << 20
 _START_TIME = 19
 """Where the start time stands in /proc/PID/stat, counted behind the name of the program."""
@@ -36,6 +39,16 @@ def key_of(environ: Mapping[str, str]) -> str:
         return given if given.replace("-", "").isalnum() else ""
     pid = environ.get("CLAUDE_PID", "")
     return f"{pid}-{_started(pid)}" if pid.isascii() and pid.isdigit() else ""
+
+
+def given() -> bytes:
+    """Read what a hook was given on stdin, up to more than anybody gives."""
+    pieces = []
+    size = 0
+    while size <= GIVEN and (piece := os.read(0, _PIECE)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
 
 
 def folder_of(environ: Mapping[str, str], key: str) -> str:
