@@ -15,17 +15,11 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from asbuilt.errors import ForgeBusy, ForgeFailed
+from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARIABLES: Final = (
-    "PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-    "DBUS_SESSION_BUS_ADDRESS", "GH_CONFIG_DIR", "GH_HOST", "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN",
-    "GITHUB_ENTERPRISE_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
-    "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND",
-)  # fmt: skip
-"""What gh, and a git that pushes, may see of the user's environment: their logins, and the way out."""
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 _TIMEOUT_S: Final = 120.0
 _TOLD: Final = 600
@@ -145,7 +139,7 @@ class Gh:
         return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()
 
     def _environment(self) -> dict[str, str]:
-        return {name: self.environment[name] for name in VARIABLES if name in self.environment} | {
+        return {name: self.environment[name] for name in FORGE_VARIABLES if name in self.environment} | {
             "GH_PROMPT_DISABLED": "1",
             "GH_NO_UPDATE_NOTIFIER": "1",
             "GH_SPINNER_DISABLED": "1",
