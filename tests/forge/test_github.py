@@ -60,7 +60,7 @@ def test_who_is_not_signed_in_is_told_where_to(which: str, tmp_path: Path, stub:
     )
     with pytest.raises(ForgeFailed) as caught:
         open_forge(shop.repository, given | {"GH_TOKEN": "another"}).find("main")
-    assert caught.value.why == "GitHub said: Bad credentials Pull requests are made with your own login."
+    assert caught.value.why == "GitHub said: Bad credentials. Pull requests are made with your own login."
 
 
 @pytest.mark.parametrize("which", GHS)
