@@ -258,7 +258,7 @@ class Pulls:
             return
         landed = {one.phase: one.stands for one in facts.landed}
         text = landed_words(self._run.plan, landed, in_all=len(facts.phases))
-        self._forge.say(number, text, mark=f"{self._run.repo}/{self._run.options['slug']}/{facts.tip}")
+        self._forge.say(number, text, mark=f"<!-- asbuilt:landed {facts.tip} -->")
         self._forge.close_issue(number)
 
     def _found(self, facts: RunFacts) -> Pull | None:
