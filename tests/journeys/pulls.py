@@ -1,4 +1,4 @@
-"""A shop whose repository is at a stub of GitHub, reached by the real gh. Its CI judges each commit pushed."""
+"""A shop whose repository is at a stub of GitHub, reached by the real gh. Its CI judges every commit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 CALM = {"poll_s": 1, "limit_s": 600}
 """What a run is given: the forge is asked each second."""
 GREEN = [CheckRun(name="build", conclusion="success")]
-ONE_PLAN = """\
+PENDING = [CheckRun(name="build", conclusion=None)]
+RED = [CheckRun(name="build", conclusion="failure", log="greet.py: nobody is named\n")]
+PLAN = """\
 ---
 issue: {issue}
 ---
@@ -32,24 +34,12 @@ issue: {issue}
 - [ ] `greet.py` says hello
 ### Verification
 - `grep -q hello greet.py`
-
-## Phase 2 — Part
-### Dependencies
-Phase 1.
-### Work Items
-- [ ] `part.py` says goodbye
-### Verification
-- `grep -q goodbye part.py`
 """
 SCRIPT = """\
 [[turn]]
 phase = "1"
 role = "implement"
 acts = [{ write = "greet.py", text = "print('hello')\\n" }, { say = "done" }]
-[[turn]]
-phase = "2"
-role = "implement"
-acts = [{ write = "part.py", text = "print('goodbye')\\n" }, { say = "done" }]
 [[turn]]
 role = "verify"
 acts = [{ verdict = "pass" }]
@@ -71,7 +61,7 @@ class PullShop:
         }
         self.issue = self.hub.issue("Nobody is greeted")
         shop.script.write_text(SCRIPT, encoding="utf-8")
-        shop.commit("plan.md", ONE_PLAN.format(issue=self.issue), "plan")
+        shop.commit("plan.md", PLAN.format(issue=self.issue), "plan")
         shop.git("remote", "add", "origin", stub.url)
         shop.git("push", "-q", str(self.hub.git_dir), "main")
         self.hub.ci = lambda _: list(GREEN)
@@ -79,7 +69,9 @@ class PullShop:
     def request(self, **options: Any) -> str:  # noqa: ANN401
         """Ask for a run that lands by pull request."""
         pull = {**CALM, **options.pop("pull", {})}
-        return self.shop.request(**{"mode": "finish", "hold": False, "landing": "pr", "pull": pull, **options})
+        return self.shop.request(
+            **{"mode": "finish", "hold": False, "landing": "pr", "pull": pull, **options}
+        )
 
     def start(self) -> None:
         self.shop.start(**self._environment)
@@ -112,7 +104,7 @@ class PullShop:
 
     def log(self, branch: str = "main") -> list[str]:
         """List the subjects of a branch at the forge, without merges, the newest first."""
-        return self.hub.git("log", "--no-merges", "--format=%s", branch).splitlines()
+        return self.hub.git("log", "--topo-order", "--no-merges", "--format=%s", branch).splitlines()
 
 
 @contextmanager

@@ -126,7 +126,7 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
 
 def _hear_answer(facts: RunFacts, key: str, answer: str) -> None:
     facts.approvals[key] = answer
-    if key.startswith(f"{facts.run}/pull/"):
+    if answer == "yes" and key.startswith(f"{facts.run}/pull/"):
         look_again(facts.pull)
 
 

@@ -48,7 +48,8 @@ def with_progress(body: str, progress: Sequence[Done], plan: str) -> str:
 def landed_words(plan: str, landed: Mapping[str, str], *, in_all: int) -> str:
     """Tell an issue what has landed for it."""
     rows = [f"- Phase {phase}: {stands}" for phase, stands in landed.items()]
-    return "\n".join((f"`{_line(plan)}` is complete: {in_all} phases, proven by asbuilt.", "", *rows))
+    phases = "1 phase" if in_all == 1 else f"{in_all} phases"
+    return "\n".join((f"`{_line(plan)}` is complete: {phases}, proven by asbuilt.", "", *rows))
 
 
 def _line(text: str) -> str:

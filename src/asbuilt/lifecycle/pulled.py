@@ -12,6 +12,8 @@ CI: Final = "ci_checks"
 CONFLICT: Final = "merge_conflict"
 REPAIRS: Final = (CI, CONFLICT)
 """Where the agents have their address that mend a pull request; no phase of a plan can be called so."""
+CI_WAIT: Final = "the checks of pull request"
+"""How the reason begins for which a run waits for the forge; nobody is called for it."""
 POLL_S: Final = 30
 LIMIT_S: Final = 600
 FIX_LIMIT: Final = 2

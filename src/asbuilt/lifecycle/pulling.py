@@ -28,7 +28,7 @@ from asbuilt.lifecycle.moves import (
     Tidy,
     Wait,
 )
-from asbuilt.lifecycle.pulled import CI, CONFLICT
+from asbuilt.lifecycle.pulled import CI, CI_WAIT, CONFLICT
 from asbuilt.lifecycle.signing import signing
 from asbuilt.lifecycle.stoppages import stoppage
 from asbuilt.lifecycle.timers import seconds_after
@@ -41,8 +41,6 @@ READY: Final = "pr-ready"
 """How a run ends whose pull request waits for a person."""
 CI_FAILING: Final = "pr-ci-failing"
 """How a run ends whose pull request nobody could mend."""
-CI_WAIT: Final = "the checks of pull request"
-"""How the reason begins for which a run waits for the forge."""
 REBASE_LIMIT: Final = 2
 """How often a target that moved is followed and proven on anew."""
 RESOLVABLE: Final = 5
