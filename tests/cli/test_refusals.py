@@ -269,11 +269,6 @@ CASES = [
         lambda shop: _foreign(shop.parent / "home/.config/systemd/user/asbuilt-worker.service"),
     ),
     Case("cli/run.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
-    Case(
-        "cli/run.py landing.mode pr is not built yet",
-        "run rate-limit",
-        environ={"ASBUILT_LANDING_MODE": "pr"},
-    ),
     Case("agents/roster.py no agent is installed here", "run rate-limit"),
     Case(
         'agents/roster.py agent {} is not installed: no program "{}" on PATH', "run rate-limit --agent claude"

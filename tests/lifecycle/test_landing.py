@@ -77,7 +77,6 @@ def test_a_run_with_nothing_to_do_ends_before_it_makes_anything(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"landing": "pr"}, "landing by pull request is not built yet"),
         ({"landing": "rebase"}, "there is no way to land that is called rebase"),
         ({"landing": "direct", "protected": True}, "direct lands on a branch that is protected"),
         ({"kind": "dance"}, "there is no kind of run that is called dance"),

@@ -38,6 +38,11 @@ def backs_off_until(overloads: int, now: str) -> str:
     return _text(_time(now) + timedelta(seconds=wait_s))
 
 
+def seconds_after(moment: str, wait_s: float) -> str:
+    """Say when so much time has passed since a moment."""
+    return _text(_time(moment) + timedelta(seconds=wait_s))
+
+
 def _time(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
