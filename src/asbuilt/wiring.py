@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
@@ -189,7 +188,7 @@ def serve(
             RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
             awake=awake if settings.flag("power.inhibit") else nullcontext,
             lease=lease,
-            forge=partial(open_forge, environ=os.environ),
+            forge=lambda repository, kept: open_forge(repository, {**os.environ, **kept}),
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         runs = Runs(store, blobs, performer, desktop(os.environ))
@@ -245,8 +244,6 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
         return pid
     import subprocess  # noqa: PLC0415 - most commands only look whether a worker is there
 
-    from asbuilt.git.gh import VARIABLES  # noqa: PLC0415
-
     log = home.worker_log
     if log.exists() and log.stat().st_size > _LOG_CAP:
         log.replace(log.with_suffix(".log.1"))
@@ -254,7 +251,7 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
         started = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground", "--idle", str(int(IDLE_S))],
             cwd="/",
-            env={name: environ[name] for name in (*_PASSED, *VARIABLES) if name in environ},
+            env={name: environ[name] for name in _PASSED if name in environ},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,

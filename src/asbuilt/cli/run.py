@@ -235,6 +235,7 @@ def options_for(
         "checkout": str(checkout),
         "branch": branch,
         "slug": slug,
+        "issues": list(plan.issues),
         "host": machine(),
         **team_for(settings, environ, agent=wish.agent, script=wish.script),
         "mode": "finish" if wish.finish else "phase",

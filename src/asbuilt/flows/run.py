@@ -15,7 +15,7 @@ from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
-from asbuilt.journal import approvals, claims, memory, runs, segments
+from asbuilt.journal import approvals, claims, issues, memory, runs, segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
@@ -24,6 +24,8 @@ from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from asbuilt.flows.engine import Steps
     from asbuilt.flows.perform import Performer
     from asbuilt.flows.tidings import Tidings
@@ -216,12 +218,14 @@ def end(session: Session, run: Run, state: str, reason: str) -> None:
     """Write down that a run is over, keep what it teaches, and let go of its plan."""
     say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
     runs.set_state(session, run, state)
-    _learn(session, run)
+    told = [(event.kind, event.data) for event in whole_history(session, run.address)]
+    _learn(session, run, told)
+    if state == "stopped" or ("plan.completed", run.run) in ((kind, data.get("run")) for kind, data in told):
+        issues.release(session, run.address)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
 
 
-def _learn(session: Session, run: Run) -> None:
-    told = ((event.kind, event.data) for event in whole_history(session, run.address))
+def _learn(session: Session, run: Run, told: Iterable[tuple[str, Plain]]) -> None:
     slug = str(run.options.get("slug", run.plan))
     learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, events=told)
     memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)

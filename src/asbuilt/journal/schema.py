@@ -111,4 +111,11 @@ _MEMORY: Final = (
         PRIMARY KEY (org, repo, number), UNIQUE (org, repo, key))""",
 )
 
-STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY))
+_ISSUES: Final = (
+    """CREATE TABLE issue_claims (
+        org text NOT NULL, repo text NOT NULL, number integer NOT NULL, plan text NOT NULL,
+        since text NOT NULL, PRIMARY KEY (org, repo, number))""",
+    "CREATE INDEX issue_claims_of ON issue_claims (org, repo, plan)",
+)
+
+STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _ISSUES))
