@@ -123,6 +123,12 @@ class ForgeBusy(ForgeFailed):
         """In how many seconds it takes questions again, where it said so."""
 
 
+class PathsUnknown(AsbuiltError):
+    """Nobody could be asked which paths open pull requests change, so that nothing is known to be free."""
+
+    exit_code = USAGE
+
+
 class TreeTooLarge(AsbuiltError):
     """An attempt's files are over the caps of a snapshot; its workspace stays as it is."""
 

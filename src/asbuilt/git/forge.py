@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from asbuilt.errors import ForgeFailed
 from asbuilt.git.branches import Remote
-from asbuilt.git.gh import VARIABLES, Gh
+from asbuilt.git.gh import Gh
 from asbuilt.git.github import GitHub
+from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +64,7 @@ def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: st
     place = place_of(said.line)
     if place is None or not _is_github(place.host, environ):
         raise _unknown(remote, place)
-    given = {name: environ[name] for name in VARIABLES if name in environ}
+    given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
     return GitHub(
         gh=Gh(host=place.host, environment=given),
         owner=place.owner,

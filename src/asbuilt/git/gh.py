@@ -15,17 +15,11 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from asbuilt.errors import ForgeBusy, ForgeFailed
+from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARIABLES: Final = (
-    "PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-    "DBUS_SESSION_BUS_ADDRESS", "GH_CONFIG_DIR", "GH_HOST", "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN",
-    "GITHUB_ENTERPRISE_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
-    "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND",
-)  # fmt: skip
-"""What gh, and a git that pushes, may see of the user's environment: their logins, and the way out."""
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 _TIMEOUT_S: Final = 120.0
 _TOLD: Final = 600
@@ -94,7 +88,7 @@ class Gh:
         given = b"" if body is None else json.dumps(body).encode()
         if body is not None:
             argv += ["--input", "-"]
-        code, out, err = self.run(*argv, stdin=given)
+        code, out, err = self._run(*argv, stdin=given)
         answer = _read(out[:cap].decode("utf-8", "replace"))
         if answer is None:
             raise self._unanswered(code, err)
@@ -117,8 +111,14 @@ class Gh:
             raise self._signed_out(f"GitHub said: {answer.message}")
         return answer
 
-    def run(self, *argv: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        """Run gh to its end: its exit code and what it said."""
+    def require_login(self) -> None:
+        """Refuse where gh has no login for the host. Nothing is asked over the network, no token is read."""
+        code, _, err = self._run("auth", "token", "--hostname", self.host, said=subprocess.DEVNULL)
+        if code:
+            raise self._signed_out(f"gh said: {err[:_TOLD] or 'nothing'}")
+
+    def _run(self, *argv: str, stdin: bytes = b"", said: int = subprocess.PIPE) -> tuple[int, bytes, str]:
+        """Run gh to its end: its exit code, and what it said and complained of."""
         program = shutil.which("gh", path=self.environment.get("PATH"))
         if program is None:
             raise ForgeFailed(
@@ -132,7 +132,8 @@ class Gh:
                 cwd="/",
                 env=self._environment(),
                 input=stdin,
-                capture_output=True,
+                stdout=said,
+                stderr=subprocess.PIPE,
                 timeout=_TIMEOUT_S,
                 check=False,
             )
@@ -142,10 +143,10 @@ class Gh:
                 why=f"gh was ended after {_TIMEOUT_S:g} seconds.",
                 next_step=LATER,
             ) from error
-        return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()
+        return done.returncode, done.stdout or b"", done.stderr.decode("utf-8", "replace").strip()
 
     def _environment(self) -> dict[str, str]:
-        return {name: self.environment[name] for name in VARIABLES if name in self.environment} | {
+        return {name: self.environment[name] for name in FORGE_VARIABLES if name in self.environment} | {
             "GH_PROMPT_DISABLED": "1",
             "GH_NO_UPDATE_NOTIFIER": "1",
             "GH_SPINNER_DISABLED": "1",
@@ -165,7 +166,7 @@ class Gh:
     def _signed_out(self, why: str) -> ForgeFailed:
         return ForgeFailed(
             f"gh is not signed in to {self.host}",
-            why=f"{why} Pull requests are made with your own login.",
+            why=f"{why.removesuffix('.')}. Pull requests are made with your own login.",
             next_step=f"gh auth login --hostname {self.host}, then resume.",
         )
 

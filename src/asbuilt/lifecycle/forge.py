@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PullState = Literal["open", "merged", "closed"]
 Mergeable = Literal["yes", "no", "unknown"]
@@ -117,3 +120,13 @@ class NotMerged:
     why: str
     head_moved: bool = False
     """Its head is not the commit that was to be merged."""
+
+
+def crossing(pulls: Iterable[Touched], prefixes: Iterable[str], *, but: int | None = None) -> tuple[int, ...]:
+    """Name the pull requests that change a path with such a beginning; a leading `./` means nothing."""
+    wanted = tuple(prefix.removeprefix("./") for prefix in prefixes)
+    return tuple(
+        one.number
+        for one in pulls
+        if one.number != but and any(path.startswith(wanted) for path in one.paths)
+    )
