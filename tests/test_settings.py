@@ -211,9 +211,11 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
             'landing = "pr"\n',
             snapshot(
                 [
-                    'asbuilt.toml:1: landing "pr" is not a table; it holds landing.mode, landing.sign,'
-                    " landing.protected, landing.branch_prefix, landing.ci_poll_s, landing.ci_limit_s,"
-                    " landing.ci_fixes"
+                    (
+                        'asbuilt.toml:1: landing "pr" is not a table; it holds landing.mode, landing.sign,'
+                        " landing.protected, landing.branch_prefix, landing.ci_poll_s, landing.ci_limit_s,"
+                        " landing.ci_fixes"
+                    )
                 ]
             ),
         ),
