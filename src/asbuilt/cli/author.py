@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.modes import Mode
 
-_LONGER: Final = {"light": "--standard or --staged for the longer way", "standard": "--light is shorter"}
+_LONGER: Final = {"light": "--staged for the long way", "standard": "--light is shorter"}
 
 
 class Wish(NamedTuple):
