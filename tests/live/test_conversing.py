@@ -1,4 +1,4 @@
-"""A plan authored in a conversation with the real `claude`, in a terminal, from the command to the approval."""
+"""A plan authored in a conversation with the real `claude` in a terminal, from the command to the yes."""
 
 from __future__ import annotations
 
