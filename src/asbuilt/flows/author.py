@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped, GitFailed, LandingRefused
 from asbuilt.flows.approving import file_approved
+from asbuilt.flows.asking import asked_of
 from asbuilt.flows.briefing import overall_s, program_of, within
 from asbuilt.flows.environment import kept
 from asbuilt.flows.proving import tree_of
@@ -25,16 +26,10 @@ from asbuilt.git import workspaces
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
 from asbuilt.journal import drafts, runs
-from asbuilt.journal.memory import every
 from asbuilt.journal.views import facts_of
-from asbuilt.lifecycle import approving, moves, stages
+from asbuilt.lifecycle import approving, moves
 from asbuilt.lifecycle.approving import next_step
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.critique import show
 from asbuilt.lifecycle.drafted import name_of, title_of
-from asbuilt.lifecycle.memory import recall
-from asbuilt.lifecycle.questions import asking
-from asbuilt.lifecycle.rounds import told_of
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.reader import read
 from asbuilt.ports import Brief
@@ -162,7 +157,7 @@ class Authoring:
         """Let an agent do the stage that is due, or several at once where that was chosen."""
         staging = self._staging(record, repository, facts)
         workspace = self._workspace(record, repository, facts)
-        ask, told = self._told(record, staging)
+        ask, told = asked_of(record, staging)
         leans = staging.leans(_FIELDS, _BENTS)
         role: Role = "critique" if move.role == "critique" else "plan"
         options = record.run.options
@@ -189,27 +184,6 @@ class Authoring:
             _need_unchanged(
                 workspaces.written_in(repository, workspace, tree_of(repository, facts.base or ""))
             )
-
-    def _told(self, record: Record, staging: Staging) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """Say what the stage has to bring in our words, and give what others wrote by its name."""
-        session = staging.session
-        move = stages.next_move(session, staging.around(self._remembered(record)))
-        if not isinstance(move, stages.Ask):
-            raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
-        ours = [part.text for part in move.parts if part.is_ours]
-        told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
-        if staging.asks_left:
-            ours.append(asking(staging.asks_left))
-        if session.stage is Stage.CRITIQUE and staging.rounds:
-            told = [one for one in told if one[0] != "plan"]
-            told += told_of(show(staging.rounds, session.plan))
-        return "\n\n".join(ours), (*told, *staging.said)
-
-    def _remembered(self, record: Record) -> str:
-        run = record.run
-        with record.store.read() as session:
-            known = every(session, run.org, run.repo)
-        return "\n".join(f"- {one.text}" for one in recall(known, about=run.options["authoring"]["prompt"]))
 
 
 def _take_over(session: Session, record: Record) -> None:
