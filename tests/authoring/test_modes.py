@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.journal import memory
+from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.views import run_view
 from asbuilt.lifecycle.memory import Kind, lesson
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
-from tests.authoring.outputs import EXPLORED, PROMISE, QUESTIONS, STAGED, critique
+from tests.authoring.outputs import EXPLORED, FINAL, PROMISE, QUESTIONS, STAGED, critique
 from tests.journeys.shop import REPO, one_store
 
 if TYPE_CHECKING:
@@ -40,6 +42,26 @@ def test_a_staged_authoring_goes_through_its_stages_and_carries_what_nobody_sett
         kept = [one.text for one in memory.every(session, LOCAL, REPO)]
     where = "P5 missing at “No name is given: exit 2 with a usage line.”"
     assert kept == [f"{where}: Nothing says what two names get. (plan for: {PROMPT})"]
+
+
+@one_store
+def test_a_critique_that_settles_it_is_the_last_one_and_the_revision_after_it_ends_it(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(
+        *STAGED[:-2],
+        turn("critique-1", say(critique(finds=False))),
+        turn("revise-1", say(FINAL)),
+        mode="staged",
+        refine_iterations=3,
+    )
+    desk.start()
+    desk.waits(run)
+    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    assert judged[4:] == [("critique-1", "accepted"), ("revise-1", "accepted")]
+    with desk.store.read() as session:
+        shown = run_view(session, Blobs(desk.home / "blobs"), desk.run(run)).phases
+    assert [one.id for one in shown][4:] == ["critique-1", "revise-1"]
+    assert "exit_reason: completed" in desk.text(desk.events("draft.written")[0]["text"])
 
 
 @one_store

@@ -18,7 +18,7 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.site import open_site
 from asbuilt.cli.terms import caps_for, team_for
 from asbuilt.errors import GateStopped, UsageWrong
-from asbuilt.journal import plans
+from asbuilt.journal import plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.shelves import describe
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.cli.site import Site
+    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.modes import Mode
 
@@ -113,9 +114,15 @@ def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: A
     mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
     session = _session(words, mode, wish)
     _need_room(site)
-    path, slug = _named(site, words, wish.name)
-    options = _options(door, site, slug, wish) | {"authoring": _authoring(mode, session, wish)}
+    authoring = _authoring(mode, session, wish)
+    before = _ended_before(site, authoring, wish.name)
+    path, slug = (before.plan, before.options["slug"]) if before else _named(site, words, wish.name)
+    continues = before.run if before else None
+    options = _options(door, site, slug, wish) | {"authoring": authoring, "continues": continues}
     _announce(door, mode, options)
+    if before is not None:
+        said = f"Goes on with {slug}.{before.number}: what was accepted and answered there is kept."
+        door.screen.talk(printable(f"{said} (another --name begins anew)"))
     return ask_for(door, site, Address(LOCAL, site.repo, path), slug, options, is_here=foreground)
 
 
@@ -204,6 +211,31 @@ def _need_room(site: Site) -> None:
                 why="One authoring a checkout: two would plan past each other.",
                 next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it.",
             )
+
+
+def _ended_before(site: Site, authoring: dict[str, Any], name: str | None) -> Run | None:
+    """Find an authoring of the same words in the same way that has ended here without a plan."""
+    here = site.repository.root
+    with site.journal.store.read() as session:
+        newest = runs.unfinished(session, LOCAL, site.repo)
+    return next(
+        (
+            run
+            for run in newest
+            if run.is_over
+            and run.options.get("kind") == "author"
+            and run.options["checkout"] == str(here)
+            and name in (None, run.options["slug"])
+            and _ways(run.options["authoring"]) == _ways(authoring)
+            and not (here / run.plan).exists()
+        ),
+        None,
+    )
+
+
+def _ways(authoring: dict[str, Any]) -> dict[str, Any]:
+    """Give what was chosen of an authoring, whenever that was."""
+    return authoring | {"session": authoring["session"] | {"started_at": ""}}
 
 
 def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:

@@ -24,7 +24,7 @@ from asbuilt.flows.refining import is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.lifecycle.approving import REVISED
+from asbuilt.lifecycle.approving import REVISED, WITHDRAWN
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
@@ -176,6 +176,9 @@ def told_of(site: Site, given: Given, pen: Pen) -> Told:
     asked = given.asked
     if not given.counts and asked.answer == REVISED:
         return _overtaken(site, asked, pen)
+    if not given.counts and asked.answer == WITHDRAWN:
+        gone = f"{asked.name} is not asked any more: its authoring is over. Nothing was answered."
+        return Told([printable(gone)], "" if site.lead else f"asbuilt resume {slug_of(asked)}")
     if not given.counts:
         return Told([printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")])
     if asked.kind == "plan" and asked.answer == "yes":

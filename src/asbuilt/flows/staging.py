@@ -21,13 +21,13 @@ from asbuilt.lifecycle.approving import AGENT
 from asbuilt.lifecycle.asks import told
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.critique import Who, carried, fold
-from asbuilt.lifecycle.drafted import name_of
+from asbuilt.lifecycle.drafted import name_of, names_of
 from asbuilt.lifecycle.drafting import role_of
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.memory import lessons_of_critique
 from asbuilt.lifecycle.modes import MODES
 from asbuilt.lifecycle.questions import Question, answer_to, questions_in
-from asbuilt.lifecycle.rounds import earlier_in, rounds_in
+from asbuilt.lifecycle.rounds import earlier_in, rounds_in, without_needless
 from asbuilt.lifecycle.sessions import PLANS, Session, hand_in, read_session
 from asbuilt.lifecycle.sessions import Record as Handed
 from asbuilt.lifecycle.stages import SHIPPED, Surroundings
@@ -75,7 +75,14 @@ class Staging:
 
     @cached_property
     def session(self) -> Session:
-        """The session as it stands. A revision that was sent back is one more stage after all before it."""
+        """The session as it stands, without rounds of critique that nobody needs."""
+        chosen = self._chosen_session
+        is_sent_back = self._draft.reopened_at is not None
+        return chosen if is_sent_back else without_needless(chosen, self.rounds, SHIPPED)
+
+    @cached_property
+    def _chosen_session(self) -> Session:
+        """The session as it was chosen. A revision that was sent back is one more stage after all before."""
         session, draft = self.begun(self._record), self._draft
         records = [Handed(Stage(one.stage), one.round, self._text(one.text)) for one in draft.accepted]
         if draft.reopened_at is not None:
@@ -98,7 +105,7 @@ class Staging:
             for one in self._draft.accepted
         }
         agents = frozenset(agent_of(options, role) for role in ("plan", "critique"))
-        return rounds_in(self.session, who, files=self._files, principles=SHIPPED, agents=agents)
+        return rounds_in(self._chosen_session, who, files=self._files, principles=SHIPPED, agents=agents)
 
     @property
     def asks_left(self) -> int:
@@ -167,11 +174,13 @@ class Staging:
                 after = stages.advance(self.session, move)
                 then = stages.next_move(after, self.around())
                 is_over = isinstance(then, stages.Finish)
+                left_out = names_of(self._chosen_session.options.stages)[len(after.options.stages) :]
                 return {
                     "outcome": "accepted", "stage": record.stage, "round": record.round,
                     "text": self._record.blobs.put(text.encode("utf-8", "surrogateescape")),
                     "finished": then.exit_reason if isinstance(then, stages.Finish) else None,
                     "due": None if is_over else name_of(after.stage, after.round),
+                    **({"left_out": left_out} if left_out else {}),
                 }  # fmt: skip
             case stages.Refuse(_, flaws):
                 return {"outcome": "refused", "flaws": self._keep(flaws), "why": shortened(told(flaws), _WHY)}
