@@ -9,6 +9,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.views import run_view
 from asbuilt.lifecycle.memory import Kind, lesson
+from asbuilt.lifecycle.modes import EFFORTS
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
 from tests.authoring.outputs import EXPLORED, FINAL, PROMISE, QUESTIONS, STAGED, critique
 from tests.journeys.shop import REPO, one_store
@@ -168,3 +169,28 @@ def test_of_several_only_whoever_was_turned_away_begins_again(desk: Desk) -> Non
         for name in ("explore.1", "explore-2.1")
     ]
     assert starts == [1, 2]
+
+
+@one_store
+def test_a_critic_judges_by_the_principles_that_were_chosen_and_effort_is_told_to_the_author(
+    desk: Desk,
+) -> None:
+    ours = "- P6 checks: a command that can be pasted.\n- P8 limits: what is left out."
+    run = desk.author(
+        turn("draft", say(PLAN)),
+        turn("critique-1", say(critique()), attempt=1),
+        turn("critique-1", say(critique(only=("P6", "P8"), finds=False))),
+        turn("revise-1", say(FINAL)),
+        mode="staged",
+        phases=["draft", "critique", "revise"],
+        principles=ours,
+        effort="hard",
+    )
+    desk.start()
+    desk.waits(run)
+    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    stages = [("critique-1", "refused"), ("critique-1", "accepted"), ("revise-1", "accepted")]
+    assert judged == [("draft", "accepted"), *stages]
+    assert dict(desk.brief(run, "critique-1.1").told)["principles"] == ours
+    asks = {name: EFFORTS["hard"] in desk.brief(run, name).ask for name in ("draft.1", "critique-1.1")}
+    assert asks == {"draft.1": True, "critique-1.1": False}

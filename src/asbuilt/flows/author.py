@@ -32,6 +32,7 @@ from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.critique import show
 from asbuilt.lifecycle.drafted import names_of, title_of
 from asbuilt.lifecycle.memory import recall
+from asbuilt.lifecycle.modes import EFFORTS
 from asbuilt.lifecycle.questions import asking
 from asbuilt.lifecycle.rounds import told_of
 from asbuilt.lifecycle.team import agent_of
@@ -194,6 +195,9 @@ class Authoring:
             raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
         ours = [part.text for part in move.parts if part.is_ours]
         told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
+        effort = record.run.options["authoring"].get("effort")
+        if effort and session.stage is not Stage.CRITIQUE:
+            ours.append(EFFORTS[effort])
         if staging.asks_left:
             ours.append(asking(staging.asks_left))
         if session.stage is Stage.CRITIQUE and staging.rounds:

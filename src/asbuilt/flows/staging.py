@@ -30,7 +30,7 @@ from asbuilt.lifecycle.questions import Question, answer_to, questions_in
 from asbuilt.lifecycle.rounds import earlier_in, rounds_in, without_needless
 from asbuilt.lifecycle.sessions import PLANS, Session, hand_in, read_session
 from asbuilt.lifecycle.sessions import Record as Handed
-from asbuilt.lifecycle.stages import SHIPPED, Surroundings
+from asbuilt.lifecycle.stages import SHIPPED, Surroundings, principles_in
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.lifecycle.validators.demands import DEMANDS
 from asbuilt.lifecycle.validators.promises import without_promises
@@ -62,6 +62,8 @@ class Staging:
         self._files = files
         self._chosen: dict[str, Any] = record.run.options["authoring"]
         self._mode: Mode = MODES[self._chosen["mode"]]
+        chosen = self._chosen.get("principles")
+        self._principles = SHIPPED if chosen is None else principles_in(chosen)
 
     @staticmethod
     def begun(record: Record) -> Session:
@@ -78,7 +80,7 @@ class Staging:
         """The session as it stands, without rounds of critique that nobody needs."""
         chosen = self._chosen_session
         is_sent_back = self._draft.reopened_at is not None
-        return chosen if is_sent_back else without_needless(chosen, self.rounds, SHIPPED)
+        return chosen if is_sent_back else without_needless(chosen, self.rounds, self._principles)
 
     @cached_property
     def _chosen_session(self) -> Session:
@@ -105,7 +107,9 @@ class Staging:
             for one in self._draft.accepted
         }
         agents = frozenset(agent_of(options, role) for role in ("plan", "critique"))
-        return rounds_in(self._chosen_session, who, files=self._files, principles=SHIPPED, agents=agents)
+        return rounds_in(
+            self._chosen_session, who, files=self._files, principles=self._principles, agents=agents
+        )
 
     @property
     def asks_left(self) -> int:
@@ -134,7 +138,8 @@ class Staging:
         is_judging = self.session.stage is Stage.CRITIQUE
         earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
         length = Length(self._record.run.options.get("length", Length.CONTROL))
-        return Surroundings(self._files, remembered, earlier=earlier, demands=DEMANDS._replace(length=length))
+        demands = DEMANDS._replace(length=length)
+        return Surroundings(self._files, remembered, self._principles, earlier, demands)
 
     def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
         """Say what each of several looks at who do the stage side by side; nothing for one alone."""
@@ -208,7 +213,7 @@ class Staging:
         if self._mode.stages is not None:
             finish = finish._replace(exit_reason="completed")
         if self.rounds:
-            principles = [one.id for one in SHIPPED]
+            principles = [one.id for one in self._principles]
             added = carried(self.rounds, finish.plan, principles=principles)
             finish = finish._replace(plan=with_additions(finish.plan, added))
         data = stages.document_of(finish, generated_at=run.at).encode("utf-8", "surrogateescape")
