@@ -10,6 +10,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.views import run_view
 from asbuilt.lifecycle.memory import Kind, lesson
 from asbuilt.lifecycle.modes import EFFORTS
+from asbuilt.plan.lengths import LINES
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
 from tests.authoring.outputs import EXPLORED, FINAL, PROMISE, QUESTIONS, STAGED, critique
 from tests.journeys.shop import REPO, one_store
@@ -194,3 +195,29 @@ def test_a_critic_judges_by_the_principles_that_were_chosen_and_effort_is_told_t
     assert dict(desk.brief(run, "critique-1.1").told)["principles"] == ours
     asks = {name: EFFORTS["hard"] in desk.brief(run, name).ask for name in ("draft.1", "critique-1.1")}
     assert asks == {"draft.1": True, "critique-1.1": False}
+
+
+@one_store
+def test_a_last_text_leaves_room_for_what_nobody_settled_and_without_memory_nothing_is_kept(
+    desk: Desk,
+) -> None:
+    full = PLAN.replace("## Risks\n", "## Risks\n" + "".join(f"Risk {at}: late.\n" for at in range(23)))
+    full = full.replace("None.", "How loud?")
+    assert sum(bool(line.strip()) for line in full.splitlines()) == LINES
+    run = desk.author(
+        turn("draft", say(PLAN)),
+        turn("critique-1", say(critique())),
+        turn("revise-1", say(full + PROMISE), attempt=1),
+        turn("revise-1", say(FINAL)),
+        mode="staged",
+        phases=["draft", "critique", "revise"],
+        length="cap",
+        use_memory=False,
+    )
+    desk.start()
+    desk.waits(run)
+    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    assert judged[2:] == [("revise-1", "refused"), ("revise-1", "accepted")]
+    assert "with what the critique left open it has 41 lines" in desk.events("stage.judged")[2]["why"]
+    with desk.store.read() as session:
+        assert memory.every(session, LOCAL, REPO) == []

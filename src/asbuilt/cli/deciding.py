@@ -23,6 +23,7 @@ from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
 from asbuilt.flows.refining import is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal.drafts import drafts_of
+from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approving import REVISED, WITHDRAWN
 from asbuilt.pages.drafts import changes, summary_of
@@ -206,12 +207,22 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
     heading = approved.heading if approved else ""
     said = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
     rows = [f"{pen.symbols.proven} {heading}: {printable(said)}, revision {draft.revision.number}"]
-    where = "has it" if known.filed else "is written next, and not committed"
-    rows += pen.hanging("  ", f"{asked.plan} {where}. A run accepts only this text.", commands=False)
+    rows += pen.hanging("  ", f"{asked.plan} {_where(site, asked)}. A run accepts only this text.")
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
     # Elsewhere it is run by whoever works there.
     return Told(rows, "" if site.lead else f"asbuilt run {slug_of(asked)}")
+
+
+def _where(site: Site, asked: Approval) -> str:
+    """Say whether a plan's file has the text that was approved, or who writes it."""
+    with site.journal.store.read() as session:
+        filed = keyed(session, Address(LOCAL, site.repo, asked.plan), f"{asked.run}/filed")
+    if filed is not None:
+        return "has it"
+    if is_refinement(asked.run):
+        return f"is as it was here: `asbuilt plan refine {slug_of(asked)}` writes it where it was begun"
+    return "is written next, and not committed"
 
 
 def _drafts(site: Site, asked: Approval) -> Drafts:

@@ -35,6 +35,7 @@ from asbuilt.lifecycle.team import agent_of
 from asbuilt.lifecycle.validators.demands import DEMANDS
 from asbuilt.lifecycle.validators.promises import without_promises
 from asbuilt.plan.lengths import Length
+from asbuilt.plan.model import Rule, Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.source import encode
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.trying import Tried
 
 _WHY = 500
+_TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)
 
 
 class Staging:
@@ -137,8 +139,7 @@ class Staging:
         """Give what the session does not know by itself."""
         is_judging = self.session.stage is Stage.CRITIQUE
         earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
-        length = Length(self._record.run.options.get("length", Length.CONTROL))
-        demands = DEMANDS._replace(length=length)
+        demands = DEMANDS._replace(length=self._length)
         return Surroundings(self._files, remembered, self._principles, earlier, demands)
 
     def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
@@ -170,6 +171,8 @@ class Staging:
             return {"outcome": "asks", "details": self._keep({"asks": asks}), "many": len(asks)}
         flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)
         move = stages.next_move(hand_in(self.session, text), self.around())
+        if not flaws and isinstance(move, stages.Accept) and self.session.is_final:
+            flaws = self._no_room(without_promises(text))
         if flaws:
             left = self.session.options.attempt_limit - len(self.session.refused) - 1
             stage = self.session.stage
@@ -201,6 +204,26 @@ class Staging:
         needed = f"a plan that answers: {self._draft.feedback[-1]}"
         return (Flaw("unchanged plan", "the plan as it was sent back", needed, "the phase that it is about"),)
 
+    def _no_room(self, text: str) -> tuple[Flaw, ...]:
+        """Refuse a last text that is too long once what nobody has settled stands in it."""
+        with_all = read(encode(self._with_carried(text)), length=self._length)
+        over = [one for one in with_all.problems if (one.rule, one.severity) == _TOO_LONG]
+        if not over:
+            return ()
+        found = f"with what the critique left open it {over[0].message}"
+        return (Flaw("length", found, "room for that, or an answer to it", "fewer lines of prose"),)
+
+    def _with_carried(self, text: str) -> str:
+        """Write into a text what the critique left open."""
+        if not self.rounds:
+            return text
+        principles = [one.id for one in self._principles]
+        return with_additions(text, carried(self.rounds, text, principles=principles))
+
+    @property
+    def _length(self) -> Length:
+        return Length(self._record.run.options.get("length", Length.CONTROL))
+
     def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
         """Write down the plan that came out, as a revision; what the critique left open stands in it.
 
@@ -212,10 +235,7 @@ class Staging:
             raise TypeError(f"{run.run} has no plan: {type(finish).__name__}")
         if self._mode.stages is not None:
             finish = finish._replace(exit_reason="completed")
-        if self.rounds:
-            principles = [one.id for one in self._principles]
-            added = carried(self.rounds, finish.plan, principles=principles)
-            finish = finish._replace(plan=with_additions(finish.plan, added))
+        finish = finish._replace(plan=self._with_carried(finish.plan))
         data = stages.document_of(finish, generated_at=run.at).encode("utf-8", "surrogateescape")
         plan = read(data)
         learns = self.session.options.use_memory and finish.exit_reason == "completed"
