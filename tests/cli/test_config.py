@@ -42,6 +42,7 @@ landing.sign       auto
 ring.required      true
 planning.tools     []
 author.profile     expedient
+author.principles  ""
 approvals.plan     []
 store.url          ""
 store.blobs        ""
@@ -92,6 +93,7 @@ landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 planning.tools     []             default
 author.profile     expedient      default
+author.principles  ""             default
 approvals.plan     []             default
 store.url          ""             default
 store.blobs        ""             default
@@ -191,6 +193,7 @@ landing.sign       auto         default
 ring.required      true         default
 planning.tools     []           default
 author.profile     expedient    default
+author.principles  ""           default
 approvals.plan     []           default
 store.url          ""           default
 store.blobs        ""           default

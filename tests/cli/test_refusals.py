@@ -137,6 +137,12 @@ SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
     Case("cli/author.py nothing can be authored so: {}", "author"),
     Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
+    Case(
+        "cli/principles.py {} holds no principles: {}: found {}, needed {}",
+        "author x",
+        lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
+        environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
+    ),
     Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
     Case("cli/author.py {} is taken", "author x --name rate-limit"),
     Case("cli/author.py a conversation authors in stages, and --{} has others", "author x --here --light"),
