@@ -28,7 +28,7 @@ _ASKED: Final = re.compile(r"(?<=`)asbuilt (?=[^`]*`)|(?<=Bash\()asbuilt (?=[^()
 _RUN_AT_ONCE: Final = re.compile(r"!`([^`]+)`")
 _OF_A_CONVERSATION: Final = "!`asbuilt session status`\n\n"
 """Only the hooks of Claude Code know of one."""
-_NAMED: Final = re.compile(r"/asbuilt:(\w+)")
+_NAMED: Final = re.compile(r"/asbuilt:([\w-]+)")
 
 
 class Call(NamedTuple):
