@@ -78,7 +78,7 @@ def test_what_is_taken_away_leaves_no_file_and_no_byte(
     assert len(_files(home)) == 37
     assert asbuilt("init", *ALL, "--remove") == (
         "exit 0\n--- stdout\n"
-        "✓ claude    ~/.local/share/asbuilt/claude   10 files removed\n"
+        "✓ claude    ~/.local/share/asbuilt/claude   11 files removed\n"
         "✓ settings  ~/.claude/settings.json   2 entries taken out, nothing else\n"
         "✓ codex     ~/.codex/skills   10 files removed\n"
         "✓ gemini    ~/.gemini/extensions/asbuilt   6 files removed\n"
