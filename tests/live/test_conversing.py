@@ -18,7 +18,7 @@ from tests.authoring.test_conversations import BETTER, CRITIQUE, STAGES, WANTED
 from tests.live.conversation import SCRIPT, Place
 from tests.live.stage import git
 from tests.live.terminal import Terminal
-from tests.model import Call, Say, answer
+from tests.model import Call, Hang, Say, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,12 @@ class Study:
             check=False,
         ).stdout
 
+    def told(self) -> list[str]:
+        """List what the conversation was told, request by request."""
+        return [one.words for one in self.model.requests(SCRIPT) if one.is_main]
+
     def close(self) -> None:
+        """End the worker."""
         pid = holder(self.state / "worker.lock")
         if pid:
             os.kill(pid, signal.SIGKILL)
@@ -89,6 +94,25 @@ def study(room: Path, model: Model) -> Iterator[Study]:
     made.close()
 
 
+@pytest.mark.long
+def test_a_conversation_that_is_killed_between_stages_is_resumed_and_goes_on(study: Study) -> None:
+    study.model.play(
+        SCRIPT, answer(Say(STAGES[0])), Hang(),
+        *(answer(Say(one)) for one in STAGES[1:]), answer(Say("I wait for the critic.")),
+    )  # fmt: skip
+    with study.terminal() as terminal:
+        terminal.type(f"/asbuilt:author {WANTED} --refine-iterations 1 --name hey --script {study.script}")
+        terminal.until(lambda: len(study.told()) > 1, "a stage that was accepted")
+        (folder,) = (study.state / "conversations").iterdir()
+        os.kill(int(folder.name.partition("-")[0]), signal.SIGKILL)
+    with study.terminal("--continue") as terminal:
+        terminal.type("/asbuilt:author next")
+        terminal.sees("I wait for the critic")
+    assert study.model.left(SCRIPT) == 0
+    assert "[2/6] explore" in study.told()[2]
+    assert "hey: accepted; critique-1 is another process's." in study.told()[-1]
+
+
 def test_a_plan_is_authored_in_a_conversation_and_approved(study: Study) -> None:
     said = [Say(one) for one in ("I know what to do.", *STAGES)]
     study.model.play(
@@ -98,7 +122,7 @@ def test_a_plan_is_authored_in_a_conversation_and_approved(study: Study) -> None
         terminal.type(f"/asbuilt:author {WANTED} --refine-iterations 1 --name hey --script {study.script}")
         print(terminal.sees("It is a1 now"))
     assert study.model.left(SCRIPT) == 0
-    told = [one.words for one in study.model.requests(SCRIPT) if one.is_main]
+    told = study.told()
     assert f"prompt\n{WANTED}\n" in told[0]
     assert "[1/6] understand" in told[0]
     assert "Stop hook feedback:\nasbuilt: [1/6] understand\n" in told[1]
