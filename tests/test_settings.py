@@ -210,8 +210,10 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
             'landing = "pr"\n',
             snapshot(
                 [
-                    'asbuilt.toml:1: landing "pr" is not a table;'
-                    " it holds landing.mode, landing.direct, landing.sign"
+                    (
+                        'asbuilt.toml:1: landing "pr" is not a table;'
+                        " it holds landing.mode, landing.direct, landing.sign"
+                    )
                 ]
             ),
         ),
