@@ -43,6 +43,7 @@ landing.sign       auto
 ring.required      true
 planning.tools     []
 author.profile     expedient
+author.principles  ""
 approvals.plan     []
 store.url          ""
 store.blobs        ""
@@ -94,6 +95,7 @@ landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 planning.tools     []             default
 author.profile     expedient      default
+author.principles  ""             default
 approvals.plan     []             default
 store.url          ""             default
 store.blobs        ""             default
@@ -194,6 +196,7 @@ landing.sign       auto         default
 ring.required      true         default
 planning.tools     []           default
 author.profile     expedient    default
+author.principles  ""           default
 approvals.plan     []           default
 store.url          ""           default
 store.blobs        ""           default

@@ -26,6 +26,7 @@ OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 ELSEWHERE = {
     "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
+    "cli/author_here.py {} is authored in another conversation": "authoring/test_conversations.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
     "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
@@ -138,8 +139,16 @@ SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
     Case("cli/author.py nothing can be authored so: {}", "author"),
     Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
+    Case(
+        "cli/principles.py {} holds no principles: {}: found {}, needed {}",
+        "author x",
+        lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
+        environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
+    ),
     Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
     Case("cli/author.py {} is taken", "author x --name rate-limit"),
+    Case("cli/author.py a conversation authors in stages, and --{} has others", "author x --here --light"),
+    Case("cli/author_here.py no conversation of Claude Code is around this command", "author x --here"),
     Case(
         "cli/session/loop.py a loop is begun with a prompt, or ended, inside a conversation", "session loop x"
     ),

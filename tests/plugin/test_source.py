@@ -25,7 +25,7 @@ HERE = Call(
     typed=("asbuilt",),
     hook=lambda event: ("/opt/py thon", "-I", "/opt/main.py", event),
 )
-SKILLS = ["approve", "plan", "run", "status"]
+SKILLS = ["approve", "author", "plan", "run", "status"]
 
 
 def test_the_source_says_only_what_claude_code_knows() -> None:

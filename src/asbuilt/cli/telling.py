@@ -154,6 +154,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "answer.taken": lambda data: (
+        "TAKEN",
+        f"what was said to the text before: {': '.join(filter(None, (data['answer'], data['note'])))}",
+        True,
+    ),
     "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open by {data['by']}", True),
     "plan.refining": lambda data: ("REFINE", f"{data['change']}, by {data['by']}", True),
     "draft.written": _draft,

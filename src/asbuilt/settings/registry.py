@@ -225,6 +225,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="author",
             ),
             Setting(
+                key="author.principles",
+                kind=Kind.TEXT,
+                default="",
+                meaning="the file whose principles a critic judges by, from the repository's root; empty: the"
+                " twelve that `asbuilt author --principles` prints",
+                stakes="A plan could be judged by less than you meant.",
+                read_by="author",
+            ),
+            Setting(
                 key="approvals.plan",
                 kind=Kind.GLOBS,
                 default=(),
