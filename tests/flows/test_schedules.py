@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {"kind": "run", "mode": "phase", "slug": "rate-limit",
 LONG_AGO = "2026-01-01T00:00:00.000Z"
 
 
-def _ask(store: Store, home: Home, cadence: str = "240m") -> Schedule:
+def _ask(store: Store, home: Home, cadence: str = "4h") -> Schedule:
     options = dict(OPTIONS)
     asked = schedule(
         store, home, PLAN, slug="rate-limit", cadence=cadence, zone="UTC", options=options, asker=ANN

@@ -8,7 +8,7 @@ from asbuilt.lifecycle.firing import Answer, Defer, Due, Fire, Pass, Rest, Setti
 from asbuilt.lifecycle.moves import Attempt, Begin, Start, Wait
 from asbuilt.lifecycle.windows import Window, read, window_in, within
 
-EVERY_4H = Setting("240m", "UTC", "2026-11-15T08:00:00.000Z")
+EVERY_4H = Setting("4h", "UTC", "2026-11-15T08:00:00.000Z")
 AT_12, AT_16, AT_20 = (f"2026-11-15T{hour}:00:00.000Z" for hour in (12, 16, 20))
 DUE = Due(
     EVERY_4H, slot=AT_12, due_at=AT_12, set_at="2026-11-15T08:00:00.000Z", has_fired=False, busy=None,

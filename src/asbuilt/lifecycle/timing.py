@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 EXAMPLES: Final = ("30m", "4h", "day at 9am", "weekday at 22:00", "monday,thursday at 18:30", "0 9 1 * *")
 _LONGEST_MIN: Final = 366 * 24 * 60
-_UNITS: Final = {"m": 1, "h": 60, "d": 24 * 60}
-_NAMES: Final = (("day", 24 * 60), ("hour", 60), ("minute", 1))
+_UNITS: Final = {"d": 24 * 60, "h": 60, "m": 1}
+_NAMES: Final = {"d": "day", "h": "hour", "m": "minute"}
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _INTERVAL: Final = re.compile(r"([0-9]{1,7})\s*([mhd])")
 _AT: Final = re.compile(r"([a-z, ]+?)\s+at\s+([0-9]{1,2})(?::([0-9]{2}))?\s*(am|pm)?")
@@ -104,7 +104,8 @@ def write(cadence: Cadence) -> str:
     """Write a cadence so that it is read back as it is."""
     match cadence:
         case Interval(minutes):
-            return f"{minutes}m"
+            unit, size = next((unit, size) for unit, size in _UNITS.items() if minutes % size == 0)
+            return f"{minutes // size}{unit}"
         case DailyAt(hour, minute):
             return f"day at {hour:02}:{minute:02}"
         case WeekdayAt(hour, minute):
@@ -120,9 +121,8 @@ def write(cadence: Cadence) -> str:
 def meaning(cadence: Cadence) -> str:
     """Say what a cadence means: `every 4 hours`, `Monday and Thursday at 18:30`."""
     match cadence:
-        case Interval(minutes):
-            unit, size = next((name, size) for name, size in _NAMES if minutes % size == 0)
-            many = minutes // size
+        case Interval():
+            many, unit = int(write(cadence)[:-1]), _NAMES[write(cadence)[-1]]
             return f"every {unit}" if many == 1 else f"every {many} {unit}s"
         case DailyAt(hour, minute):
             return f"every day at {hour:02}:{minute:02}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 from asbuilt.lifecycle.moves import Begin, Start, Wait
 from asbuilt.lifecycle.timers import moment, written
@@ -35,6 +34,8 @@ class Window(NamedTuple):
 
     def opens_at(self, now: str) -> str | None:
         """Say when it opens next; None while it is open."""
+        from zoneinfo import ZoneInfo  # noqa: PLC0415 - few runs have hours, and looking loads no zones
+
         here = moment(now).astimezone(ZoneInfo(self.zone))
         clock = here.time()
         if self.opens < self.closes:
