@@ -45,10 +45,14 @@ def deferrals_told(number: int) -> bool:
     return number in _DEFERRALS
 
 
+def deferral_min(number: int) -> int:
+    """Say for how many minutes a schedule waits that the same phase has deferred so many times."""
+    return _DEFERRALS[max(began for began in _DEFERRALS if began <= number)]
+
+
 def deferred_until(number: int, now: str) -> str:
-    """Say when a schedule looks again after it was deferred so many times by the same phase."""
-    wait = max(began for began in _DEFERRALS if began <= number)
-    return written(moment(now) + timedelta(minutes=_DEFERRALS[wait]))
+    """Say when a schedule looks again after it was deferred so many times."""
+    return written(moment(now) + timedelta(minutes=deferral_min(number)))
 
 
 def moment(text: str) -> datetime:

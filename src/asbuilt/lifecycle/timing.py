@@ -71,8 +71,8 @@ class Unreadable(NamedTuple):
     why: str
 
 
-def read(text: str, *, offset_min: int = 0) -> Cadence | Unreadable:
-    """Read a cadence. A time on the full hour is moved by `offset_min`, away from the rush of everybody."""
+def read(text: str) -> Cadence | Unreadable:
+    """Read a cadence as it is written."""
     wanted = " ".join(text.lower().split())
     interval = _INTERVAL.fullmatch(wanted)
     if interval:
@@ -88,16 +88,24 @@ def read(text: str, *, offset_min: int = 0) -> Cadence | Unreadable:
     clock = _clock(at[2], at[3], at[4])
     if clock is None:
         return Unreadable("there is no such time of day; write it as 9am, 9:30pm or 14:00")
-    hour, minute = clock[0], clock[1] or offset_min
     if at[1] == "day":
-        return DailyAt(hour, minute)
+        return DailyAt(*clock)
     if at[1] == "weekday":
-        return WeekdayAt(hour, minute)
+        return WeekdayAt(*clock)
     days = [_day(name) for name in at[1].replace(" ", ",").split(",") if name]
     found = tuple(sorted({day for day in days if day is not None}))
     if None in days or not found:
         return Unreadable("before `at` stands day, weekday, or names of days: monday,thursday")
-    return DaysAt(found, hour, minute)
+    return DaysAt(found, *clock)
+
+
+def moved(cadence: Cadence, minutes: int) -> Cadence:
+    """Move a time on the full hour away from the rush of everybody; a cron expression stays as written."""
+    match cadence:
+        case DailyAt(minute=0) | WeekdayAt(minute=0) | DaysAt(minute=0):
+            return cadence._replace(minute=minutes)
+        case _:
+            return cadence
 
 
 def write(cadence: Cadence) -> str:
