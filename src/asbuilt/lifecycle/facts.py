@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.causes import Cause
     from asbuilt.lifecycle.money import Caps, Spent
+    from asbuilt.lifecycle.windows import Window
     from asbuilt.proof.resolving import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
@@ -327,6 +328,8 @@ class RunFacts:
     untold: list[str] = field(default_factory=list)
     """Notes of people for the next attempt, which none has been told yet."""
     caps: Caps = UNCAPPED
+    window: Window | None = None
+    """The hours in which it may begin something; None: at any."""
     began_at: str = ""
 
     @property

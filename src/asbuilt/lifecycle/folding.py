@@ -18,6 +18,7 @@ from asbuilt.lifecycle.facts import (
     Work,
 )
 from asbuilt.lifecycle.money import caps_in, spent_in
+from asbuilt.lifecycle.windows import window_in
 from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
         caps=caps_in(options),
+        window=window_in(options),
         draft=DraftFacts(
             slug=str(options.get("slug", "")),
             in_conversation=bool(options.get("authoring", {}).get("in_conversation")),

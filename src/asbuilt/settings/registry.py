@@ -317,6 +317,16 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
+                key="schedule.offset",
+                kind=Kind.NUMBER,
+                default=3,
+                least=0,
+                most=59,
+                meaning="minutes by which a schedule on the full hour is moved, away from the rush",
+                stakes="Everybody's schedules would fire in the same minute, when limits are met first.",
+                read_by="run",
+            ),
+            Setting(
                 key="time.zone",
                 kind=Kind.TEXT,
                 default="",
