@@ -283,11 +283,6 @@ CASES = [
     ),
     Case("cli/run.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
     Case(
-        "cli/run.py landing.mode pr is not built yet",
-        "run rate-limit",
-        environ={"ASBUILT_LANDING_MODE": "pr"},
-    ),
-    Case(
         "cli/run.py direct landing is refused here (landing.direct)",
         "run rate-limit --direct",
         environ={"ASBUILT_LANDING_DIRECT": "refuse"},

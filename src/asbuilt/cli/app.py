@@ -41,7 +41,9 @@ COMMANDS: Final = {
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
-    "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
+    "gate": Lazy(
+        "asbuilt.cli.gate:group", "what may go on: commands while planning, paths beside pull requests"
+    ),
     "mode": Lazy("asbuilt.cli.mode:group", "is planning held here? a person's way in and out"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),

@@ -26,7 +26,7 @@ from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
 from asbuilt.cli.terms import announce, caps_for, expected_cost, team_for, terms_of
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.errors import DONE, GateStopped
 from asbuilt.flows.approving import need_approval
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
@@ -73,6 +73,7 @@ class Wish(NamedTuple):
         ("asbuilt run rate-limit --finish --auto", "all that is left, no questions, then land"),
         ('asbuilt run rate-limit --every "weekday at 22:00"', "a phase a night, unattended"),
         ("asbuilt run rate-limit --finish --between 22:00-07:00", "phases begin only at night"),
+        ("asbuilt run rate-limit --finish --pr", "all that is left, as a pull request that you merge"),
         ("asbuilt run rate-limit --dry-run", "what would happen; nothing is written"),
     ],
 )
@@ -80,8 +81,11 @@ class Wish(NamedTuple):
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all phases that are left")
 @click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
-@click.option("--hold", is_flag=True, help="prove everything, land nothing (the default without --auto)")
+@click.option(
+    "--hold", is_flag=True, help="prove everything, land nothing (the default without --auto or --pr)"
+)
 @click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end")
+@click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it")
 @click.option("--direct", "landing", flag_value="direct", help="land each phase as soon as it is proven")
 @click.option("--agent", metavar="NAME", help="the agent that works (agents.implement)")
 @click.option(
@@ -259,12 +263,6 @@ def options_for(
     if wish.phase is not None:
         the_phase(plan, wish.phase)
     landing = wish.landing or settings.text("landing.mode")
-    if landing == "pr":
-        raise UsageWrong(
-            "landing.mode pr is not built yet",
-            why="Another landing than the one you chose could move the wrong branch.",
-            next_step=f"`asbuilt run {slug} --cherry-pick`, or --direct.",
-        )
     if landing == "direct" and settings.text("landing.direct") == "refuse":
         raise GateStopped(
             "direct landing is refused here (landing.direct)",
@@ -282,8 +280,16 @@ def options_for(
         "mode": "finish" if wish.finish else "phase",
         "phase": wish.phase,
         "auto": wish.auto,
-        "hold": wish.hold or not wish.auto,
+        # A pull request is opened for people to look at; only merging it takes a word of theirs.
+        "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
+        "protected": settings.flag("landing.protected"),
+        "pull": {
+            "branch_prefix": settings.text("landing.branch_prefix"),
+            "poll_s": settings.number("landing.ci_poll_s"),
+            "limit_s": settings.number("landing.ci_limit_s"),
+            "fixes": settings.number("landing.ci_fixes"),
+        },
         "sign": settings.text("landing.sign"),
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
