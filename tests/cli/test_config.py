@@ -38,8 +38,8 @@ scope.settings         block
 scope.locks            sign-off
 checks.probe           true
 landing.mode           cherry-pick
+landing.direct         allow
 landing.sign           auto
-landing.protected      false
 landing.branch_prefix  feat/
 landing.ci_poll_s      30
 landing.ci_limit_s     600
@@ -47,6 +47,7 @@ landing.ci_fixes       2
 ring.required          true
 planning.tools         []
 author.profile         expedient
+author.principles      ""
 approvals.plan         []
 store.url              ""
 store.blobs            ""
@@ -64,6 +65,7 @@ limits.hours           0
 power.inhibit          true
 attention.desktop      true
 attention.bell         true
+schedule.offset        3
 time.zone              ""
 """)
 
@@ -93,8 +95,8 @@ scope.settings         block          default
 scope.locks            sign-off       default
 checks.probe           true           default
 landing.mode           pr             ASBUILT_LANDING_MODE
+landing.direct         allow          default
 landing.sign           auto           default
-landing.protected      false          default
 landing.branch_prefix  feat/          default
 landing.ci_poll_s      30             default
 landing.ci_limit_s     600            default
@@ -102,6 +104,7 @@ landing.ci_fixes       2              default
 ring.required          true           ../organisation.toml:3 (locked)
 planning.tools         []             default
 author.profile         expedient      default
+author.principles      ""             default
 approvals.plan         []             default
 store.url              ""             default
 store.blobs            ""             default
@@ -119,6 +122,7 @@ limits.hours           0              default
 power.inhibit          true           default
 attention.desktop      true           default
 attention.bell         true           default
+schedule.offset        3              default
 time.zone              Europe/Prague  ../organisation.toml:5
 """)
 
@@ -197,8 +201,8 @@ scope.settings         block        default
 scope.locks            sign-off     default
 checks.probe           true         default
 landing.mode           cherry-pick  default
+landing.direct         allow        default
 landing.sign           auto         default
-landing.protected      false        default
 landing.branch_prefix  feat/        default
 landing.ci_poll_s      30           default
 landing.ci_limit_s     600          default
@@ -206,6 +210,7 @@ landing.ci_fixes       2            default
 ring.required          true         default
 planning.tools         []           default
 author.profile         expedient    default
+author.principles      ""           default
 approvals.plan         []           default
 store.url              ""           default
 store.blobs            ""           default
@@ -223,6 +228,7 @@ limits.hours           0            default
 power.inhibit          true         default
 attention.desktop      true         default
 attention.bell         true         default
+schedule.offset        3            default
 time.zone              ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.record import say
 from asbuilt.flows.requests import Asker, Declined, request, take_away
 from asbuilt.flows.run import end
 from asbuilt.journal import issues
@@ -30,9 +29,7 @@ def asked(store: Store, rooms: Path, address: Address, *numbers: int) -> Run:
 
 def over(store: Store, run: Run, state: str, *, completed: bool = False) -> None:
     with store.write() as session:
-        if completed:
-            say(session, run, "plan.completed", "completed", gaps=[])
-        end(session, run, state, "")
+        end(session, run, state, "", is_complete=completed)
 
 
 def held(store: Store, address: Address) -> list[int]:

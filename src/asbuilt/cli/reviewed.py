@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def command(door: Door, question: str) -> int:
     """Put a plan to reviewers as a pull request, and take their word; typed again, it goes on from there.
 
-    An approving review of exactly this text, by somebody whom approvals.plan names (github:LOGIN), is its yes.
+    An approving review of exactly this text, by whom approvals.plan names (github:LOGIN), is its yes.
     One that requests changes is a no, with the remarks as findings. While nobody has decided it ends with 5.
     """
     site, number = question_at(door, question)

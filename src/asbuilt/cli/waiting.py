@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.cli import timetable
 from asbuilt.cli.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.lifecycle.drafting import role_of
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.looking import Moment
     from asbuilt.journal.claims import Claim
+    from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.views import PlanView, RunView
 
 Kind = Literal[
-    "agent", "verifier", "asbuilt", "person", "limit", "time", "disk", "worker", "claim", "nobody"
+    "agent", "verifier", "asbuilt", "person", "limit", "time", "schedule", "disk", "worker", "claim", "nobody"
 ]  # fmt: skip
 
 _AT_WORK: Final = {
@@ -102,9 +104,23 @@ def waiting(view: PlanView, moment: Moment) -> Waiting:
     claim = view.claim
     if claim is not None and (run is None or run.run.is_over or claim.run != run.run.run):
         return _claim(view.slug, claim, seen)
+    if view.schedule is not None and (run is None or run.run.state in ("landed", "done")):
+        return _scheduled(view.schedule, seen)
     if run is None:
         return Waiting("nobody", "", "", "It has not been run.", f"asbuilt run {view.slug}")
     return run_waiting(run, seen)
+
+
+def _scheduled(one: Schedule, seen: Seen) -> Waiting:
+    alone = "" if seen.is_served else " No worker lives; then one has to be there."
+    return Waiting(
+        "schedule",
+        "the clock",
+        _clock(one.due_at, seen),
+        f"Its next phase is run by itself: {timetable.sentence(one, seen.now)}.{alone}",
+        None if seen.is_served else "asbuilt worker",
+        until=one.due_at,
+    )
 
 
 def run_waiting(run: RunView, seen: Seen) -> Waiting:

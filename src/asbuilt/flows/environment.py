@@ -36,6 +36,13 @@ def keep(room: Path, environ: Mapping[str, str], kinds: Iterable[str] = (), *, b
         _write(room / _FORGE, {name: environ[name] for name in FORGE_VARIABLES if name in environ})
 
 
+def hand_on(room: Path, other: Path) -> None:
+    """Keep in another folder what was kept in this one; where nothing was, nothing is."""
+    other.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in (_FILE, _AGENTS):
+        _write(other / name, _read(room / name))
+
+
 def kept(room: Path) -> dict[str, str]:
     """Give back what checks may see; nothing for a run that kept nothing."""
     return passed(_read(room / _FILE))

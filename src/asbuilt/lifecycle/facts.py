@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.causes import Cause
     from asbuilt.lifecycle.money import Caps, Spent
+    from asbuilt.lifecycle.windows import Window
     from asbuilt.proof.resolving import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
@@ -196,6 +197,8 @@ class DraftFacts:
     """An authoring: its stages, its questions, and the revisions that came of them."""
 
     slug: str = ""
+    in_conversation: bool = False
+    """A conversation of the person writes it; only its critics are agents that a worker starts."""
     due: str = ""
     """The stage that comes next, or is under way."""
     judged: dict[str, int] = field(default_factory=dict)
@@ -331,6 +334,8 @@ class RunFacts:
     untold: list[str] = field(default_factory=list)
     """Notes of people for the next attempt, which none has been told yet."""
     caps: Caps = UNCAPPED
+    window: Window | None = None
+    """The hours in which it may begin something; None: at any."""
     began_at: str = ""
 
     @property

@@ -19,6 +19,7 @@ from asbuilt.lifecycle.facts import (
 )
 from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
+from asbuilt.lifecycle.windows import window_in
 from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
@@ -46,7 +47,11 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
         caps=caps_in(options),
-        draft=DraftFacts(slug=str(options.get("slug", ""))),
+        window=window_in(options),
+        draft=DraftFacts(
+            slug=str(options.get("slug", "")),
+            in_conversation=bool(options.get("authoring", {}).get("in_conversation")),
+        ),
         pull=pull_in(options),
     )
     for kind, data in events:

@@ -36,6 +36,7 @@ from asbuilt.lifecycle.preparation import asked, preparation
 from asbuilt.lifecycle.pulling import pulling, repair_under_way
 from asbuilt.lifecycle.signing import signing
 from asbuilt.lifecycle.stoppages import capped, stoppage, verifier_stoppage
+from asbuilt.lifecycle.windows import within
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
@@ -63,7 +64,7 @@ def next_move(facts: RunFacts, now: str) -> Move:
 
     One that is to stop pauses no more: nobody would wake it, and it has still to come to its end.
     """
-    move = _unpaused(facts, now)
+    move = within(facts.window, _unpaused(facts, now), now)
     pauses = facts.pause is not None and facts.stop is None
     return Wait(PAUSED, None) if pauses and _can_wait(facts, move) else move
 

@@ -18,20 +18,24 @@ LANDING: Final = (
         read_by="run",
     ),
     Setting(
+        key="landing.direct",
+        kind=Kind.CHOICE,
+        choices=("refuse", "allow"),
+        default="allow",
+        meaning="whether a phase may land by itself as soon as it is proven; refuse for a branch that"
+        " is protected",
+        stakes="A phase could reach a branch that somebody keeps whole.",
+        repository_may_set=True,
+        tightens=True,
+        read_by="run",
+    ),
+    Setting(
         key="landing.sign",
         kind=Kind.CHOICE,
         choices=("auto", "always", "never"),
         default="auto",
         meaning="whether landed commits are signed",
         stakes="Commits could land without the signature that somebody relies on.",
-        read_by="run",
-    ),
-    Setting(
-        key="landing.protected",
-        kind=Kind.FLAG,
-        default=False,
-        meaning="nobody pushes to the target branch directly: landing.mode direct is refused",
-        stakes="Work could land on a branch that is to change by review alone.",
         read_by="run",
     ),
     Setting(

@@ -157,6 +157,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="author",
             ),
             Setting(
+                key="author.principles",
+                kind=Kind.TEXT,
+                default="",
+                meaning="the file whose principles a critic judges by, from the repository's root; empty: the"
+                " twelve that `asbuilt author --principles` prints",
+                stakes="A plan could be judged by less than you meant.",
+                read_by="author",
+            ),
+            Setting(
                 key="approvals.plan",
                 kind=Kind.GLOBS,
                 default=(),
@@ -237,6 +246,16 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default=True,
                 meaning="the terminal's bell at the same moments, while you look on",
                 stakes="A run could wait for you without a sound.",
+                read_by="run",
+            ),
+            Setting(
+                key="schedule.offset",
+                kind=Kind.NUMBER,
+                default=3,
+                least=0,
+                most=59,
+                meaning="minutes by which a schedule on the full hour is moved, away from the rush",
+                stakes="Everybody's schedules would fire in the same minute, when limits are met first.",
                 read_by="run",
             ),
             Setting(
