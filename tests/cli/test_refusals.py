@@ -133,10 +133,18 @@ def _chosen(text: str) -> Callable[[Path], object]:
     return _at_home(".config/asbuilt/config.toml", text)
 
 
+OFF = "\n### Design & Constraints\n\n- 5 + 5 ms\n"
+LAST = "### Work Items\n\n- [ ] A table of limits"
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
     Case("cli/author.py nothing can be authored so: {}", "author"),
     Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
+    Case(
+        "cli/principles.py {} holds no principles: {}: found {}, needed {}",
+        "author x",
+        lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
+        environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
+    ),
     Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
     Case("cli/author.py {} is taken", "author x --name rate-limit"),
     Case("cli/author.py a conversation authors in stages, and --{} has others", "author x --here --light"),
@@ -275,9 +283,28 @@ CASES = [
     ),
     Case("cli/run.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
     Case(
-        "cli/run.py landing.mode pr is not built yet",
-        "run rate-limit",
-        environ={"ASBUILT_LANDING_MODE": "pr"},
+        "cli/run.py direct landing is refused here (landing.direct)",
+        "run rate-limit --direct",
+        environ={"ASBUILT_LANDING_DIRECT": "refuse"},
+    ),
+    Case(
+        "cli/doubts.py phase {} of {} is delegated to {}",
+        "run rate-limit 2b",
+        _write(
+            "plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: delegate make release\n\n{LAST}")
+        ),
+        SCRIPTED,
+    ),
+    Case(
+        "cli/doubts.py phase {} of {} wants to land directly, and this run lands by {}",
+        "run rate-limit 2b",
+        _write("plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: direct\n\n{LAST}")),
+    ),
+    Case(
+        "cli/doubts.py phase {} of {} contradicts itself: {}",
+        "run rate-limit 2a --auto --script script.toml",
+        _write("plans/rate-limit.md", RATE_LIMIT.replace("per request\n", f"per request\n{OFF}")),
+        SCRIPTED,
     ),
     Case("agents/roster.py no agent is installed here", "run rate-limit"),
     Case(

@@ -9,6 +9,7 @@ from asbuilt.lifecycle import stages
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.critique import show
 from asbuilt.lifecycle.memory import recall
+from asbuilt.lifecycle.modes import EFFORTS
 from asbuilt.lifecycle.questions import asking
 from asbuilt.lifecycle.rounds import told_of
 
@@ -28,6 +29,9 @@ def asked_of(record: Record, staging: Staging) -> tuple[str, Told]:
         raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
     ours = [part.text for part in move.parts if part.is_ours]
     told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
+    effort = record.run.options["authoring"].get("effort")
+    if effort and session.stage is not Stage.CRITIQUE:
+        ours.append(EFFORTS[effort])
     if staging.asks_left:
         ours.append(asking(staging.asks_left))
     if session.stage is Stage.CRITIQUE and staging.rounds:

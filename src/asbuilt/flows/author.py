@@ -15,6 +15,7 @@ from asbuilt.errors import GateStopped, GitFailed, LandingRefused
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.asking import asked_of
 from asbuilt.flows.briefing import overall_s, program_of, within
+from asbuilt.flows.continuing import take_over
 from asbuilt.flows.environment import kept
 from asbuilt.flows.proving import tree_of
 from asbuilt.flows.record import say
@@ -25,13 +26,10 @@ from asbuilt.flows.trying import Trying
 from asbuilt.git import workspaces
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
-from asbuilt.journal import drafts, runs
-from asbuilt.journal.views import facts_of
 from asbuilt.lifecycle import approving, moves
 from asbuilt.lifecycle.approving import next_step
-from asbuilt.lifecycle.drafted import name_of, title_of
+from asbuilt.lifecycle.drafted import names_of, title_of
 from asbuilt.lifecycle.team import agent_of
-from asbuilt.plan.reader import read
 from asbuilt.ports import Brief
 
 if TYPE_CHECKING:
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.working import Working
     from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
-    from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Processes, Role, Workspace
@@ -102,8 +99,7 @@ class Authoring:
                 next_step="Commit something, then author again.",
             )
         claim(record)
-        chosen = Staging.begun(record).options.stages
-        names = [name_of(stage, 1 + chosen[:at].count(stage)) for at, stage in enumerate(chosen)]
+        names = names_of(Staging.begun(record).options.stages)
         outline = {
             "phases": dict.fromkeys(names, ()),
             "titles": {name: title_of(name) for name in names},
@@ -115,7 +111,7 @@ class Authoring:
                 session, record.run, "run.started", "started",
                 base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept,
             )  # fmt: skip
-            _take_over(session, record)
+            take_over(session, record)
 
     def _tried(
         self, record: Record, repository: Repository, facts: RunFacts, plan: Plan
@@ -184,25 +180,6 @@ class Authoring:
             _need_unchanged(
                 workspaces.written_in(repository, workspace, tree_of(repository, facts.base or ""))
             )
-
-
-def _take_over(session: Session, record: Record) -> None:
-    """Go on with what the authoring that this one continues has come to: its stages and its last text."""
-    run = record.run
-    before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
-    if before is None or before.options.get("kind") != "author":
-        return
-    draft = facts_of(session, record.blobs, before).draft
-    names = [one.attempt.rpartition(".")[0] for one in draft.accepted]
-    for one, name, due in zip(draft.accepted, names, [*names[1:], draft.due], strict=True):
-        say(
-            session, run, "stage.judged", f"{name}/taken", phase=name, number=0, outcome="accepted",
-            stage=one.stage, round=one.round, text=one.text, due=due,
-        )  # fmt: skip
-    newest = draft.texts.newest
-    if newest is not None:
-        plan = read(record.blobs.get(newest.text))
-        drafts.write(session, run.address, plan, run=run.run, by=newest.by, text=newest.text)
 
 
 def _need_unchanged(wrote: Sequence[str]) -> None:
