@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import tzinfo
 
+    from asbuilt.flows.conversing import Conversing
     from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
     from asbuilt.library.repository import Repository as Checkout
@@ -107,6 +108,16 @@ def plan_events(
             return events_of(session, journal.blobs, Address(LOCAL, repo, plan))
     except AsbuiltError:
         return []
+
+
+def conversing(root: str, environ: Mapping[str, str], *, repo: str, run: str) -> Conversing:
+    """Open an authoring that a conversation does in a checkout."""
+    from asbuilt.flows.conversing import Conversing  # noqa: PLC0415 - only where it is used
+    from asbuilt.git.repository import open_repository  # noqa: PLC0415
+    from asbuilt.settings import load  # noqa: PLC0415
+
+    journal = open_journal(load(repository=Path(root), environ=environ), environ)
+    return Conversing(journal.store, journal.blobs, open_repository(Path(root)), repo=repo, run=run)
 
 
 def open_store(home: Home, settings: Settings) -> Store:

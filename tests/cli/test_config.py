@@ -38,6 +38,7 @@ scope.settings     block
 scope.locks        sign-off
 checks.probe       true
 landing.mode       cherry-pick
+landing.direct     allow
 landing.sign       auto
 ring.required      true
 planning.tools     []
@@ -89,6 +90,7 @@ scope.settings     block          default
 scope.locks        sign-off       default
 checks.probe       true           default
 landing.mode       pr             ASBUILT_LANDING_MODE
+landing.direct     allow          default
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 planning.tools     []             default
@@ -189,6 +191,7 @@ scope.settings     block        default
 scope.locks        sign-off     default
 checks.probe       true         default
 landing.mode       cherry-pick  default
+landing.direct     allow        default
 landing.sign       auto         default
 ring.required      true         default
 planning.tools     []           default

@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
     "session": Lazy("asbuilt.cli.session:group", "your own agent; --plan: held by the kernel while it plans"),
     "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
+    "run-plan": Lazy("asbuilt.cli.run_plan:command", "the words of /run-plan: PLAN finish auto, stop, next"),
     "watch": Lazy("asbuilt.cli.watch:command", "look on; Ctrl-C leaves it running"),
     "tell": Lazy("asbuilt.cli.tell:command", "a note for the next attempt, in your words"),
     "pause": Lazy("asbuilt.cli.pause:command", "let a run wait at its next safe point"),

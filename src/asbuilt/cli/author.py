@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from asbuilt.agents.ring import probe
+from asbuilt.cli import author_here, outcome
 from asbuilt.cli.author_choices import Wish, choosable
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
@@ -17,10 +18,11 @@ from asbuilt.cli.plan.new import plans_folder
 from asbuilt.cli.principles import principles_text
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
-from asbuilt.cli.site import open_site
+from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.terms import caps_for, team_for
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.flows.requests import Declined, request
 from asbuilt.journal import memory, plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.modes import Mode
 
-_LONGER: Final = {"light": "--standard or --staged for the longer way", "standard": "--light is shorter"}
+_ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
+"""Words that are no wish when they stand alone."""
+_LONGER: Final = {"light": "--staged for the long way", "standard": "--light is shorter"}
 
 
 @click.command(
@@ -56,12 +60,14 @@ _LONGER: Final = {"light": "--standard or --staged for the longer way", "standar
 @click.argument("prompt", nargs=-1)
 @choosable
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
+@click.option("--here", is_flag=True, help="in the conversation of Claude Code around this command")
 @shared(json=True)
 def command(
     door: Door,
     prompt: tuple[str, ...],
     *,
     foreground: bool,
+    here: bool,
     clear_memory: bool,
     principles: bool,
     **given: Any,  # noqa: ANN401 - click passes each option by its name
@@ -70,30 +76,78 @@ def command(
 
     Planning is read-only, and the draft stays in the store until your yes: then the file is written, over no
     other. Without a terminal, questions and the approval wait in `asbuilt approve`.
+
+    In a conversation (/asbuilt:author) `next` alone says what is due, `status` where it is, `cancel` ends it.
     """
-    wish = Wish(**given)
-    words = " ".join(prompt)
+    words, wish = " ".join(prompt), Wish(**given)
+    if here or words in _ALONE:
+        return _here(door, words, wish)
     site = open_site(door)
-    judged_by = principles_text(site.desk.settings, site.repository.root)
     if principles:
-        return _show_principles(door, judged_by)
+        return _show_principles(door, principles_text(site.desk.settings, site.repository.root))
     if clear_memory:
         _forget(door, site)
         if not words:
             return DONE
     mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
+    address, slug, options = _wanted(door, site, words, mode, wish)
+    _announce(door, mode, options)
+    return ask_for(door, site, address, slug, options, is_here=foreground)
+
+
+def _wanted(
+    door: Door, site: Site, words: str, mode: Mode, wish: Wish
+) -> tuple[Address, str, dict[str, Any]]:
+    """Say where the plan will lie, its name, and all that is frozen of its authoring; nothing is begun."""
     session = _session(words, mode, wish)
     _need_room(site)
-    authoring = _authoring(mode, session, wish, judged_by)
+    authoring = _authoring(mode, session, wish, principles_text(site.desk.settings, site.repository.root))
     before = _ended_before(site, authoring, wish.name)
     path, slug = (before.plan, before.options["slug"]) if before else _named(site, words, wish.name)
-    continues = before.run if before else None
-    options = _options(door, site, slug, wish) | {"authoring": authoring, "continues": continues}
-    _announce(door, mode, options)
     if before is not None:
         said = f"Goes on with {slug}.{before.number}: what was accepted and answered there is kept."
         door.screen.talk(printable(f"{said} (another --name begins anew)"))
-    return ask_for(door, site, Address(LOCAL, site.repo, path), slug, options, is_here=foreground)
+    options = _options(door, site, slug, wish) | {
+        "authoring": authoring,
+        "continues": before.run if before else None,
+    }
+    return Address(LOCAL, site.repo, path), slug, options
+
+
+def _typed(door: Door) -> int:
+    """Do what a person has typed behind /asbuilt:author; the hook has kept their words."""
+    context = click.get_current_context()
+    line = author_here.typed(command, context, author_here.conversation_around(door))
+    if line == ["--", "help"]:
+        door.screen.answer(command.get_help(context))
+        return DONE
+    with command.make_context("author", ["--here", *(line or ["--", " "])], parent=context.parent) as again:
+        done: int = command.invoke(again)
+    return done
+
+
+def _here(door: Door, words: str, wish: Wish) -> int:
+    """Begin, or go on with, an authoring whose author is the conversation; a worker starts its critics."""
+    if words in _ALONE:
+        return _ALONE[words](door)
+    if not words:
+        return _typed(door)
+    mode = _mode(words, wish, MODES["staged"])
+    if mode.stages is not None:
+        raise UsageWrong(
+            f"a conversation authors in stages, and --{mode.name} has others",
+            why="Code judges every output, and another process criticises the plan.",
+            next_step=f"Leave --{mode.name} out, or type it at a terminal.",
+        )
+    author_here.conversation_around(door)
+    site = open_site(door)
+    address, slug, options = _wanted(door, site, words, mode, wish)
+    options["authoring"]["in_conversation"] = True
+    journal = site.journal
+    asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
+    if isinstance(asked, Declined):
+        return outcome.declined(door, slug, asked)
+    return author_here.begin(door, site, asked)
 
 
 def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:

@@ -125,8 +125,11 @@ def _revised(door: Door, site: Site, asked: Approval, file: Path, data: bytes) -
     return now
 
 
-def decide(door: Door, site: Site, asked: Approval) -> bool:
-    """Put a draft to the person at the terminal until it is answered; False when they leave it for later."""
+def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False) -> bool:
+    """Put a draft to the person at the terminal until it is answered; False when they leave it for later.
+
+    Where the run that asks is followed, what becomes of the answer is told by its ending, not here.
+    """
     pen = door.screen.err
     for row in screen_of(door, site, asked, draft_of(site, asked), pen):
         pen.line(row)
@@ -139,9 +142,9 @@ def decide(door: Door, site: Site, asked: Approval) -> bool:
             said: Said = "yes" if word == "y" else "no"
             note = typed(door, "Why? >") if said == "no" else ""
             told = told_of(site, give(door, site, asked.number, said, note or None), pen)
-            for row in told.rows:
+            for row in told.rows[:1] if is_followed else told.rows:
                 pen.line(row)
-            if told.command:
+            if told.command and not is_followed:
                 next_command(door, told.command)
             return True
         if word == "e":

@@ -16,6 +16,7 @@ Plan    author      a sentence becomes a plan that you approve
         approve     everything that waits for a person
         session     your own agent; --plan: the kernel holds it while it plans
 Run     run         --finish all phases, --auto unattended
+        run-plan    the words of /run-plan: PLAN finish auto, stop, next
         watch       look on; Ctrl-C leaves it running
         tell        a note for the next attempt, in your words
         pause       let a run wait at its next safe point

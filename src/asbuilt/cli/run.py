@@ -13,6 +13,7 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
+from asbuilt.cli.doubts import goes_on, refuse_other_ways
 from asbuilt.cli.drafts import difference
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
@@ -99,10 +100,13 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish)
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
+    is_attended = not wish.auto and door.may_ask and not door.json
+    if not goes_on(door, opened, _wanted(opened.plan, wish), is_attended=is_attended):
+        return DONE
     announce(door, options, expected_cost(door, len(_wanted(opened.plan, wish))))
+    _tell_of_eyes(door, opened.plan, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    _tell_of_eyes(door, opened.plan, wish)
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
 
@@ -232,6 +236,13 @@ def options_for(
             why="Another landing than the one you chose could move the wrong branch.",
             next_step=f"`asbuilt run {slug} --cherry-pick`, or --direct.",
         )
+    if landing == "direct" and settings.text("landing.direct") == "refuse":
+        raise GateStopped(
+            "direct landing is refused here (landing.direct)",
+            why="Nothing reaches a protected branch before all of it is proven.",
+            next_step=f"`asbuilt run {slug} --cherry-pick`",
+        )
+    refuse_other_ways(slug, _wanted(plan, wish), landing)
     return {
         "kind": "run",
         "checkout": str(checkout),
@@ -292,7 +303,8 @@ def _agreed(door: Door, plan: Plan, wish: Wish) -> bool:
     if wish.auto or wish.finish or not door.may_ask or door.json:
         return True
     for phase in _wanted(plan, wish):
-        door.screen.talk(printable(f"{phase.id}  {phase.title}"))
+        after = ", ".join(phase.depends_on.on)
+        door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
         for item in phase.work_items:
             for row in door.screen.err.hanging("  - ", item.text, commands=False):
                 door.screen.talk(row)

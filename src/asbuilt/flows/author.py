@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped, GitFailed, LandingRefused
 from asbuilt.flows.approving import file_approved
+from asbuilt.flows.asking import asked_of
 from asbuilt.flows.briefing import overall_s, program_of, within
 from asbuilt.flows.continuing import take_over
 from asbuilt.flows.environment import kept
@@ -26,16 +27,9 @@ from asbuilt.flows.trying import Trying
 from asbuilt.git import workspaces
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
-from asbuilt.journal.memory import every
-from asbuilt.lifecycle import approving, moves, stages
+from asbuilt.lifecycle import approving, moves
 from asbuilt.lifecycle.approving import next_step
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.critique import show
 from asbuilt.lifecycle.drafted import names_of, title_of
-from asbuilt.lifecycle.memory import recall
-from asbuilt.lifecycle.modes import EFFORTS
-from asbuilt.lifecycle.questions import asking
-from asbuilt.lifecycle.rounds import told_of
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Brief
 
@@ -158,7 +152,7 @@ class Authoring:
         """Let an agent do the stage that is due, or several at once where that was chosen."""
         staging = self._staging(record, repository, facts)
         workspace = self._workspace(record, repository, facts)
-        ask, told = self._told(record, staging)
+        ask, told = asked_of(record, staging)
         leans = staging.leans(_FIELDS, _BENTS)
         role: Role = "critique" if move.role == "critique" else "plan"
         options = record.run.options
@@ -183,30 +177,6 @@ class Authoring:
         # Where a ring holds, the kernel has kept the workspace as it was.
         if not brief.ring_required:
             need_unchanged(repository, workspace, facts.base or "")
-
-    def _told(self, record: Record, staging: Staging) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """Say what the stage has to bring in our words, and give what others wrote by its name."""
-        session = staging.session
-        move = stages.next_move(session, staging.around(self._remembered(record)))
-        if not isinstance(move, stages.Ask):
-            raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
-        ours = [part.text for part in move.parts if part.is_ours]
-        told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
-        effort = record.run.options["authoring"].get("effort")
-        if effort and session.stage is not Stage.CRITIQUE:
-            ours.append(EFFORTS[effort])
-        if staging.asks_left:
-            ours.append(asking(staging.asks_left))
-        if session.stage is Stage.CRITIQUE and staging.rounds:
-            told = [one for one in told if one[0] != "plan"]
-            told += told_of(show(staging.rounds, session.plan))
-        return "\n\n".join(ours), (*told, *staging.said)
-
-    def _remembered(self, record: Record) -> str:
-        run = record.run
-        with record.store.read() as session:
-            known = every(session, run.org, run.repo)
-        return "\n".join(f"- {one.text}" for one in recall(known, about=run.options["authoring"]["prompt"]))
 
 
 def _one_of(brief: Brief, at: int, lean: str) -> Brief:

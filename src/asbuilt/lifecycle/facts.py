@@ -195,6 +195,8 @@ class DraftFacts:
     """An authoring: its stages, its questions, and the revisions that came of them."""
 
     slug: str = ""
+    in_conversation: bool = False
+    """A conversation of the person writes it; only its critics are agents that a worker starts."""
     due: str = ""
     """The stage that comes next, or is under way."""
     judged: dict[str, int] = field(default_factory=dict)

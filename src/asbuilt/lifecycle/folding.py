@@ -45,7 +45,10 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
         caps=caps_in(options),
-        draft=DraftFacts(slug=str(options.get("slug", ""))),
+        draft=DraftFacts(
+            slug=str(options.get("slug", "")),
+            in_conversation=bool(options.get("authoring", {}).get("in_conversation")),
+        ),
     )
     for kind, data in events:
         if kind == NOTED:

@@ -177,6 +177,18 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
+                key="landing.direct",
+                kind=Kind.CHOICE,
+                choices=("refuse", "allow"),
+                default="allow",
+                meaning="whether a phase may land by itself as soon as it is proven; refuse for a branch that"
+                " is protected",
+                stakes="A phase could reach a branch that somebody keeps whole.",
+                repository_may_set=True,
+                tightens=True,
+                read_by="run",
+            ),
+            Setting(
                 key="landing.sign",
                 kind=Kind.CHOICE,
                 choices=("auto", "always", "never"),
