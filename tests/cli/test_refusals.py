@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/plan/refine.py the new text wants what the plan wants already": "authoring/test_redrafting.py",
     "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "cli/author_here.py {} is authored in another conversation": "authoring/test_conversations.py",
@@ -144,6 +145,10 @@ CASES = [
         "author x",
         lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
         environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
+    ),
+    Case(
+        "cli/plan/refine.py -m says what changes, and the agent writes it",
+        "plan refine rate-limit x -m y",
     ),
     Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
     Case("cli/author.py {} is taken", "author x --name rate-limit"),
