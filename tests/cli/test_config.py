@@ -59,6 +59,7 @@ limits.hours       0
 power.inhibit      true
 attention.desktop  true
 attention.bell     true
+schedule.offset    3
 time.zone          ""
 """)
 
@@ -109,6 +110,7 @@ limits.hours       0              default
 power.inhibit      true           default
 attention.desktop  true           default
 attention.bell     true           default
+schedule.offset    3              default
 time.zone          Europe/Prague  ../organisation.toml:5
 """)
 
@@ -208,6 +210,7 @@ limits.hours       0            default
 power.inhibit      true         default
 attention.desktop  true         default
 attention.bell     true         default
+schedule.offset    3            default
 time.zone          ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
