@@ -38,7 +38,9 @@ LOW_TO_HIGH = [Layer.ORGANISATION, Layer.USER, Layer.REPOSITORY, Layer.ENVIRONME
 WORDS = st.text("aé漢.-_ 0", min_size=1, max_size=6).filter(str.strip)
 VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.FLAG: st.booleans(),
-    Kind.NUMBER: st.integers(1, 1_000),
+    Kind.NUMBER: st.integers(
+        1, min(setting.most for setting in SETTINGS.values() if setting.kind is Kind.NUMBER)
+    ),
     Kind.MONEY: st.integers(0, 10**5).map(lambda cents: cents / 100),
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),

@@ -61,6 +61,7 @@ limits.hours       0
 power.inhibit      true
 attention.desktop  true
 attention.bell     true
+schedule.offset    3
 time.zone          ""
 """)
 
@@ -113,6 +114,7 @@ limits.hours       0              default
 power.inhibit      true           default
 attention.desktop  true           default
 attention.bell     true           default
+schedule.offset    3              default
 time.zone          Europe/Prague  ../organisation.toml:5
 """)
 
@@ -214,6 +216,7 @@ limits.hours       0            default
 power.inhibit      true         default
 attention.desktop  true         default
 attention.bell     true         default
+schedule.offset    3            default
 time.zone          ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
