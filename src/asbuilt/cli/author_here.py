@@ -61,7 +61,7 @@ def typed(command: click.Command, context: click.Context, folder: str) -> list[s
             parsed, _, _ = command.make_parser(context).parse_args(list(options))
         except (ValueError, click.UsageError):
             continue
-        if not parsed.get("prompt"):
+        if not isinstance(parsed.get("prompt"), tuple):
             return [*options, "--", *filter(None, [words[: found.start()].strip()])]
     return ["--", words] if words else []
 
