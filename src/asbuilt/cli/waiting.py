@@ -45,6 +45,13 @@ _AT_WORK: Final = {
     "Judge": "judges what was handed in",
     "Draft": "writes the draft down",
     "File": "writes the plan's file",
+    "Look": "asks the forge how the pull request stands",
+    "Push": "builds, proves and pushes what is proven",
+    "Propose": "opens the pull request",
+    "Mend": "takes over what was mended",
+    "Merge": "merges the pull request",
+    "CloseIssues": "tells the issues that the plan names",
+    "CheckInvariants": "sees that nothing is left behind",
 }
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
 
