@@ -176,7 +176,9 @@ def serve(
     from asbuilt.flows.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
+    from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
+    from asbuilt.git.forge import open_forge  # noqa: PLC0415
     from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.ring import passed  # noqa: PLC0415
 
@@ -198,11 +200,14 @@ def serve(
             RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
             awake=awake if settings.flag("power.inhibit") else nullcontext,
             lease=lease,
+            forge=lambda repository, kept: open_forge(repository, {**os.environ, **kept}),
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         runs = Runs(store, blobs, performer, desktop(os.environ))
         machine = machine_id() if url else None
-        Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine).serve(ended, idle_s=idle_s)
+        schedules = Schedules(store, home, org=LOCAL, machine=machine)
+        worker = Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine, schedules=schedules)
+        worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True
 
@@ -235,10 +240,11 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
 
 def is_due(journal: Journal) -> bool:
     """Tell whether something goes on by itself: then a worker has to be there."""
-    from asbuilt.journal import runs  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal import runs, schedules  # noqa: PLC0415 - only where it is used
 
     with journal.store.read() as session:
-        return any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+        is_open = any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+        return is_open or schedules.is_any(session, LOCAL, machine=None)
 
 
 def worker_pid(home: Home) -> int | None:

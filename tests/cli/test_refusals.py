@@ -57,6 +57,7 @@ ELSEWHERE = {
         "cli/test_plan_try.py"
     ),
     "cli/plan/trial.py nothing is committed here yet": "cli/test_plan_try.py",
+    "cli/now.py {} plans are scheduled here: {}": "journeys/test_schedules.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
@@ -248,6 +249,11 @@ CASES = [
     Case("cli/run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("cli/run_plan.py {} is not built yet", "run-plan rate-limit auto every 4h"),
     Case("cli/stop.py stop takes the name of a plan, or --all", "stop"),
+    Case("cli/scheduling.py --now goes with --every", "run rate-limit --now"),
+    Case("cli/scheduling.py --finish and --every exclude each other", "run rate-limit --finish --every '4h'"),
+    Case("cli/scheduling.py {} does not go with --every", "run rate-limit 2a --every 4h"),
+    Case('cli/scheduling.py "{}" is no schedule: {}', "run rate-limit --every sometimes"),
+    Case('cli/scheduling.py "{}" is no span of hours', "run rate-limit --between night"),
     Case("cli/plan/mark.py mark takes a phase and its status, or --complete", "plan mark rate-limit"),
     Case(
         "cli/plan/mark.py mark takes a phase and its status, or --complete",
@@ -287,11 +293,6 @@ CASES = [
         lambda shop: _foreign(shop.parent / "home/.config/systemd/user/asbuilt-worker.service"),
     ),
     Case("cli/run.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
-    Case(
-        "cli/run.py landing.mode pr is not built yet",
-        "run rate-limit",
-        environ={"ASBUILT_LANDING_MODE": "pr"},
-    ),
     Case(
         "cli/run.py direct landing is refused here (landing.direct)",
         "run rate-limit --direct",

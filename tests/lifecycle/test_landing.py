@@ -86,7 +86,6 @@ def test_a_phase_that_was_named_waits_for_what_it_needs_and_says_for_which(unlan
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"landing": "pr"}, "landing by pull request is not built yet"),
         ({"landing": "rebase"}, "there is no way to land that is called rebase"),
         ({"landing": "direct", "protected": True}, "direct lands on a branch that is protected"),
         ({"kind": "dance"}, "there is no kind of run that is called dance"),

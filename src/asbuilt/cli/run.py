@@ -20,12 +20,13 @@ from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan, desk_for, next_command
+from asbuilt.cli.scheduling import hours_in, put_on, read_cadence, refuse_contradictions, tell_of_next, times
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
 from asbuilt.cli.terms import announce, caps_for, expected_cost, team_for, terms_of
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.errors import DONE, GateStopped
 from asbuilt.flows.approving import need_approval
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from asbuilt.cli.scheduling import When
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView
     from asbuilt.library.finding import Opened
@@ -70,6 +72,9 @@ class Wish(NamedTuple):
         ("asbuilt run rate-limit 2a", "this phase"),
         ("asbuilt run rate-limit --finish", "all that is left, asking between phases"),
         ("asbuilt run rate-limit --finish --auto", "all that is left, no questions, then land"),
+        ('asbuilt run rate-limit --every "weekday at 22:00"', "a phase a night, unattended"),
+        ("asbuilt run rate-limit --finish --between 22:00-07:00", "phases begin only at night"),
+        ("asbuilt run rate-limit --finish --pr", "all that is left, as a pull request that you merge"),
         ("asbuilt run rate-limit --dry-run", "what would happen; nothing is written"),
     ],
 )
@@ -77,8 +82,11 @@ class Wish(NamedTuple):
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all phases that are left")
 @click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
-@click.option("--hold", is_flag=True, help="prove everything, land nothing (the default without --auto)")
+@click.option(
+    "--hold", is_flag=True, help="prove everything, land nothing (the default without --auto or --pr)"
+)
 @click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end")
+@click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it")
 @click.option("--direct", "landing", flag_value="direct", help="land each phase as soon as it is proven")
 @click.option("--agent", metavar="NAME", help="the agent that works (agents.implement)")
 @click.option(
@@ -87,17 +95,23 @@ class Wish(NamedTuple):
     type=click.Path(exists=True, dir_okay=False),
     help="what the scripted agent plays",
 )
+@times
 @click.option("--dry-run", is_flag=True, help="say what would happen, and write nothing")
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @shared(json=True)
-def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
+def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: When, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
     """Run a plan: each phase by an agent in a workspace of its own, proven by checks that asbuilt runs."""
     wish = Wish(**given)
+    refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
+    settings = desk_for(door).settings
+    every = None if when.every is None else read_cadence(settings, when.every)
+    hours = hours_in(settings, door, when.between)
+    wish = wish._replace(auto=wish.auto or every is not None)
     if dry_run:
         return _rehearse(door, plan, wish)
     site = open_site(door)
     opened = site.desk.open(plan)
-    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish)
+    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
     is_attended = not wish.auto and door.may_ask and not door.json
@@ -107,6 +121,10 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: 
     _tell_of_eyes(door, opened.plan, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
+    if every is not None:
+        put_on(door, site, address, slug=opened.at.slug, every=every, options=options)
+        if not when.now:
+            return DONE
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
 
@@ -150,7 +168,9 @@ def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) 
         view = _until_it_ends(door, site, lookout)
     except KeyboardInterrupt:
         return _left_running(door, run, wiring.worker_pid(home) or pid)
-    return outcome.shown(door, view)
+    code = outcome.shown(door, view)
+    tell_of_next(door, site, run.address)
+    return code
 
 
 def _left_running(door: Door, run: Run, pid: int) -> int:
@@ -230,12 +250,6 @@ def options_for(
     if wish.phase is not None:
         the_phase(plan, wish.phase)
     landing = wish.landing or settings.text("landing.mode")
-    if landing == "pr":
-        raise UsageWrong(
-            "landing.mode pr is not built yet",
-            why="Another landing than the one you chose could move the wrong branch.",
-            next_step=f"`asbuilt run {slug} --cherry-pick`, or --direct.",
-        )
     if landing == "direct" and settings.text("landing.direct") == "refuse":
         raise GateStopped(
             "direct landing is refused here (landing.direct)",
@@ -248,13 +262,21 @@ def options_for(
         "checkout": str(checkout),
         "branch": branch,
         "slug": slug,
+        "issues": list(plan.issues),
         "host": machine(),
         **team_for(settings, environ, agent=wish.agent, script=wish.script),
         "mode": "finish" if wish.finish else "phase",
         "phase": wish.phase,
         "auto": wish.auto,
-        "hold": wish.hold or not wish.auto,
+        # A pull request is opened for people to look at; only merging it takes a word of theirs.
+        "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
+        "pull": {
+            "branch_prefix": settings.text("landing.branch_prefix"),
+            "poll_s": settings.number("landing.ci_poll_s"),
+            "limit_s": settings.number("landing.ci_limit_s"),
+            "fixes": settings.number("landing.ci_fixes"),
+        },
         "sign": settings.text("landing.sign"),
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),

@@ -67,6 +67,8 @@ def terms_of(options: Mapping[str, Any], expected: str) -> list[tuple[str, str]]
         said += f", {mends} mends"
     cap = caps_in(options).words
     lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
+    if options["landing"] == "pr" and not options["auto"] and not options["hold"]:
+        lands = "by a pull request that you merge"
     return [
         ("Agents", said),
         ("Cost", f"{expected}; " + (f"capped at {cap} a run" if cap else "no limit is set (limits.usd)")),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows import environment
-from asbuilt.journal import approvals, claims, drafts, runs
+from asbuilt.journal import approvals, claims, drafts, issues, runs
 from asbuilt.journal.events import append, hold, open_plan
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.lifecycle.approving import may_answer
@@ -50,16 +50,30 @@ def request(
     `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
     """
     run = new_id()
-    team = options.get("agents", {}).values()
-    environment.keep(rooms / run, asker.environ, {one["program"]["kind"] for one in team})
+    by_pull = options.get("landing") == "pr"
+    environment.keep(rooms / run, asker.environ, kinds_in(options), by_pull=by_pull)
     with store.write() as session:
-        open_plan(session, address, slug)
-        taken = claims.acquire(
-            session, address, run=run, mode=options["mode"], host=asker.host, actor=asker.actor
-        )
-        if taken.answer is not claims.Answer.YOURS:
-            return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
-        return runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+        return enter(session, address, run=run, slug=slug, options=options, asker=asker)
+
+
+def enter(
+    session: Session, address: Address, *, run: str, slug: str, options: dict[str, Any], asker: Asker
+) -> Run | Declined:
+    """Claim a plan for a run and write the run down, whoever asks: a person, or a schedule."""
+    open_plan(session, address, slug)
+    taken = claims.acquire(
+        session, address, run=run, mode=options["mode"], host=asker.host, actor=asker.actor
+    )
+    if taken.answer is not claims.Answer.YOURS:
+        return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
+    requested = runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+    issues.acquire(session, address, options.get("issues", ()), run=run, actor=asker.actor)
+    return requested
+
+
+def kinds_in(options: Mapping[str, Any]) -> set[str]:
+    """Name the kinds of agents that a run is given: each may see what it needs to sign in."""
+    return {one["program"]["kind"] for one in options.get("agents", {}).values()}
 
 
 def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
@@ -72,6 +86,7 @@ def take_away(session: Session, address: Address, *, reason: str, asker: Asker) 
     """Break the claim of a plan. A run that had it ends: else it would work beside whoever claims it next."""
     hold(session, address)
     held = claims.break_(session, address, reason=reason, actor=asker.actor)
+    issues.release(session, address)
     run = None if held is None else runs.find(session, address.org, address.repo, held.run)
     if run is not None:
         _stop(session, run, reason=f"its claim was broken: {reason}", asker=asker)

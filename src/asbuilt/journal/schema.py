@@ -111,4 +111,26 @@ _MEMORY: Final = (
         PRIMARY KEY (org, repo, number), UNIQUE (org, repo, key))""",
 )
 
-STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY))
+_SCHEDULES: Final = (
+    """CREATE TABLE schedules (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, schedule text NOT NULL, slug text NOT NULL,
+        cadence text NOT NULL, zone text NOT NULL, options text NOT NULL, actor text NOT NULL,
+        since text NOT NULL, slot text NOT NULL, due_at text NOT NULL, set_at text NOT NULL, phase text,
+        deferrals integer NOT NULL, PRIMARY KEY (org, repo, plan))""",
+    "CREATE INDEX schedules_by_due ON schedules (org, due_at, plan)",
+    # A clock that was put back is noticed without a look at every schedule.
+    "CREATE INDEX schedules_by_set ON schedules (org, set_at)",
+    "CREATE INDEX schedules_of_repo ON schedules (org, repo, due_at, plan)",
+)
+
+_ISSUES: Final = (
+    """CREATE TABLE issue_claims (
+        org text NOT NULL, repo text NOT NULL, number integer NOT NULL, plan text NOT NULL,
+        since text NOT NULL, PRIMARY KEY (org, repo, number))""",
+    "CREATE INDEX issue_claims_of ON issue_claims (org, repo, plan)",
+)
+
+STEPS: Final = (
+    Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
+    Step(6, _ISSUES),
+)  # fmt: skip

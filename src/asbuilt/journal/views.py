@@ -6,7 +6,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal import approvals, claims, runs, schedules
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.folding import fold
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.lifecycle.money import Spent
@@ -65,9 +66,15 @@ class RunView(NamedTuple):
         return self.run.state == "paused" and self.waits_for.kind == "resume"
 
     @property
+    def waits_for_conversation(self) -> bool:
+        """Tell whether a conversation authors it, and has to hand something in."""
+        return self.run.state == "waiting" and self.waits_for.kind == "conversation"
+
+    @property
     def waits_for_a_person(self) -> bool:
         """Tell whether nothing happens to it before somebody acts."""
-        return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
+        asks = self.run.state == "waiting" and bool(self.questions)
+        return asks or self.is_paused or self.waits_for_conversation
 
 
 class PlanView(NamedTuple):
@@ -85,6 +92,8 @@ class PlanView(NamedTuple):
     """What all runs have used."""
     notes: tuple[str, ...] = ()
     """What people have told the next attempt."""
+    schedule: Schedule | None = None
+    """When it is run by itself."""
 
     @property
     def done(self) -> int:
@@ -192,6 +201,7 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
         _phases(chain([newest] if newest else [], told), events, session.now),
         _spent(events),
         tuple(newest[1].untold if newest else fold("", {}, events).untold),
+        schedules.find(session, address),
     )
 
 

@@ -48,6 +48,13 @@ OURS: Final = {
     "Judge": "judges what was handed in",
     "Draft": "tries its checks and writes the draft down",
     "File": "writes the plan's file",
+    "Look": "asks the forge how the pull request stands",
+    "Push": "builds, proves and pushes what is proven",
+    "Propose": "opens the pull request",
+    "Mend": "takes over what was mended",
+    "Merge": "merges the pull request",
+    "CloseIssues": "tells the issues that the plan names",
+    "CheckInvariants": "sees that nothing is left behind",
 }
 """What asbuilt itself does, by the move that comes next."""
 
@@ -191,5 +198,8 @@ def _landing(view: RunView) -> str:
     if options.get("hold", True):
         return "Nothing lands before you say so."
     branch = options.get("branch", "")
+    if options.get("landing") == "pr":
+        by = "itself when its checks are green" if options.get("auto") else "you"
+        return f"A pull request for {branch}, merged by {by}."
     is_direct = options.get("landing") == "direct"
     return f"Each phase lands on {branch}." if is_direct else f"Lands on {branch} at the end."
