@@ -114,6 +114,7 @@ def test_a_plan_at_work_defers_its_schedule_and_the_slot_is_not_lost(store: Stor
         (one,) = _all(store)
         waits.append(round((moment(one.due_at) - moment(one.set_at)).total_seconds() / 60))
     assert waits == [1] * 9 + [10] * 6 + [30] * 10 + [60] * 2
+    (one,) = _all(store)
     assert (one.phase, one.deferrals, one.slot) == ("2a", 27, LONG_AGO)
     with store.write() as session:
         claims.release(session, PLAN, run="other", actor="ann")

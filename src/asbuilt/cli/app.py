@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
     "session": Lazy("asbuilt.cli.session:group", "your own agent; --plan: held by the kernel while it plans"),
     "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
+    "run-plan": Lazy("asbuilt.cli.run_plan:command", "the words of /run-plan: PLAN finish auto, stop, next"),
     "watch": Lazy("asbuilt.cli.watch:command", "look on; Ctrl-C leaves it running"),
     "tell": Lazy("asbuilt.cli.tell:command", "a note for the next attempt, in your words"),
     "pause": Lazy("asbuilt.cli.pause:command", "let a run wait at its next safe point"),
@@ -40,7 +41,9 @@ COMMANDS: Final = {
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
-    "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
+    "gate": Lazy(
+        "asbuilt.cli.gate:group", "what may go on: commands while planning, paths beside pull requests"
+    ),
     "mode": Lazy("asbuilt.cli.mode:group", "is planning held here? a person's way in and out"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),

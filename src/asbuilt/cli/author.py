@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from asbuilt.agents.ring import probe
+from asbuilt.cli import author_here, outcome
+from asbuilt.cli.author_choices import Wish, choosable
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in
 from asbuilt.cli.plan.new import plans_folder
+from asbuilt.cli.principles import principles_text
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
-from asbuilt.cli.site import open_site
+from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.terms import caps_for, team_for
-from asbuilt.errors import GateStopped, UsageWrong
-from asbuilt.journal import plans
+from asbuilt.cli.words import counted
+from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.flows.requests import Declined, request
+from asbuilt.journal import memory, plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.authoring import SKIPPABLE, choose
-from asbuilt.lifecycle.modes import MODES, MOST_AGENTS, mode_for, name_for, plain_authoring
+from asbuilt.lifecycle.modes import MODES, mode_for, name_for, plain_authoring
 from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.names import slug_of_file
@@ -33,30 +38,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.cli.site import Site
+    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.modes import Mode
 
-_LONGER: Final = {"light": "--standard or --staged for the longer way", "standard": "--light is shorter"}
-
-
-class Wish(NamedTuple):
-    """What was chosen on the command line about the stages and who does them."""
-
-    mode: str | None
-    name: str | None
-    agent: str | None
-    script: str | None
-    explorers: int
-    planners: int
-    refine_iterations: int
-    phases: str | None
-    skip: tuple[str, ...]
-    max_phases: int | None
-    open_critique: bool
-    completion_promise: str
-    required_sections: str | None
-    attempts: int
-    no_memory: bool
+_ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
+"""Words that are no wish when they stand alone."""
+_LONGER: Final = {"light": "--staged for the long way", "standard": "--light is shorter"}
 
 
 @click.command(
@@ -70,53 +58,96 @@ class Wish(NamedTuple):
     ],
 )
 @click.argument("prompt", nargs=-1)
-@click.option("--light", "mode", flag_value="light", help="one pass, at most two questions")
-@click.option("--standard", "mode", flag_value="standard", help="explorers, then planners, side by side")
-@click.option("--staged", "mode", flag_value="staged", help="the eight stages, each judged by code")
-@click.option("--interview", "mode", flag_value="interview", help="questions first, at most three at a time")
-@click.option("--name", metavar="NAME", help="the file's name, if not made of your words")
-@click.option("--agent", metavar="NAME", help="the agent that plans (roles.plan)")
-@click.option(
-    "--script",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="what the scripted agent plays",
-)
-@click.option("--explorers", type=click.IntRange(1, MOST_AGENTS), default=2, help="who read side by side")
-@click.option("--planners", type=click.IntRange(1, MOST_AGENTS), default=1, help="who draft side by side")
-@click.option("--refine-iterations", type=int, default=2, help="rounds of critique and revision, 1 to 4")
-@click.option("--phases", metavar="LIST", help="stages in place of the eight, by commas")
-@click.option(
-    "--skip-understand", "skip", flag_value="understand", multiple=True, help="leave that stage out"
-)
-@click.option("--skip-explore", "skip", flag_value="explore", multiple=True, help="leave that stage out")
-@click.option(
-    "--skip-alternatives", "skip", flag_value="alternatives", multiple=True, help="leave that stage out"
-)
-@click.option("--max-phases", type=int, help="so many outputs at most; 0: no limit")
-@click.option("--open-critique", is_flag=True, help="a critique in prose, without the principles")
-@click.option("--completion-promise", metavar="WORD", default="PLAN_OK", help="what ends the last revision")
-@click.option("--required-sections", metavar="LIST", help="headings that the plan must have, by commas")
-@click.option("--attempts", type=int, default=5, help="outputs of a stage that may be refused")
-@click.option("--no-memory", is_flag=True, help="neither tell nor keep what was learnt")
+@choosable
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
+@click.option("--here", is_flag=True, help="in the conversation of Claude Code around this command")
 @shared(json=True)
-def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
+def command(
+    door: Door,
+    prompt: tuple[str, ...],
+    *,
+    foreground: bool,
+    here: bool,
+    clear_memory: bool,
+    principles: bool,
+    **given: Any,  # noqa: ANN401 - click passes each option by its name
+) -> int:
     """Turn what you want into a plan: agents read the code, code judges what they hand in, you approve it.
 
     Planning is read-only, and the draft stays in the store until your yes: then the file is written, over no
     other. Without a terminal, questions and the approval wait in `asbuilt approve`.
+
+    In a conversation (/asbuilt:author) `next` alone says what is due, `status` where it is, `cancel` ends it.
     """
-    wish = Wish(**given)
-    words = " ".join(prompt)
+    words, wish = " ".join(prompt), Wish(**given)
+    if here or words in _ALONE:
+        return _here(door, words, wish)
     site = open_site(door)
+    if principles:
+        return _show_principles(door, principles_text(site.desk.settings, site.repository.root))
+    if clear_memory:
+        _forget(door, site)
+        if not words:
+            return DONE
     mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
+    address, slug, options = _wanted(door, site, words, mode, wish)
+    _announce(door, mode, options)
+    return ask_for(door, site, address, slug, options, is_here=foreground)
+
+
+def _wanted(
+    door: Door, site: Site, words: str, mode: Mode, wish: Wish
+) -> tuple[Address, str, dict[str, Any]]:
+    """Say where the plan will lie, its name, and all that is frozen of its authoring; nothing is begun."""
     session = _session(words, mode, wish)
     _need_room(site)
-    path, slug = _named(site, words, wish.name)
-    options = _options(door, site, slug, wish) | {"authoring": _authoring(mode, session, wish)}
-    _announce(door, mode, options)
-    return ask_for(door, site, Address(LOCAL, site.repo, path), slug, options, is_here=foreground)
+    authoring = _authoring(mode, session, wish, principles_text(site.desk.settings, site.repository.root))
+    before = _ended_before(site, authoring, wish.name)
+    path, slug = (before.plan, before.options["slug"]) if before else _named(site, words, wish.name)
+    if before is not None:
+        said = f"Goes on with {slug}.{before.number}: what was accepted and answered there is kept."
+        door.screen.talk(printable(f"{said} (another --name begins anew)"))
+    options = _options(door, site, slug, wish) | {
+        "authoring": authoring,
+        "continues": before.run if before else None,
+    }
+    return Address(LOCAL, site.repo, path), slug, options
+
+
+def _typed(door: Door) -> int:
+    """Do what a person has typed behind /asbuilt:author; the hook has kept their words."""
+    context = click.get_current_context()
+    line = author_here.typed(command, context, author_here.conversation_around(door))
+    if line == ["--", "help"]:
+        door.screen.answer(command.get_help(context))
+        return DONE
+    with command.make_context("author", ["--here", *(line or ["--", " "])], parent=context.parent) as again:
+        done: int = command.invoke(again)
+    return done
+
+
+def _here(door: Door, words: str, wish: Wish) -> int:
+    """Begin, or go on with, an authoring whose author is the conversation; a worker starts its critics."""
+    if words in _ALONE:
+        return _ALONE[words](door)
+    if not words:
+        return _typed(door)
+    mode = _mode(words, wish, MODES["staged"])
+    if mode.stages is not None:
+        raise UsageWrong(
+            f"a conversation authors in stages, and --{mode.name} has others",
+            why="Code judges every output, and another process criticises the plan.",
+            next_step=f"Leave --{mode.name} out, or type it at a terminal.",
+        )
+    author_here.conversation_around(door)
+    site = open_site(door)
+    address, slug, options = _wanted(door, site, words, mode, wish)
+    options["authoring"]["in_conversation"] = True
+    journal = site.journal
+    asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
+    if isinstance(asked, Declined):
+        return outcome.declined(door, slug, asked)
+    return author_here.begin(door, site, asked)
 
 
 def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
@@ -129,9 +160,9 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
         "branch": target_of(site.repository.root),
         "slug": slug,
         "host": machine(),
-        **team_for(settings, door.environ, agent=wish.agent, script=wish.script),
+        **team_for(settings, door.environ, agent=wish.agent, script=wish.script, model=wish.model),
         "auto": False,
-        "length": settings.text("plan.length"),
+        "length": wish.length or settings.text("plan.length"),
         "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
@@ -140,10 +171,30 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
     }
 
 
-def _authoring(mode: Mode, session: Session, wish: Wish) -> dict[str, Any]:
+def _authoring(mode: Mode, session: Session, wish: Wish, principles: str) -> dict[str, Any]:
     """Freeze how it is authored; only the standard way has several agents side by side."""
     explorers, planners = (wish.explorers, wish.planners) if mode.name == "standard" else (1, 1)
-    return plain_authoring(mode, session, explorers=explorers, planners=planners)
+    return plain_authoring(
+        mode, session, explorers=explorers, planners=planners, effort=wish.effort, principles=principles
+    )
+
+
+def _show_principles(door: Door, text: str) -> int:
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.principles/1", "text": text})
+    else:
+        for line in text.splitlines():
+            door.screen.answer(printable(line))
+    return DONE
+
+
+def _forget(door: Door, site: Site) -> None:
+    """Empty the memory of this repository, and say so."""
+    with site.journal.store.write() as session:
+        known = memory.every(session, LOCAL, site.repo)
+        memory.forget(session, LOCAL, site.repo, [one.number for one in known])
+    what = counted(len(known), "memory", "memories")
+    door.screen.talk(f"Forgotten: {what}." if known else "Nothing is remembered here.")
 
 
 def _mode(prompt: str, wish: Wish, fitting: Mode) -> Mode:
@@ -204,6 +255,31 @@ def _need_room(site: Site) -> None:
                 why="One authoring a checkout: two would plan past each other.",
                 next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it.",
             )
+
+
+def _ended_before(site: Site, authoring: dict[str, Any], name: str | None) -> Run | None:
+    """Find an authoring of the same words in the same way that has ended here without a plan."""
+    here = site.repository.root
+    with site.journal.store.read() as session:
+        newest = runs.unfinished(session, LOCAL, site.repo)
+    return next(
+        (
+            run
+            for run in newest
+            if run.is_over
+            and run.options.get("kind") == "author"
+            and run.options["checkout"] == str(here)
+            and name in (None, run.options["slug"])
+            and _ways(run.options["authoring"]) == _ways(authoring)
+            and not (here / run.plan).exists()
+        ),
+        None,
+    )
+
+
+def _ways(authoring: dict[str, Any]) -> dict[str, Any]:
+    """Give what was chosen of an authoring, whenever that was."""
+    return authoring | {"session": authoring["session"] | {"started_at": ""}}
 
 
 def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import next_command
-from asbuilt.cli.waiting import for_person
+from asbuilt.cli.waiting import for_person, in_conversation
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
 from asbuilt.lifecycle.money import caps_in
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 CODES = {
     "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "paused": DONE,
-    "failed": FAILED,
+    "pr-ready": DONE, "pr-ci-failing": FAILED, "failed": FAILED,
 }  # fmt: skip
 
 
 def shown(door: Door, view: RunView) -> int:
     """Say how a run ended, or what it waits for, and what to type next."""
-    asks = bool(view.questions) and not view.is_paused
+    asks = (bool(view.questions) or view.waits_for_conversation) and not view.is_paused
     code = WAITS_FOR_APPROVAL if asks else view.exit_code or CODES.get(view.run.state, FAILED)
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
@@ -40,7 +40,7 @@ def shown(door: Door, view: RunView) -> int:
         next_command(door, f"asbuilt approve yes {view.questions[0].name}")
     elif view.run.options.get("kind") == "author" and view.run.state == "done":
         next_command(door, f"asbuilt run {slug} --finish --auto")
-    elif view.run.state == "held":
+    elif view.run.state in ("held", "pr-ready", "pr-ci-failing"):
         next_command(door, f"asbuilt land {slug}")
     elif view.run.state in ("failed", "stopped"):
         next_command(door, f"asbuilt resume {slug}", f", or `asbuilt log {slug}` to see how it came")
@@ -57,11 +57,15 @@ def _sentence(view: RunView) -> str:
         return f"{view.name} is paused{where}: {why}. Claim and workspace are kept."
     if view.questions:
         return for_person(view, datetime.now(UTC)).sentence
+    if view.waits_for_conversation:
+        return in_conversation(view).sentence
     match view.run.state:
         case "landed":
             return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."
         case "held":
             return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}."
+        case "pr-ready" | "pr-ci-failing":
+            return f"{view.name}: {phases} proven, not landed: {why}. {took}."
         case "undone":
             return (
                 f"{view.name} has taken it back from {view.run.options['branch']}; the plan is open. {took}."

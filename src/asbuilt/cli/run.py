@@ -13,6 +13,7 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
+from asbuilt.cli.doubts import goes_on, refuse_other_ways
 from asbuilt.cli.drafts import difference
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
@@ -25,7 +26,7 @@ from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
 from asbuilt.cli.terms import announce, caps_for, expected_cost, team_for, terms_of
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.errors import DONE, GateStopped
 from asbuilt.flows.approving import need_approval
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
@@ -73,6 +74,7 @@ class Wish(NamedTuple):
         ("asbuilt run rate-limit --finish --auto", "all that is left, no questions, then land"),
         ('asbuilt run rate-limit --every "weekday at 22:00"', "a phase a night, unattended"),
         ("asbuilt run rate-limit --finish --between 22:00-07:00", "phases begin only at night"),
+        ("asbuilt run rate-limit --finish --pr", "all that is left, as a pull request that you merge"),
         ("asbuilt run rate-limit --dry-run", "what would happen; nothing is written"),
     ],
 )
@@ -80,8 +82,11 @@ class Wish(NamedTuple):
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all phases that are left")
 @click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
-@click.option("--hold", is_flag=True, help="prove everything, land nothing (the default without --auto)")
+@click.option(
+    "--hold", is_flag=True, help="prove everything, land nothing (the default without --auto or --pr)"
+)
 @click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end")
+@click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it")
 @click.option("--direct", "landing", flag_value="direct", help="land each phase as soon as it is proven")
 @click.option("--agent", metavar="NAME", help="the agent that works (agents.implement)")
 @click.option(
@@ -109,10 +114,13 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
+    is_attended = not wish.auto and door.may_ask and not door.json
+    if not goes_on(door, opened, _wanted(opened.plan, wish), is_attended=is_attended):
+        return DONE
     announce(door, options, expected_cost(door, len(_wanted(opened.plan, wish))))
+    _tell_of_eyes(door, opened.plan, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    _tell_of_eyes(door, opened.plan, wish)
     if every is not None:
         put_on(door, site, address, slug=opened.at.slug, every=every, options=options)
         if not when.now:
@@ -242,12 +250,13 @@ def options_for(
     if wish.phase is not None:
         the_phase(plan, wish.phase)
     landing = wish.landing or settings.text("landing.mode")
-    if landing == "pr":
-        raise UsageWrong(
-            "landing.mode pr is not built yet",
-            why="Another landing than the one you chose could move the wrong branch.",
-            next_step=f"`asbuilt run {slug} --cherry-pick`, or --direct.",
+    if landing == "direct" and settings.text("landing.direct") == "refuse":
+        raise GateStopped(
+            "direct landing is refused here (landing.direct)",
+            why="Nothing reaches a protected branch before all of it is proven.",
+            next_step=f"`asbuilt run {slug} --cherry-pick`",
         )
+    refuse_other_ways(slug, _wanted(plan, wish), landing)
     return {
         "kind": "run",
         "checkout": str(checkout),
@@ -258,8 +267,16 @@ def options_for(
         "mode": "finish" if wish.finish else "phase",
         "phase": wish.phase,
         "auto": wish.auto,
-        "hold": wish.hold or not wish.auto,
+        # A pull request is opened for people to look at; only merging it takes a word of theirs.
+        "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
+        "protected": settings.flag("landing.protected"),
+        "pull": {
+            "branch_prefix": settings.text("landing.branch_prefix"),
+            "poll_s": settings.number("landing.ci_poll_s"),
+            "limit_s": settings.number("landing.ci_limit_s"),
+            "fixes": settings.number("landing.ci_fixes"),
+        },
         "sign": settings.text("landing.sign"),
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
@@ -308,7 +325,8 @@ def _agreed(door: Door, plan: Plan, wish: Wish) -> bool:
     if wish.auto or wish.finish or not door.may_ask or door.json:
         return True
     for phase in _wanted(plan, wish):
-        door.screen.talk(printable(f"{phase.id}  {phase.title}"))
+        after = ", ".join(phase.depends_on.on)
+        door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
         for item in phase.work_items:
             for row in door.screen.err.hanging("  - ", item.text, commands=False):
                 door.screen.talk(row)

@@ -124,6 +124,8 @@ def run_waiting(run: RunView, seen: Seen) -> Waiting:
         return _paused(run, seen)
     if run.questions:
         return for_person(run, seen.now)
+    if run.waits_for_conversation:
+        return in_conversation(run)
     if seen.is_full:
         return _disk(run, seen)
     if is_cut_off(run, seen):
@@ -161,6 +163,18 @@ def for_person(run: RunView, now: datetime) -> Waiting:
         " until someone answers; no agent runs.",
         f"asbuilt approve {'show' if asked.kind == 'plan' else 'yes'} {asked.name}",
         since=asked.asked_at,
+    )
+
+
+def in_conversation(run: RunView) -> Waiting:
+    """Say that a conversation has to go on."""
+    waits = run.waits_for
+    return Waiting(
+        "person",
+        "you",
+        "a conversation",
+        f"Waits for {waits.why}, at the stage {waits.phase}. In Claude Code, /asbuilt:author next goes on.",
+        since=waits.since or None,
     )
 
 
@@ -279,17 +293,21 @@ def _over(run: RunView, seen: Seen) -> Waiting:
     said = {
         "landed": f"Landed on {branch} {ended}.",
         "held": f"Proven {ended}, not landed: it waits for you. Nothing lands until you say so.",
+        "pr-ready": f"Not merged {ended}: {why}.",
+        "pr-ci-failing": f"Not merged {ended}: {why}.",
         "undone": f"Taken back from {branch} {ended}; its phases are open again.",
         "stopped": f"Stopped {ended}: {why}. Everything is kept.",
         "failed": f"Failed {ended}: {why}",
     }.get(run.run.state, f"Ended {ended}: {why or run.run.state}.")
     command = {
         "held": f"asbuilt land {slug}",
+        "pr-ready": f"asbuilt land {slug}",
+        "pr-ci-failing": f"asbuilt land {slug}",
         "undone": f"asbuilt run {slug}",
         "stopped": f"asbuilt resume {slug}",
         "failed": f"asbuilt resume {slug}",
     }.get(run.run.state)
-    is_held = run.run.state == "held"
+    is_held = run.run.state in ("held", "pr-ready", "pr-ci-failing")
     brief = f"asbuilt why {slug}" if run.run.state == "failed" else f"you, {_age(run, seen)}" * is_held
     return Waiting(
         "person" if is_held else "nobody", "you" * is_held, brief, said, command, since=run.run.ended_at

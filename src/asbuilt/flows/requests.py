@@ -50,7 +50,8 @@ def request(
     `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
     """
     run = new_id()
-    environment.keep(rooms / run, asker.environ, kinds_in(options))
+    by_pull = options.get("landing") == "pr"
+    environment.keep(rooms / run, asker.environ, kinds_in(options), by_pull=by_pull)
     with store.write() as session:
         return enter(session, address, run=run, slug=slug, options=options, asker=asker)
 

@@ -225,6 +225,9 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
     say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
     runs.set_state(session, run, state)
     _learn(session, run)
+    if run.options.get("kind") == "author":
+        # What another run asked may be answered for the next one; what a planner asked, only while it plans.
+        approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
 
 

@@ -47,7 +47,8 @@ def schedule(  # noqa: PLR0913 - a schedule has these parts
     asker: Asker,
 ) -> Asked:
     """Let a plan be run at a cadence, in place of any that it has: the first time at its next slot."""
-    environment.keep(room_of(home, address), asker.environ, kinds_in(options))
+    by_pull = options.get("landing") == "pr"
+    environment.keep(room_of(home, address), asker.environ, kinds_in(options), by_pull=by_pull)
     with store.write() as session:
         open_plan(session, address, slug)
         now = session.now

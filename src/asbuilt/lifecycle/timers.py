@@ -45,6 +45,11 @@ def deferrals_told(number: int) -> bool:
     return number in _DEFERRALS
 
 
+def seconds_after(since: str, wait_s: float) -> str:
+    """Say when so much time has passed since a moment."""
+    return written(moment(since) + timedelta(seconds=wait_s))
+
+
 def deferral_min(number: int) -> int:
     """Say for how many minutes a schedule waits that the same phase has deferred so many times."""
     return _DEFERRALS[max(began for began in _DEFERRALS if began <= number)]
