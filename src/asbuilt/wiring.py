@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
@@ -179,7 +178,6 @@ def serve(
     from asbuilt.flows.run import Runs  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
-    from asbuilt.git.forge import open_forge  # noqa: PLC0415
     from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.ring import passed  # noqa: PLC0415
 
@@ -201,7 +199,6 @@ def serve(
             RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
             awake=awake if settings.flag("power.inhibit") else nullcontext,
             lease=lease,
-            forge=partial(open_forge, environ=os.environ),
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         runs = Runs(store, blobs, performer, desktop(os.environ))
