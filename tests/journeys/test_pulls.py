@@ -176,7 +176,7 @@ def test_a_conflict_in_six_files_is_a_persons_whose_work_is_proven_and_merged(
     )
     assert "git rebase origin/main; git push --force-with-lease origin feat/plan" in question
     assert shop.over(run) == ("landed", "")
-    assert pulls.log() == ["Greet", "theirs", "plan", "start"]
+    assert pulls.log() == ["Mark plan.md", "Greet", "theirs", "plan", "start"]
     landed_once(pulls)
 
 
@@ -232,3 +232,21 @@ def test_killed_at_any_step_it_is_one_pull_request_one_merge_and_one_comment(
     assert pulls.shop.over(run) == ("landed", "")
     assert pulls.log() == LANDED
     landed_once(pulls)
+
+
+def test_phase_by_phase_each_run_builds_on_what_was_merged_before(pulls: PullShop) -> None:
+    shop = pulls.shop
+    second = "\n## Phase 2 — Part\n### Dependencies\nPhase 1.\n### Work Items\n- [ ] `part.py` parts\n"
+    checks = "### Verification\n- `grep -q hello greet.py`\n- `grep -q bye part.py`\n"
+    shop.commit("plan.md", (shop.checkout / "plan.md").read_text(encoding="utf-8") + second + checks, "more")
+    shop.git("push", "-q", str(pulls.hub.git_dir), "main")
+    act = '{ write = "part.py", text = "print(\'bye\')\\n" }'
+    shop.turn('phase = "2"\nrole = "implement"', act, '{ say = "done" }')
+    assert pulls.ends(mode="phase") == ("landed", "")
+    assert (pulls.hub.said, pulls.hub.issues[pulls.issue].state) == ({}, "open")
+    assert pulls.ends(mode="phase") == ("landed", "")
+    titles = [pull.title for pull in pulls.hub.pulls.values()]
+    assert titles == ["[plan] Phase 1: Greet", "[plan] Phase 2: Part"]
+    assert pulls.log() == ["Mark plan.md", "Part", "Mark plan.md", "Greet", "more", "plan", "start"]
+    assert pulls.hub.issues[pulls.issue].state == "closed"
+    assert shop.log() == ["more", "plan", "start"]

@@ -115,7 +115,9 @@ class Performer:
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
-                start(record, repository, ring=self._processes.level, room=self._home.runs / run.run)
+                pushed = self._pushed(record, repository, facts)
+                room = self._home.runs / run.run
+                start(record, repository, ring=self._processes.level, room=room, pushed=pushed)
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
@@ -165,6 +167,15 @@ class Performer:
         base = tree_of(repository, facts.base) if facts.base else ""
         return Proving(record, repository, self._rigs(record.run, repository), base)
 
+    def _opened(self, record: Record, repository: Repository) -> Forge:
+        return self._forge(repository, kept_for_forge(self._home.runs / record.run.run))
+
+    def _pushed(self, record: Record, repository: Repository, facts: RunFacts) -> str | None:
+        """Give the target's tip at the forge, for a run that lands there."""
+        if facts.way != "pr" or facts.kind not in ("run", "land"):
+            return None
+        return self._opened(record, repository).fetch(record.run.options["branch"])
+
     def _by_pull(
         self,
         record: Record,
@@ -173,7 +184,7 @@ class Performer:
         move: phases.Land | phases.Tidy | moves.CheckInvariants | moves.PullMove,
     ) -> None:
         """Perform a move of a landing by pull request."""
-        forge = self._forge(repository, kept_for_forge(self._home.runs / record.run.run))
+        forge = self._opened(record, repository)
         root = self._home.workspaces / record.run.repo
         pulls = Pulls(record, repository, self._proving(record, repository, facts), forge)
         match move:
