@@ -7,7 +7,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.errors import ForgeFailed, TreeTooLarge
+from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
 from asbuilt.flows.approving import hold_to_approval
 from asbuilt.flows.author import Authoring
@@ -32,6 +32,7 @@ from asbuilt.flows.trials import Order
 from asbuilt.flows.working import Working
 from asbuilt.git import snapshots, workspaces
 from asbuilt.git.changes import base_of
+from asbuilt.git.forge import open_forge
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import moves, phases
@@ -77,11 +78,11 @@ class Performer:
         *,
         awake: Callable[[], AbstractContextManager[object]] = nullcontext,
         lease: Lease | None = None,
-        forge: Callable[[Repository, Mapping[str, str]], Forge] | None = None,
+        forge: Callable[[Repository, Mapping[str, str]], Forge] = open_forge,
     ) -> None:
         """Take what it works with; `awake` keeps the machine from sleeping while an agent works.
 
-        `forge` opens the one where a repository's pull requests are, as whoever asked for the run reaches it.
+        `forge` opens the one where a repository's pull requests are, with the login of who asked for a run.
 
         Where other workers share the database, agents work for as long as the `lease` is renewed.
         """
@@ -114,7 +115,9 @@ class Performer:
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
-                start(record, repository, ring=self._processes.level, room=self._home.runs / run.run)
+                pushed = self._pushed(record, repository, facts)
+                room = self._home.runs / run.run
+                start(record, repository, ring=self._processes.level, room=room, pushed=pushed)
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
@@ -160,18 +163,18 @@ class Performer:
             case _:
                 assert_never(move)
 
-    def _opened(self, run: Run, repository: Repository) -> Forge:
-        if self._forge is None:
-            raise ForgeFailed(
-                "this worker reaches no forge",
-                why="A pull request is made where the repository is hosted.",
-                next_step="Land another way: asbuilt run --cherry-pick",
-            )
-        return self._forge(repository, kept_for_forge(self._home.runs / run.run))
-
     def _proving(self, record: Record, repository: Repository, facts: RunFacts) -> Proving:
         base = tree_of(repository, facts.base) if facts.base else ""
         return Proving(record, repository, self._rigs(record.run, repository), base)
+
+    def _opened(self, record: Record, repository: Repository) -> Forge:
+        return self._forge(repository, kept_for_forge(self._home.runs / record.run.run))
+
+    def _pushed(self, record: Record, repository: Repository, facts: RunFacts) -> str | None:
+        """Give the target's tip at the forge, for a run that lands there."""
+        if facts.way != "pr" or facts.kind not in ("run", "land"):
+            return None
+        return self._opened(record, repository).fetch(record.run.options["branch"])
 
     def _by_pull(
         self,
@@ -181,7 +184,8 @@ class Performer:
         move: phases.Land | phases.Tidy | moves.CheckInvariants | moves.PullMove,
     ) -> None:
         """Perform a move of a landing by pull request."""
-        forge, root = self._opened(record.run, repository), self._home.workspaces / record.run.repo
+        forge = self._opened(record, repository)
+        root = self._home.workspaces / record.run.repo
         pulls = Pulls(record, repository, self._proving(record, repository, facts), forge)
         match move:
             case phases.Land():
