@@ -31,6 +31,7 @@ ELSEWHERE = {
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
     "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
+    "cli/reviewed.py {} is not about a plan, so that nobody can review it: {}": "cli/test_approve.py",
     "cli/inbox.py the journal knows no repository {}": "cli/test_approve.py",
     "cli/inbox.py there is no question {}a{} here": "cli/test_approve.py",
     "cli/deciding.py your text has {}: line {}: {}": "cli/test_approve.py",
@@ -168,6 +169,7 @@ CASES = [
         lambda shop: (shop / "plans" / "rate-limit.md").unlink(),
     ),
     Case("cli/session/start.py no agent is named", "session --plan"),
+    Case("cli/author.py --pr does not go with a conversation", "author --here --pr shout"),
     Case("cli/session/start.py {} is not installed, or not on your PATH", "session -- no-such-agent"),
     Case("cli/session/start.py --plan starts claude, not {}", "session --plan -- sh"),
     Case(
