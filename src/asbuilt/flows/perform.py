@@ -23,6 +23,7 @@ from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.seeing import take_pictures
 from asbuilt.flows.starting import start
 from asbuilt.flows.surroundings import Surroundings
+from asbuilt.flows.tasking import Tasking
 from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.trials import Order
@@ -78,6 +79,7 @@ class Performer:
         self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
         self._authoring = Authoring(home, self._working, processes)
+        self._tasking = Tasking(home, self._working)
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""
@@ -87,6 +89,8 @@ class Performer:
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         if facts.kind == "author":
             self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+        elif facts.kind == "task":
+            self._tasking.perform(record, repository, facts, move, ring=self._processes.level)
         else:
             self._perform(record, repository, facts, move)
 
@@ -134,7 +138,9 @@ class Performer:
                 outcomes.mark(facts)
             case phases.Tidy():
                 tidy(record, repository, facts, self._home.workspaces / run.repo)
-            case moves.Judge() | moves.Draft() | moves.File() | phases.Ask() | phases.Wait() | phases.End():
+            case moves.Judge() | moves.Draft() | moves.File() | moves.Post():
+                raise ValueError(move)
+            case phases.Ask() | phases.Wait() | phases.End():
                 raise ValueError(move)
             case _:
                 assert_never(move)

@@ -15,9 +15,11 @@ from asbuilt.lifecycle.facts import (
     PhaseFacts,
     RunFacts,
     SignOff,
+    TaskFacts,
     Work,
 )
 from asbuilt.lifecycle.money import caps_in, spent_in
+from asbuilt.lifecycle.tasks.course import hear_task
 from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         branch=str(options.get("branch", "")),
         caps=caps_in(options),
         draft=DraftFacts(slug=str(options.get("slug", ""))),
+        task=TaskFacts(
+            number=int(options.get("task", {}).get("number", 0)),
+            operation=str(options.get("task", {}).get("operation", "")),
+        ),
     )
     for kind, data in events:
         if kind == NOTED:
@@ -68,6 +74,8 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         _hear(facts, kind, data)
         if facts.kind == "author":
             hear_draft(facts, kind, data)
+        elif facts.kind == "task":
+            hear_task(facts, kind, data)
     return facts
 
 

@@ -126,6 +126,10 @@ class Draft(NamedTuple):
     """Write down the plan that the stages have brought, as a revision of the draft."""
 
 
+class Post(NamedTuple):
+    """Write into the ledger what has come of a task: status and artifact, and that nothing is pending."""
+
+
 class File(NamedTuple):
     """Put the plan that a person approved into the checkout."""
 
@@ -147,5 +151,5 @@ class End(NamedTuple):
 Move = (
     Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
     | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Judge
-    | Draft | File | Wait | End
+    | Draft | File | Post | Wait | End
 )  # fmt: skip

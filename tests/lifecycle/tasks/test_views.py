@@ -140,10 +140,10 @@ def test_a_file_that_is_understood_by_half_is_refused(data: bytes, said: str) ->
 def test_an_edit_by_hand_is_told_from_an_older_view() -> None:
     tasks = read_state(STATE).tasks
     now = tasks | {415: replace(tasks[415], status=Status.PLANNED)}
-    assert by_hand(PAIR, now, shown=tasks) == []
+    assert by_hand(PAIR, now, shown=[tasks]) == []
     edited = Pair(STATE, TODO.replace(b"415** [NOT STARTED]", b"415** [ABANDONED]"))
-    assert by_hand(edited, now, shown=tasks) == [Difference(415, "its status", "[ABANDONED]", "[PLANNED]")]
-    assert by_hand(Pair(STATE, TODO + b"\n### 7. Mine\n"), now, shown=tasks) == [
+    assert by_hand(edited, now, shown=[tasks]) == [Difference(415, "its status", "[ABANDONED]", "[PLANNED]")]
+    assert by_hand(Pair(STATE, TODO + b"\n### 7. Mine\n"), now, shown=[tasks]) == [
         Difference(7, "it", "there", "not")
     ]
     assert agree(edited) == ["task 415: [ABANDONED] in the order of tasks, [NOT STARTED] in state.json"]

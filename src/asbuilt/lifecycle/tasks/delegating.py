@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.lifecycle.tasks.numbering import PLAN, ROADMAP
+from asbuilt.lifecycle.tasks.numbering import (
+    PLAN,
+    RESEARCH,
+    ROADMAP,
+    artifact_number,
+    artifact_path,
+    written,
+)
 from asbuilt.lifecycle.tasks.results import DONE, EXAMPLE
 
 if TYPE_CHECKING:
@@ -69,6 +76,23 @@ class Order(NamedTuple):
 def read_order(data: Mapping[str, Any]) -> Order:
     """Read an order back from a run's options."""
     return Order(**{name: data[name] for name in Order._fields if name in data})
+
+
+def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) -> Order:  # noqa: ANN401 - as Order has them
+    """Freeze what is wanted, from the task and the files that its agent will see."""
+    listed = list(files)
+    number = artifact_number(task, operation, listed)
+    research = [one.path for one in task.of_type(RESEARCH)] or written(task, RESEARCH, listed)
+    prior = written(task, PLAN, listed)
+    return Order(
+        task.number,
+        operation,
+        artifact_path(task, operation, number),
+        number,
+        research_path=research[-1] if research else None,
+        prior_plan_path=prior[-1] if prior else None,
+        **flags,
+    )
 
 
 def context(order: Order, task: Task, session: str) -> dict[str, Any]:

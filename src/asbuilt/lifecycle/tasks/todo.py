@@ -34,6 +34,7 @@ class Entry:
     """What is said of one task, and in which lines."""
 
     heading: int
+    title: str = ""
     status: Status | None = None
     status_line: int | None = None
     links: dict[str, tuple[int, int, list[str]]] = field(default_factory=dict)
@@ -123,7 +124,7 @@ def _headed(todo: Todo, at: int, heading: re.Match[str], section: str) -> tuple[
     numbered = _ENTRY.match(text) if level == _LEVEL else None
     if numbered is None or int(numbered[1]) in todo.entries:
         return section, None
-    entry = Entry(at)
+    entry = Entry(at, text.partition(".")[2].strip())
     todo.entries[int(numbered[1])] = entry
     return section, entry
 
