@@ -52,7 +52,7 @@ None.
 ### Work Items
 - [ ] `greet.py` without a name exits with 2
 ### Verification
-- `! python greet.py`
+- `grep -q usage greet.py`
 ### Dependencies
 Phase 1.
 
