@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import tzinfo
 
+    from asbuilt.flows.conversing import Conversing
     from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
     from asbuilt.library.repository import Repository as Checkout
@@ -109,6 +111,16 @@ def plan_events(
         return []
 
 
+def conversing(root: str, environ: Mapping[str, str], *, repo: str, run: str) -> Conversing:
+    """Open an authoring that a conversation does in a checkout."""
+    from asbuilt.flows.conversing import Conversing  # noqa: PLC0415 - only where it is used
+    from asbuilt.git.repository import open_repository  # noqa: PLC0415
+    from asbuilt.settings import load  # noqa: PLC0415
+
+    journal = open_journal(load(repository=Path(root), environ=environ), environ)
+    return Conversing(journal.store, journal.blobs, open_repository(Path(root)), repo=repo, run=run)
+
+
 def open_store(home: Home, settings: Settings) -> Store:
     """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
     url = settings.text("store.url")
@@ -165,7 +177,9 @@ def serve(
     from asbuilt.flows.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
+    from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
+    from asbuilt.git.forge import open_forge  # noqa: PLC0415
     from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.ring import passed  # noqa: PLC0415
 
@@ -187,11 +201,14 @@ def serve(
             RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
             awake=awake if settings.flag("power.inhibit") else nullcontext,
             lease=lease,
+            forge=partial(open_forge, environ=os.environ),
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         runs = Runs(store, blobs, performer, desktop(os.environ))
         machine = machine_id() if url else None
-        Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine).serve(ended, idle_s=idle_s)
+        schedules = Schedules(store, home, org=LOCAL, machine=machine)
+        worker = Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine, schedules=schedules)
+        worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True
 
@@ -224,10 +241,11 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
 
 def is_due(journal: Journal) -> bool:
     """Tell whether something goes on by itself: then a worker has to be there."""
-    from asbuilt.journal import runs  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal import runs, schedules  # noqa: PLC0415 - only where it is used
 
     with journal.store.read() as session:
-        return any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+        is_open = any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+        return is_open or schedules.is_any(session, LOCAL, machine=None)
 
 
 def worker_pid(home: Home) -> int | None:

@@ -38,10 +38,12 @@ scope.settings     block
 scope.locks        sign-off
 checks.probe       true
 landing.mode       cherry-pick
+landing.direct     allow
 landing.sign       auto
 ring.required      true
 planning.tools     []
 author.profile     expedient
+author.principles  ""
 approvals.plan     []
 store.url          ""
 store.blobs        ""
@@ -88,10 +90,12 @@ scope.settings     block          default
 scope.locks        sign-off       default
 checks.probe       true           default
 landing.mode       pr             ASBUILT_LANDING_MODE
+landing.direct     allow          default
 landing.sign       auto           default
 ring.required      true           ../organisation.toml:3 (locked)
 planning.tools     []             default
 author.profile     expedient      default
+author.principles  ""             default
 approvals.plan     []             default
 store.url          ""             default
 store.blobs        ""             default
@@ -187,10 +191,12 @@ scope.settings     block        default
 scope.locks        sign-off     default
 checks.probe       true         default
 landing.mode       cherry-pick  default
+landing.direct     allow        default
 landing.sign       auto         default
 ring.required      true         default
 planning.tools     []           default
 author.profile     expedient    default
+author.principles  ""           default
 approvals.plan     []           default
 store.url          ""           default
 store.blobs        ""           default

@@ -57,7 +57,7 @@ def _in_file(name: str, text: str) -> Iterator[str]:
         yield from _keys("", value, _MARKETPLACE)
         for one in value.get("plugins", []):
             yield from _keys("plugins", one, _LISTED)
-    elif re.fullmatch(r"skills/[a-z]+/SKILL\.md", name):
+    elif re.fullmatch(r"skills/[a-z-]+/SKILL\.md", name):
         yield from _skill(*headed(text))
     elif re.fullmatch(r"agents/[a-z]+\.md", name):
         yield from _agent(name, *headed(text))

@@ -25,7 +25,8 @@ HERE = Call(
     typed=("asbuilt",),
     hook=lambda event: ("/opt/py thon", "-I", "/opt/main.py", event),
 )
-SKILLS = ["approve", "plan", "run", "status"]
+SKILLS = ["approve", "plan", "run", "run-plan", "status"]
+"""What every agent is given; Claude Code, which has hooks, can also be held to the stages of `author`."""
 
 
 def test_the_source_says_only_what_claude_code_knows() -> None:
@@ -103,7 +104,9 @@ def test_codex_gets_skills_that_only_their_name_starts() -> None:
 
 def test_gemini_gets_commands_that_run_ours_at_once() -> None:
     given = rendering.gemini(source.read(), HERE)
-    assert sorted(given) == [*(f"commands/asbuilt/{name}.toml" for name in SKILLS), "gemini-extension.json"]
+    assert sorted(given) == sorted(
+        [*(f"commands/asbuilt/{name}.toml" for name in SKILLS), "gemini-extension.json"]
+    )
     command = tomllib.loads(given["commands/asbuilt/status.toml"])
     assert command["description"] == headed(source.read()["skills/status/SKILL.md"])[0]["description"]
     assert "!{'/opt/with space/asbuilt' status}" in command["prompt"]
@@ -111,7 +114,7 @@ def test_gemini_gets_commands_that_run_ours_at_once() -> None:
 
 def test_opencode_gets_commands_that_run_ours_at_once() -> None:
     given = rendering.opencode(source.read(), HERE)
-    assert sorted(given) == [f"asbuilt-{name}.md" for name in SKILLS]
+    assert sorted(given) == sorted(f"asbuilt-{name}.md" for name in SKILLS)
     head, body = headed(given["asbuilt-run.md"])
     assert head.keys() == {"description"}
     assert "!`'/opt/with space/asbuilt' plan list`" in body

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.engine import Engine
     from asbuilt.flows.lease import Lease
+    from asbuilt.flows.schedule import Schedules
     from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.runs import Segment
     from asbuilt.journal.segments import Held
@@ -64,7 +65,7 @@ def clear(scratch: Path) -> None:
 class Worker:
     """Brings journal and engine together, again and again: what is due there is begun here."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a worker has these parts
         self,
         store: Store,
         engine: Engine,
@@ -73,10 +74,12 @@ class Worker:
         org: str,
         lease: Lease | None = None,
         machine: str | None = None,
+        schedules: Schedules | None = None,
     ) -> None:
         """Take what it works with; without a `lease` it is the only worker of its database.
 
         `machine` names the one whose repositories it works in, where a database serves several.
+        Without `schedules` nothing begins but what people ask for.
         """
         self._store = store
         self._engine = engine
@@ -84,6 +87,7 @@ class Worker:
         self._org = org
         self._lease = lease
         self._machine = machine
+        self._schedules = schedules
         self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
@@ -133,12 +137,17 @@ class Worker:
             goes_on = is_last_wanted and segments.goes_on(
                 session, self._org, self._engine.worker, machine=self._machine
             )
-        if takes and (self._lease is None or self._lease.is_good):
+            rings = self._schedules is not None and self._schedules.is_due(session)
+            stays = is_last_wanted and self._schedules is not None and self._schedules.is_any(session)
+        may_take = self._lease is None or self._lease.is_good
+        if takes and may_take:
             mine = self._taken(room)
+        if rings and may_take and self._schedules is not None and self._schedules.fire():
+            self.poke()
         self._flow.tidings.hear(mine)
         self._begin([one.segment for one in mine])
         self._sweep()
-        return goes_on
+        return goes_on or stays
 
     def _come(self, gone: threading.Event) -> None:
         """Make oneself known before anything is begun; alone, take what a worker of another name left."""

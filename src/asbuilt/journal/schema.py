@@ -111,6 +111,18 @@ _MEMORY: Final = (
         PRIMARY KEY (org, repo, number), UNIQUE (org, repo, key))""",
 )
 
+_SCHEDULES: Final = (
+    """CREATE TABLE schedules (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, schedule text NOT NULL, slug text NOT NULL,
+        cadence text NOT NULL, zone text NOT NULL, options text NOT NULL, actor text NOT NULL,
+        since text NOT NULL, slot text NOT NULL, due_at text NOT NULL, set_at text NOT NULL, phase text,
+        deferrals integer NOT NULL, PRIMARY KEY (org, repo, plan))""",
+    "CREATE INDEX schedules_by_due ON schedules (org, due_at, plan)",
+    # A clock that was put back is noticed without a look at every schedule.
+    "CREATE INDEX schedules_by_set ON schedules (org, set_at)",
+    "CREATE INDEX schedules_of_repo ON schedules (org, repo, due_at, plan)",
+)
+
 _LEDGER: Final = (
     # One head row a repository: it numbers the events of its tasks, and the tasks themselves.
     """CREATE TABLE ledgers (
@@ -126,4 +138,7 @@ _LEDGER: Final = (
     "CREATE INDEX task_history ON task_events (org, repo, number, seq)",
 )
 
-STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _LEDGER))
+STEPS: Final = (
+    Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
+    Step(6, _LEDGER),
+)  # fmt: skip

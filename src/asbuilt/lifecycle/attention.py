@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from asbuilt.lifecycle.pulled import CI_WAIT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -25,12 +27,18 @@ def notice(name: str, kind: str, data: Mapping[str, Any]) -> Notice | None:
         case "approval.asked", _:
             number = int(data["number"])
             return _notice(name, "needs you", f"Question a{number} waits: asbuilt approve")
+        case "run.parked", _ if str(data.get("why", "")).startswith(CI_WAIT):
+            return None
         case "run.parked", _ if data.get("until"):
             return _notice(name, "is parked", f"It goes on by itself {_local(str(data['until']))}.")
         case "run.ended", "failed":
             return _notice(name, "failed", "All work is kept: asbuilt status")
         case "run.ended", "landed":
             return _notice(name, "landed", "All that was proven is on its branch.")
+        case "run.ended", "pr-ready":
+            return _notice(name, "is proven", "Its pull request waits for you: asbuilt status")
+        case "run.ended", "pr-ci-failing":
+            return _notice(name, "needs you", "The checks of its pull request fail: asbuilt status")
         case "run.ended", "held":
             return _notice(name, "is proven", "Nothing has landed: it waits for you.")
         case _:

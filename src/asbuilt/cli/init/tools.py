@@ -48,7 +48,7 @@ TOOLS: Final = {
         Tool(
             name="claude",
             title="Claude Code",
-            gets="the gate, plans that survive /clear, four commands",
+            gets="the gate, plans that survive /clear, commands",
             render=rendering.claude,
             top=data_folder,
             below="claude",
@@ -56,7 +56,7 @@ TOOLS: Final = {
         Tool(
             name="codex",
             title="Codex",
-            gets="four skills, as $asbuilt-status",
+            gets="skills, as $asbuilt-status",
             render=rendering.codex,
             top=lambda environ: _folder(environ, "CODEX_HOME", ".codex") / "skills",
             below="",
@@ -64,7 +64,7 @@ TOOLS: Final = {
         Tool(
             name="gemini",
             title="Gemini",
-            gets="an extension: four commands, as /asbuilt:status",
+            gets="an extension: commands, as /asbuilt:status",
             render=rendering.gemini,
             top=lambda environ: home_of(environ) / ".gemini" / "extensions",
             below="asbuilt",
@@ -72,7 +72,7 @@ TOOLS: Final = {
         Tool(
             name="opencode",
             title="opencode",
-            gets="four commands, as /asbuilt-status",
+            gets="commands, as /asbuilt-status",
             render=rendering.opencode,
             top=lambda environ: user_place(environ).file.parent.parent / "opencode" / "commands",
             below="",

@@ -1,0 +1,294 @@
+"""The words behind `run-plan`: `plans/F.md finish auto pr`, `every 4h now`, `stop`. Pure.
+
+The one rule: a plan's path is found before any word is, so that no word in a path is ever obeyed; and what is
+not understood is refused whole.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+class Word(StrEnum):
+    """The words that mean something, in any case."""
+
+    STOP = "stop"
+    NEXT = "next"
+    STATUS = "status"
+    FINISH = "finish"
+    NOW = "now"
+    AUTO = "auto"
+    EVERY = "every"
+    PR = "pr"
+    DIRECT = "direct"
+
+
+class Finish(StrEnum):
+    """How far a run goes."""
+
+    NONE = "none"
+    FINISH = "finish"
+    FINISH_AUTO = "finish-auto"
+
+
+class Landing(StrEnum):
+    """A landing that is chosen by a word."""
+
+    PR = "pr"
+    DIRECT = "direct"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWords:
+    """Run a plan now."""
+
+    plan: str
+    phase: str | None = None
+    finish: bool = False
+    auto: bool = False
+    landing: Landing | None = None
+
+    @property
+    def mode(self) -> Finish:
+        """How far it goes, from the words alone."""
+        if not self.finish:
+            return Finish.NONE
+        return Finish.FINISH_AUTO if self.auto else Finish.FINISH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EveryWords:
+    """Run a plan again and again, its next phase each time; always `auto`, since nobody is there to ask."""
+
+    plan: str
+    schedule: str
+    now: bool = False
+    """Whether it runs once at once, too."""
+    landing: Landing | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopWords:
+    """End what runs and what is scheduled, of a plan or, without one, of this repository."""
+
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextWords:
+    """Say what happens by itself, and when."""
+
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusWords:
+    """Say how far a plan is."""
+
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NowWords:
+    """Let what is scheduled run once before its time."""
+
+    plan: str | None = None
+
+
+Words = RunWords | EveryWords | StopWords | NextWords | StatusWords | NowWords
+
+
+class Unclear(NamedTuple):
+    """Words that cannot be obeyed: what is the case, why, and what was understood of them."""
+
+    what: str
+    why: str
+    understood: str
+
+
+_WORDS: Final = frozenset(word.value for word in Word)
+_ASKED: Final[Mapping[Word, type[StopWords | NextWords | StatusWords]]] = {
+    Word.STOP: StopWords,
+    Word.NEXT: NextWords,
+    Word.STATUS: StatusWords,
+}
+"""What outranks all other words, the highest first."""
+_PHASE: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,6}|[0-9]{1,6}(?:\.[0-9]{1,6})*[A-Za-z]?")
+_INTERVAL: Final = re.compile(r"[0-9]+[A-Za-z]+")
+"""A time that is one word; any other goes on until a word of ours."""
+_LONGEST: Final = 64
+"""A plan's path has at most so many words."""
+
+
+class _Atom(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+    @property
+    def word(self) -> Word | None:
+        found = self.text.lower()
+        return Word(found) if found in _WORDS else None
+
+    @property
+    def is_path(self) -> bool:
+        return "/" in self.text or self.text.lower().endswith(".md")
+
+
+class _Read(NamedTuple):
+    """What was found in a text."""
+
+    plan: str | None
+    words: frozenset[Word]
+    phases: tuple[str, ...]
+    schedules: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def parse(text: str, is_plan: Callable[[str], bool]) -> Words | Unclear:
+    """Read the words; `is_plan` tells whether a text is the path of a plan that is there."""
+    read = _read(text, is_plan)
+    unclear = _unclear(read)
+    if unclear is not None:
+        return unclear
+    for word, asked in _ASKED.items():
+        if word in read.words:
+            return asked(plan=read.plan)
+    if read.words == {Word.NOW} and not read.phases:
+        return NowWords(plan=read.plan)
+    if read.plan is None:
+        why = "Nothing is run that nobody named." if text.strip() else "There are no words."
+        return Unclear("no plan is named", why, _understood(read))
+    landing = next((one for one in Landing if Word(one.value) in read.words), None)
+    if read.schedules:
+        return EveryWords(
+            plan=read.plan, schedule=read.schedules[0], now=Word.NOW in read.words, landing=landing
+        )
+    return RunWords(
+        plan=read.plan,
+        phase=read.phases[0] if read.phases else None,
+        finish=Word.FINISH in read.words,
+        auto=Word.AUTO in read.words,
+        landing=landing,
+    )
+
+
+def render(words: Words) -> str:
+    """Say the words in their usual order, made from what was understood."""
+    match words:
+        case RunWords():
+            flags = [Word.FINISH.value] * words.finish + [Word.AUTO.value] * words.auto
+            parts = [words.plan, words.phase, *flags, words.landing]
+        case EveryWords():
+            parts = [
+                words.plan,
+                Word.AUTO,
+                Word.EVERY,
+                words.schedule,
+                *[Word.NOW] * words.now,
+                words.landing,
+            ]
+        case StopWords():
+            parts = [words.plan, Word.STOP]
+        case NextWords():
+            parts = [words.plan, Word.NEXT]
+        case StatusWords():
+            parts = [words.plan, Word.STATUS]
+        case NowWords():
+            parts = [words.plan, Word.NOW]
+        case _:
+            assert_never(words)
+    return " ".join(part for part in parts if part)
+
+
+def _read(text: str, is_plan: Callable[[str], bool]) -> _Read:
+    atoms = [_Atom(found.group(), *found.span()) for found in re.finditer(r"\S+", text)]
+    plan, first, behind = _plan_in(text, atoms, is_plan)
+    words: set[Word] = set()
+    phases: list[str] = []
+    unknown: list[str] = []
+    schedules: list[list[str]] = []
+    is_time = False
+    for at, atom in enumerate(atoms):
+        if first <= at < behind:
+            is_time = False
+        elif (word := atom.word) is not None:
+            words.add(word)
+            is_time = word is Word.EVERY
+            schedules += [[]] * is_time
+        elif is_time:
+            schedules[-1] = [*schedules[-1], atom.text]
+            is_time = len(schedules[-1]) > 1 or _INTERVAL.fullmatch(atom.text) is None
+        elif plan is None:
+            # No path here is a plan's: this is its name, or was meant to be; whoever opens it can tell.
+            plan = atom.text
+        elif _PHASE.fullmatch(atom.text):
+            phases.append(atom.text)
+        else:
+            unknown.append(atom.text)
+    return _Read(
+        plan, frozenset(words), tuple(phases), tuple(" ".join(one) for one in schedules), tuple(unknown)
+    )
+
+
+def _plan_in(
+    text: str, atoms: Sequence[_Atom], is_plan: Callable[[str], bool]
+) -> tuple[str | None, int, int]:
+    """Find the first place where the path of a plan begins, and the longest one there."""
+    for first in range(len(atoms)):
+        for behind in range(min(len(atoms), first + _LONGEST), first, -1):
+            named = _unquoted(text[atoms[first].start : atoms[behind - 1].end])
+            if any(atom.is_path for atom in atoms[first:behind]) and is_plan(named):
+                return named, first, behind
+    return None, 0, 0
+
+
+def _unquoted(text: str) -> str:
+    is_quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if is_quoted else text
+
+
+def _unclear(read: _Read) -> Unclear | None:
+    understood = _understood(read)
+    if read.unknown:
+        listed = ", ".join(f'"{word}"' for word in read.unknown)
+        return Unclear(f"{listed} means nothing here", "A guess could run what nobody asked for.", understood)
+    if read.words & _ASKED.keys():
+        return None
+    if {Word.FINISH, Word.EVERY} <= read.words:
+        why = "finish runs all phases that are left at once; every runs the next one each time."
+        return Unclear("finish and every do not go together", why, understood)
+    if Word.EVERY in read.words and read.phases:
+        why = "Each time, the next phase that is left is run."
+        return Unclear(f"every does not go with phase {read.phases[0]}", why, understood)
+    for name, given in (("phase", read.phases), ("every", read.schedules)):
+        if len(given) > 1:
+            return Unclear(
+                f"{name} is there {len(given)} times: {', '.join(given)}",
+                "Only one can be meant.",
+                understood,
+            )
+    if {Word.PR, Word.DIRECT} <= read.words:
+        return Unclear("pr and direct do not go together", "A plan lands one way.", understood)
+    if read.schedules == ("",):
+        return Unclear(
+            "every is followed by no time", "When to run has to be told: 4h, day at 9am.", understood
+        )
+    return None
+
+
+def _understood(read: _Read) -> str:
+    """Say what was understood, in one line."""
+    parts = [
+        f"plan {read.plan}" if read.plan else "no plan",
+        *(f"phase {phase}" for phase in read.phases),
+        *(word.value for word in Word if word in read.words and word is not Word.EVERY),
+        *(f"every {schedule}".rstrip() for schedule in read.schedules),
+    ]
+    return ", ".join(parts)
