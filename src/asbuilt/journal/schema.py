@@ -123,6 +123,13 @@ _SCHEDULES: Final = (
     "CREATE INDEX schedules_of_repo ON schedules (org, repo, due_at, plan)",
 )
 
+_ISSUES: Final = (
+    """CREATE TABLE issue_claims (
+        org text NOT NULL, repo text NOT NULL, number integer NOT NULL, plan text NOT NULL,
+        since text NOT NULL, PRIMARY KEY (org, repo, number))""",
+    "CREATE INDEX issue_claims_of ON issue_claims (org, repo, plan)",
+)
+
 _LEDGER: Final = (
     # One head row a repository: it numbers the events of its tasks, and the tasks themselves.
     """CREATE TABLE ledgers (
@@ -140,5 +147,5 @@ _LEDGER: Final = (
 
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
-    Step(6, _LEDGER),
+    Step(6, _ISSUES), Step(7, _LEDGER),
 )  # fmt: skip
