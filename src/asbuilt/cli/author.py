@@ -267,7 +267,8 @@ def _need_room(site: Site) -> None:
             raise GateStopped(
                 f"a plan is being authored here already: {slug}",
                 why="One authoring a checkout: two would plan past each other.",
-                next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it.",
+                next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it; in a conversation"
+                " `asbuilt author cancel` does.",
             )
 
 
