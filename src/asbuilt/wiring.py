@@ -16,13 +16,14 @@ from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import holder, only_one
 from asbuilt.journal.schema import STEPS
-from asbuilt.settings import state_folder
+from asbuilt.settings import state_folder, survey
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Mapping
     from datetime import tzinfo
 
+    from asbuilt.flows.calling import Reach
     from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
     from asbuilt.library.repository import Repository as Checkout
@@ -160,9 +161,9 @@ def serve(
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
     from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
-    from asbuilt.attention import desktop  # noqa: PLC0415
     from asbuilt.flows.engine import Engine  # noqa: PLC0415
     from asbuilt.flows.lease import Lease, Times  # noqa: PLC0415
+    from asbuilt.flows.notifying import sending  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
@@ -189,11 +190,33 @@ def serve(
             lease=lease,
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
-        runs = Runs(store, blobs, performer, desktop(os.environ))
+        reached = reach(settings, os.environ)
+        runs = Runs(store, blobs, performer, reached)
         machine = machine_id() if url else None
-        Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine).serve(ended, idle_s=idle_s)
+        with sending(store, reached, org=LOCAL) as waits:
+            worker = Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine, stays=waits)
+            worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True
+
+
+def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
+    """Find how the user is reached, and when not."""
+    from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
+    from asbuilt.attention.ways import posts  # noqa: PLC0415
+    from asbuilt.flows.calling import Reach  # noqa: PLC0415
+    from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
+    from asbuilt.lifecycle.quiet import Hours  # noqa: PLC0415
+    from asbuilt.settings.hours import hours_in  # noqa: PLC0415
+
+    hours = hours_in(settings.text("notify.quiet"))
+    return Reach(
+        desktop(environ),
+        posts(settings, environ),
+        quiet=Hours(*hours) if hours else None,
+        zone=zone(settings) if hours else None,
+        urgent=frozenset(map(Topic, settings.globs("notify.urgent"))),
+    )
 
 
 def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
@@ -249,7 +272,7 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
         started = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground", "--idle", str(int(IDLE_S))],
             cwd="/",
-            env={name: environ[name] for name in _PASSED if name in environ},
+            env={name: environ[name] for name in (*_PASSED, *_pointed_to(environ)) if name in environ},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
@@ -268,6 +291,13 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
         why="What you asked for is written down, and begins when a worker is there.",
         next_step="`asbuilt worker --foreground` shows what it says.",
     )
+
+
+def _pointed_to(environ: Mapping[str, str]) -> list[str]:
+    """Name the variables that the user's own settings point to: a worker has to find there what they hold."""
+    from asbuilt.attention.ways import variables  # noqa: PLC0415 - only where a worker is started
+
+    return variables(survey(repository=None, environ=environ)[0])
 
 
 def _tail(log: Path) -> str:

@@ -59,6 +59,13 @@ limits.hours       0
 power.inhibit      true
 attention.desktop  true
 attention.bell     true
+notify.webhook     ""
+notify.secret      ""
+notify.ntfy        ""
+notify.token       ""
+notify.slack       ""
+notify.quiet       ""
+notify.urgent      []
 time.zone          ""
 """)
 
@@ -109,6 +116,13 @@ limits.hours       0              default
 power.inhibit      true           default
 attention.desktop  true           default
 attention.bell     true           default
+notify.webhook     ""             default
+notify.secret      ""             default
+notify.ntfy        ""             default
+notify.token       ""             default
+notify.slack       ""             default
+notify.quiet       ""             default
+notify.urgent      []             default
 time.zone          Europe/Prague  ../organisation.toml:5
 """)
 
@@ -208,6 +222,13 @@ limits.hours       0            default
 power.inhibit      true         default
 attention.desktop  true         default
 attention.bell     true         default
+notify.webhook     ""           default
+notify.secret      ""           default
+notify.ntfy        ""           default
+notify.token       ""           default
+notify.slack       ""           default
+notify.quiet       ""           default
+notify.urgent      []           default
 time.zone          ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct

@@ -229,6 +229,7 @@ CASES = [
     Case("cli/options.py --repo {}: no such folder", "status --repo nowhere"),
     Case("cli/site.py {} has not been run here", "land rate-limit"),
     Case("cli/site.py {} has not been run here", "log rate-limit.3"),
+    Case('cli/notify/test.py no way "{}" is chosen here', "notify test slack"),
     Case("cli/run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("cli/run_plan.py {} is not built yet", "run-plan rate-limit auto every 4h"),
     Case("cli/stop.py stop takes the name of a plan, or --all", "stop"),

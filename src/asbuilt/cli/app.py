@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
+    "notify": Lazy("asbuilt.cli.notify:group", "test: the ways to you when nobody looks on"),
     "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
     "mode": Lazy("asbuilt.cli.mode:group", "is planning held here? a person's way in and out"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),

@@ -17,6 +17,7 @@ from asbuilt.flows.engine import State
 from asbuilt.journal import segments, workers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.flows.engine import Engine
@@ -64,7 +65,7 @@ def clear(scratch: Path) -> None:
 class Worker:
     """Brings journal and engine together, again and again: what is due there is begun here."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a worker has these parts
         self,
         store: Store,
         engine: Engine,
@@ -73,10 +74,12 @@ class Worker:
         org: str,
         lease: Lease | None = None,
         machine: str | None = None,
+        stays: Callable[[], bool] = lambda: False,
     ) -> None:
         """Take what it works with; without a `lease` it is the only worker of its database.
 
-        `machine` names the one whose repositories it works in, where a database serves several.
+        `machine` names the one whose repositories it works in, where a database serves several. `stays` tells
+        whether there is something else to do, later, for which it has to be there.
         """
         self._store = store
         self._engine = engine
@@ -84,6 +87,7 @@ class Worker:
         self._org = org
         self._lease = lease
         self._machine = machine
+        self._stays = stays
         self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
@@ -138,7 +142,7 @@ class Worker:
         self._flow.tidings.hear(mine)
         self._begin([one.segment for one in mine])
         self._sweep()
-        return goes_on
+        return goes_on or self._stays()
 
     def _come(self, gone: threading.Event) -> None:
         """Make oneself known before anything is begun; alone, take what a worker of another name left."""

@@ -6,6 +6,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.settings import notify
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -22,6 +24,8 @@ class Kind(Enum):
     GLOBS = "globs"
     NUMBER = "number"
     MONEY = "money"
+    CHOICES = "choices"
+    HOURS = "hours"
 
 
 class Setting(NamedTuple):
@@ -86,6 +90,16 @@ def _cap(name: str, kind: Kind, default: int, most: int, unit: str) -> Setting:
         least=0,
         most=most,
     )
+
+
+def _notify(
+    name: str,
+    meaning: str,
+    kind: Kind = Kind.TEXT,
+    default: Value = "",
+    choices: tuple[str, ...] = (),
+) -> Setting:
+    return Setting(f"notify.{name}", kind, default, meaning, notify.STAKES, choices, read_by="notify")
 
 
 SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
@@ -295,6 +309,9 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 stakes="A run could wait for you without a sound.",
                 read_by="run",
             ),
+            *(_notify(name, meaning) for name, meaning in notify.MEANINGS.items()),
+            _notify("quiet", notify.QUIET, Kind.HOURS),
+            _notify("urgent", notify.URGENT, Kind.CHOICES, (), notify.TOPICS),
             Setting(
                 key="time.zone",
                 kind=Kind.TEXT,

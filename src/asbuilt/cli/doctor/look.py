@@ -10,7 +10,7 @@ from asbuilt.cli.doctor.gate import look_at_gate
 from asbuilt.cli.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
 from asbuilt.cli.doctor.programs import look_for_agents
 from asbuilt.cli.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
-from asbuilt.cli.doctor.state import look_at_store, look_at_worker
+from asbuilt.cli.doctor.state import look_at_notices, look_at_store, look_at_worker
 from asbuilt.journal.home import Home
 from asbuilt.library.repository import find_repository
 from asbuilt.settings import state_folder, survey
@@ -48,4 +48,5 @@ def look(door: Door, *, tests: bool) -> Facts:
         worker=look_at_worker(home),
         power=look_at_power(inhibit=settings.flag("power.inhibit")),
         clock=look_at_clock(began),
+        unheard=look_at_notices(home, settings),
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Trouble,
         WorkerFacts,
     )
+    from asbuilt.journal.notices import Unheard
 
 _TIGHT: Final = 2_000_000_000
 _FULL: Final = 200_000_000
@@ -91,6 +92,8 @@ def _rows(facts: Facts) -> Iterator[Row]:
     yield _tests(facts.tests)
     yield _store(facts.store)
     yield _worker(facts.worker)
+    for unheard in facts.unheard:
+        yield _unheard(unheard)
     if facts.power is not None and facts.power.sleeps:
         yield _power(facts.power)
     if facts.clock is not None and (said := _wrong_clock(facts.clock)):
@@ -305,6 +308,17 @@ def _worker(worker: WorkerFacts) -> Row:
         return Row(name="worker", state=State.IDLE, said="starts with the first run", facts=worker)
     said = "running" if worker.pid is None else f"running, pid {worker.pid}"
     return Row(name="worker", state=State.GOOD, said=said, facts=worker)
+
+
+def _unheard(unheard: Unheard) -> Row:
+    return Row(
+        name="notify",
+        state=State.NOTE,
+        said=f"{unheard.way} was last not heard: {unheard.said}",
+        why="A run goes on without it, and waits where it needs you.",
+        next_step=f"`asbuilt notify test {unheard.way}` sends a message by it.",
+        facts=unheard,
+    )
 
 
 def _power(power: PowerFacts) -> Row:
