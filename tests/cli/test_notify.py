@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.cli.doctor.rows import judge
+from asbuilt.cli.doctor.rows import State, judge
 from asbuilt.journal.notices import Unheard
 from tests.attention.receiving import receiving
 from tests.cli.machines import READY
-
-from asbuilt.cli.doctor.rows import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
