@@ -124,6 +124,10 @@ growth *args:
 docs:
     python scripts/docs.py
 
+# write what README.md shows of a sentence that becomes a plan anew, with the real Claude Code
+two-commands: agents
+    python scripts/two_commands.py
+
 # write what docs/first-plan.md shows anew, from a built wheel in an empty home
 first-plan:
     python scripts/first_plan.py

@@ -8,7 +8,7 @@ from typing import Final
 _VARIES: Final = (
     (r"\b\d\d:\d\d(:\d\d)?\b", "[TIME]"),
     (r"\b([0-9a-f]{40}|[0-9a-f]{7})\b", "[HASH]"),
-    (r"\bsha256:[0-9a-f]{8,}", "[DIGEST]"),
+    (r"\bsha256:[0-9a-f]{4,}", "[DIGEST]"),
     (r" *\b\d+(h \d\d)?[ms]\b", " [AGE]"),
     (r"\bpid \d+", "pid [PID]"),
     (r"\basbuilt \d\S*", "asbuilt [VERSION]"),

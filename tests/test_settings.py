@@ -118,7 +118,7 @@ def _leave_out_what_loosens(given_values: dict[Layer, Value], setting: Setting) 
     """Take a repository's word away unless it is stricter than what is the user's own."""
     own = [given_values[layer] for layer in (Layer.USER, Layer.ORGANISATION) if layer in given_values]
     strictness = setting.choices.index
-    if strictness(str(given_values.get(Layer.REPOSITORY, "note"))) >= strictness(
+    if strictness(str(given_values.get(Layer.REPOSITORY, setting.choices[-1]))) >= strictness(
         str((own or [setting.default])[0])
     ):
         given_values.pop(Layer.REPOSITORY, None)
@@ -208,7 +208,14 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
         ),
         (
             'landing = "pr"\n',
-            snapshot(['asbuilt.toml:1: landing "pr" is not a table; it holds landing.mode, landing.sign']),
+            snapshot(
+                [
+                    (
+                        'asbuilt.toml:1: landing "pr" is not a table;'
+                        " it holds landing.mode, landing.direct, landing.sign"
+                    )
+                ]
+            ),
         ),
         (
             '\n[landing]\nmod = "pr"\n',

@@ -73,7 +73,16 @@ class Noop:
                 record.say("landing.tidied", "tidied")
             case phases.Ask() | phases.Wait() | phases.End() | phases.Recheck():
                 raise ValueError(move)
-            case moves.Judge() | moves.Draft() | moves.File():
+            case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants():
+                raise ValueError(move)
+            case (
+                moves.Look()
+                | moves.Push()
+                | moves.Propose()
+                | moves.Mend()
+                | moves.Merge()
+                | moves.CloseIssues()
+            ):
                 raise ValueError(move)
             case _:
                 self.work(record, facts, move)

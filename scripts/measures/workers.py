@@ -116,10 +116,13 @@ def connections(server: Server, workers: int) -> int:
 def _at_rest(server: Server, workers: tuple[int, ...], rest_s: float) -> dict[str, float]:
     """Watch workers that have nothing to do, twice, and believe the quieter time.
 
-    A backend may tell what it did up to ten seconds late, and the server tidies up after a burst; both fall into the
-    first watch on a busy machine, neither is what rest costs.
+    A backend may tell what it did up to ten seconds late, and the server tidies up after a burst; both fall
+    into the first watch on a busy machine, neither is what rest costs.
     """
-    spent = min((_watched(server, workers, rest_s) for _ in range(2)), key=lambda each: each.transactions / each.wall_s)
+    spent = min(
+        (_watched(server, workers, rest_s) for _ in range(2)),
+        key=lambda each: each.transactions / each.wall_s,
+    )
     return {
         "tx/s": spent.transactions / spent.wall_s,
         "worker %": spent.worker_s / spent.wall_s * 100,

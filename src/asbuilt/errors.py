@@ -110,6 +110,25 @@ class RepositoryBusy(GitFailed):
     """Another git, or another process of ours, holds what ours needs; it is tried again."""
 
 
+class ForgeFailed(AsbuiltError):
+    """The forge cannot be asked, or refused, and a person has to mend it."""
+
+
+class ForgeBusy(ForgeFailed):
+    """The forge does not answer now; asked again later, it may."""
+
+    def __init__(self, what: str, *, why: str, next_step: str, again_s: float | None = None) -> None:
+        super().__init__(what, why=why, next_step=next_step)
+        self.again_s = again_s
+        """In how many seconds it takes questions again, where it said so."""
+
+
+class PathsUnknown(AsbuiltError):
+    """Nobody could be asked which paths open pull requests change, so that nothing is known to be free."""
+
+    exit_code = USAGE
+
+
 class TreeTooLarge(AsbuiltError):
     """An attempt's files are over the caps of a snapshot; its workspace stays as it is."""
 

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.attention import Message
     from asbuilt.lifecycle.causes import Cause
+    from asbuilt.lifecycle.forge import (
+        BranchMoved,
+        Checks,
+        Comment,
+        Issue,
+        MergeWay,
+        NotMerged,
+        Pull,
+        Pushed,
+        Review,
+        Touched,
+    )
     from asbuilt.policy.ring import Level
     from asbuilt.proof.opinion import Opinion
 
@@ -232,3 +244,66 @@ class Redrafting(Protocol):
 
     def redraft(self, text: bytes, change: str) -> bytes:
         """Give the whole plan as it is to be; what is done may be left out, and is kept in any case."""
+
+
+class Forge(Protocol):
+    """Where pull requests live: one repository on GitHub or another forge, by a remote of ours.
+
+    Trouble that may pass (no network, a rate limit, a 5xx) is `ForgeBusy`: ask again later. What a person has
+    to mend (no program, not signed in, not allowed) is `ForgeFailed`. A call that raised may have been heard.
+    """
+
+    @property
+    def address(self) -> str:
+        """Which repository this is: `github.com/owner/name`."""
+
+    def tip(self, branch: str) -> str | None:
+        """Tell where a branch is on the remote, or None when it is not there."""
+
+    def fetch(self, branch: str) -> str | None:
+        """Bring a remote branch's commits here, under no branch of the user's; returns its tip."""
+
+    def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
+        """Put the remote branch at a commit, if it is there or where it is `expected` (None: gone)."""
+
+    def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
+        """Delete the remote branch if it is at `expected`; one that is gone already is `already`."""
+
+    def find(self, branch: str) -> Pull | None:
+        """Find the pull request of a branch: the open one, else the newest."""
+
+    def pull(self, number: int) -> Pull:
+        """Read one pull request again."""
+
+    def open(self, *, branch: str, base: str, title: str, body: str, draft: bool = False) -> Pull:
+        """Open a pull request, or return the one that the branch has open."""
+
+    def update(self, number: int, *, title: str | None = None, body: str | None = None) -> Pull:
+        """Set title or body where they differ."""
+
+    def checks(self, commit: str) -> Checks:
+        """Read what the forge's checks say of a commit."""
+
+    def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
+        """Merge if its head is still `head`; one that is merged already is returned."""
+
+    def close(self, number: int) -> Pull:
+        """Close a pull request without merging; one that is not open is returned as it is."""
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """Read its reviews, the oldest first."""
+
+    def comments(self, number: int) -> tuple[Comment, ...]:
+        """Read the remarks at its lines, the oldest first."""
+
+    def touched(self, *, base: str | None = None) -> tuple[Touched, ...]:
+        """List the open pull requests with the files that each changes."""
+
+    def issue(self, number: int) -> Issue | None:
+        """Read an issue, or None when there is none of that number."""
+
+    def say(self, number: int, text: str, *, mark: str) -> bool:
+        """Comment on an issue or pull request once: False when a comment holds the `mark` already."""
+
+    def close_issue(self, number: int) -> bool:
+        """Close an issue: False when it is not open."""

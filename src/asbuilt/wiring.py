@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from asbuilt.flows.calling import Reach
+    from asbuilt.flows.conversing import Conversing
     from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
     from asbuilt.library.repository import Repository as Checkout
@@ -110,6 +112,16 @@ def plan_events(
         return []
 
 
+def conversing(root: str, environ: Mapping[str, str], *, repo: str, run: str) -> Conversing:
+    """Open an authoring that a conversation does in a checkout."""
+    from asbuilt.flows.conversing import Conversing  # noqa: PLC0415 - only where it is used
+    from asbuilt.git.repository import open_repository  # noqa: PLC0415
+    from asbuilt.settings import load  # noqa: PLC0415
+
+    journal = open_journal(load(repository=Path(root), environ=environ), environ)
+    return Conversing(journal.store, journal.blobs, open_repository(Path(root)), repo=repo, run=run)
+
+
 def open_store(home: Home, settings: Settings) -> Store:
     """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
     url = settings.text("store.url")
@@ -166,7 +178,9 @@ def serve(
     from asbuilt.flows.notifying import sending  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
+    from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
+    from asbuilt.git.forge import open_forge  # noqa: PLC0415
     from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.ring import passed  # noqa: PLC0415
 
@@ -188,13 +202,24 @@ def serve(
             RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
             awake=awake if settings.flag("power.inhibit") else nullcontext,
             lease=lease,
+            forge=partial(open_forge, environ=os.environ),
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         reached = reach(settings, os.environ)
         runs = Runs(store, blobs, performer, reached)
         machine = machine_id() if url else None
-        with sending(store, reached, org=LOCAL) as waits:
-            worker = Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine, stays=waits)
+        schedules = Schedules(store, home, org=LOCAL, machine=machine)
+        with sending(store, reached, org=LOCAL) as is_needed:
+            worker = Worker(
+                store,
+                engine,
+                runs,
+                org=LOCAL,
+                lease=lease,
+                machine=machine,
+                schedules=schedules,
+                is_needed=is_needed,
+            )
             worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True
@@ -205,16 +230,15 @@ def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
     from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
     from asbuilt.attention.ways import posts  # noqa: PLC0415
     from asbuilt.flows.calling import Reach  # noqa: PLC0415
+    from asbuilt.library.zones import zone_name  # noqa: PLC0415
     from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
-    from asbuilt.lifecycle.quiet import Hours  # noqa: PLC0415
-    from asbuilt.settings.hours import hours_in  # noqa: PLC0415
+    from asbuilt.lifecycle.windows import read  # noqa: PLC0415
 
-    hours = hours_in(settings.text("notify.quiet"))
+    quiet = settings.text("notify.quiet")
     return Reach(
         desktop(environ),
         posts(settings, environ),
-        quiet=Hours(*hours) if hours else None,
-        zone=zone(settings) if hours else None,
+        quiet=read(quiet, zone_name(settings.text("time.zone"), environ)) if quiet else None,
         urgent=frozenset(map(Topic, settings.globs("notify.urgent"))),
     )
 
@@ -247,10 +271,11 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
 
 def is_due(journal: Journal) -> bool:
     """Tell whether something goes on by itself: then a worker has to be there."""
-    from asbuilt.journal import runs  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal import runs, schedules  # noqa: PLC0415 - only where it is used
 
     with journal.store.read() as session:
-        return any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+        is_open = any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+        return is_open or schedules.is_any(session, LOCAL, machine=None)
 
 
 def worker_pid(home: Home) -> int | None:

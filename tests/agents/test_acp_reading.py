@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from asbuilt.agents.acp_endings import ended, refused
 from asbuilt.agents.acp_reading import Hearing, calls_in, mode_request, reply_of
-from asbuilt.agents.adapter import Answer, Call, Called, Noted, Said, Turn, Used
+from asbuilt.agents.adapter import SAYS_CAP, Answer, Call, Called, Noted, Said, Turn, Used
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,15 @@ def test_a_line_without_an_end_is_given_too_and_its_last_words_are_kept() -> Non
     hearing = Hearing()
     events = [event for _ in range(100) for event in hearing.take(chunk("x" * 1_000))]
     assert [len(event.text) for event in events if isinstance(event, Said)] == [65_000]
-    assert (list(hearing.pause()), len(hearing.says)) == ([Said(text="x" * 35_000)], 16_000)
+    assert (list(hearing.pause()), hearing.says) == ([Said(text="x" * 35_000)], "x" * 100_000)
+
+
+def test_a_speech_without_an_end_is_kept_up_to_what_shows_that_it_is_not_whole() -> None:
+    hearing = Hearing()
+    for _ in range(SAYS_CAP // 50_000 + 1):
+        list(hearing.take(chunk("x" * 49_999 + "\n")))
+    list(hearing.pause())
+    assert len(hearing.says) == SAYS_CAP + 1
 
 
 def test_what_is_only_told_again_costs_nothing_again() -> None:

@@ -16,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.agents import guard, tree
+from asbuilt.agents.adapter import SAYS_CAP, Turn
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.capture import Capture, Lines
 from asbuilt.agents.folder import Folder, Terms, Unreadable
 from asbuilt.agents.host import main
+from asbuilt.agents.hosting import whole_end
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.agents.verdicts import verdict_in
 from asbuilt.agents.watch import Limits, Watch
@@ -32,7 +34,7 @@ from tests.contracts.attempts import marked, until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.ports import Attempts, Processes
+    from asbuilt.ports import Attempts, Processes, Role
 
 LIMITS = Limits(tick_s=1, stall_s=10, overall_s=100, abandon_s=60)
 PIECES = st.lists(st.binary(max_size=50), max_size=30)
@@ -236,3 +238,22 @@ def test_an_attempt_that_was_elsewhere_goes_on_in_its_new_workspace_and_counts_t
     assert (another / "made.txt").exists()
     aside = machine.attempts.folder(attempt).with_name(f"{attempt}.before-1")
     assert Folder(aside).result() == first
+
+
+@pytest.mark.parametrize(
+    ("role", "ending", "reason"),
+    [
+        ("plan", "failed", "Its answer is longer than 400,000 characters; the rest was not kept"),
+        ("critique", "failed", "Its answer is longer than 400,000 characters; the rest was not kept"),
+        ("implement", "done", "It is done"),
+    ],
+)
+def test_an_answer_that_is_not_kept_whole_is_no_output_of_a_stage(
+    role: Role, ending: str, reason: str
+) -> None:
+    whole = Turn(ending="done", reason="It is done", says="x" * SAYS_CAP)
+    assert whole_end(whole, role) is whole
+    end = whole_end(replace(whole, says="x" * (SAYS_CAP + 1)), role)
+    assert isinstance(end, Turn)
+    assert (end.ending, end.reason.partition(", so")[0]) == (ending, reason)
+    assert end.says == "x" * SAYS_CAP + "…"

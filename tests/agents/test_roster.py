@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asbuilt.agents.registry import ADAPTERS
-from asbuilt.agents.roster import assigned, frozen, roster
+from asbuilt.agents.roster import assigned, frozen, roster, with_model
 from asbuilt.errors import AsbuiltError, GateStopped, NotFound, SettingInvalid
 from asbuilt.policy import kinds as known
 from asbuilt.policy.kinds import Kind
@@ -193,3 +193,15 @@ def test_a_frozen_team_is_plain_and_holds_no_environment(machine: Machine) -> No
 
 def test_every_kind_that_is_told_of_is_driven() -> None:
     assert tuple(ADAPTERS) == tuple(known.KINDS)
+
+
+def test_a_model_of_the_command_line_is_whoever_plans_and_stays_above_the_floor(machine: Machine) -> None:
+    machine.install("claude", "codex-acp")
+    settings = load(repository=None, environ=machine.environ)
+    team = with_model(machine.team(), settings, "opus")
+    models = {role: (agent.name, agent.program.model) for role, agent in team.items()}
+    assert (models["plan"], models["critique"]) == (("claude", "opus"), ("codex", ""))
+    machine.file.write_text('[agents]\nmin_model = "opus"\n[agents.codex]\nmodel = "opus"\n')
+    settings = load(repository=None, environ=machine.environ)
+    with pytest.raises(GateStopped, match="would implement with haiku"):
+        with_model(team, settings, "haiku")

@@ -71,6 +71,7 @@ class Desk(Shop):
     def author(self, *turns: str, mode: str = "light", agents: int = 1, **chosen: Any) -> str:  # noqa: ANN401
         """Ask for a plan; the agents play these turns."""
         length = chosen.pop("length", "control")
+        told = {name: chosen.pop(name, None) for name in ("effort", "principles")}
         self.script.write_text("".join(turns), encoding="utf-8")
         stages = MODES[mode].stages
         if stages is not None:
@@ -78,7 +79,7 @@ class Desk(Shop):
         options = choose(**chosen)
         assert isinstance(options, Options), options
         session = Session(prompt=PROMPT, options=options, started_at="2026-11-15T12:00:00.000Z")
-        authoring = plain_authoring(MODES[mode], session, explorers=agents, planners=agents)
+        authoring = plain_authoring(MODES[mode], session, explorers=agents, planners=agents, **told)
         return self.request(
             kind="author", mode="author", slug="greet", authoring=authoring, length=length, auto=False
         )

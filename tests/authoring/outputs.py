@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tests.authoring.desk import BETTER, PLAN, say, turn
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 UNDERSTOOD: Final = """\
 1. The problem: `greet.py` does not exist, so nobody is greeted by their name.
@@ -70,8 +73,8 @@ def line_of(words: str, plan: str = PLAN) -> int:
     return plan[: plan.index(words)].count("\n") + 1
 
 
-def critique(plan: str = PLAN, *, finds: bool = True) -> str:
-    """Write a critique of the plan, with evidence in it."""
+def critique(plan: str = PLAN, *, finds: bool = True, only: Collection[str] = ()) -> str:
+    """Write a critique of the plan, with evidence in it; of all that hold, or of some."""
 
     def passed(principle: str, words: str) -> dict[str, object]:
         return {"principle": principle, "verdict": "PASS", "evidence": [{"line": line_of(words, plan)}]}
@@ -88,7 +91,9 @@ def critique(plan: str = PLAN, *, finds: bool = True) -> str:
         "P2": "`greet.py` (new)", "P6": "python greet.py", "P8": "Other languages", "P9": "says hello to the",
         "P10": "says hello to NAME", "P11": "Effort: S",
     }  # fmt: skip
-    verdicts = [passed(principle, words) for principle, words in holds.items()]
+    verdicts = [
+        passed(principle, words) for principle, words in holds.items() if not only or principle in only
+    ]
     return json.dumps({"verdicts": [*verdicts, *([failed] if finds else [])]})
 
 

@@ -45,6 +45,25 @@ def test_a_second_authoring_in_a_checkout_is_refused_until_the_first_is_stopped(
     assert not (office.shop / "plans" / "call-out.md").exists()
 
 
+def test_the_same_words_again_go_on_with_an_authoring_that_was_stopped(office: Office) -> None:
+    script = turn("draft", say(QUESTIONS), attempt=1) + turn("draft", say(HEY))
+    office.script.write_text(script, encoding="utf-8")
+    wish = ("author", "call out", "--script", str(office.script))
+    assert "exit 5" in office.asbuilt(*wish)
+    assert office.asbuilt("approve", "yes", "a1", "-m", "b").startswith("exit 0")
+    assert office.asbuilt("stop", "call-out").startswith("exit 0")
+    until(lambda: "a2" not in office.asbuilt("approve"))
+    late = " ".join(office.asbuilt("approve", "yes", "a2").split())
+    assert "a2 is not asked any more: its authoring is over. Nothing was answered." in late
+    office.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
+    again = office.asbuilt(*wish)
+    assert "Goes on with call-out.1: what was accepted and answered there is kept." in " ".join(again.split())
+    assert "exit 5" in again
+    waits = office.asbuilt("approve")
+    assert "What without a name?" in waits
+    assert "Which greeting?" not in waits
+
+
 def test_at_a_terminal_questions_and_the_plan_are_answered_right_there(office: Office) -> None:
     script = turn("draft", say(QUESTIONS), attempt=1) + turn("draft", say(HEY))
     office.script.write_text(script, encoding="utf-8")

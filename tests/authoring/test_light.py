@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.flows.requests import Asker, stop
+from asbuilt.journal import approvals
+from asbuilt.journal.ids import LOCAL
 from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
 from tests.authoring.desk import BETTER, PLAN, say, turn
@@ -157,3 +159,70 @@ def test_an_authoring_that_was_stopped_is_gone_on_with_where_it_was(desk: Desk) 
     desk.answers("yes")
     assert desk.over(again) == WRITTEN
     assert desk.kinds().count("attempt.begun") == 1
+
+
+@one_store
+def test_what_was_answered_before_a_stop_is_not_asked_again_and_what_was_not_leaves_the_inbox(
+    desk: Desk,
+) -> None:
+    run = desk.author(turn("draft", say(QUESTIONS), attempt=1), turn("draft", say(PLAN)))
+    desk.start()
+    desk.waits(run)
+    desk.answers("yes", "b")
+    stop(desk.store, desk.run(run), reason="not now", asker=Asker("you", "here", {}))
+    assert desk.over(run) == ("stopped", "not now")
+    with desk.store.read() as session:
+        assert approvals.waiting(session, LOCAL, REPO) == []
+    desk.script.write_text(turn("draft", say(PLAN)), encoding="utf-8")
+    again = desk.request(**{**desk.run(run).options, "continues": run})
+    assert [one.question for one in desk.waits(again)] == ["What without a name?\na  exit 2\nb  the world"]
+    assert desk.kinds().count("attempt.begun") == 1
+    desk.answers("yes")
+    assert [one.kind for one in desk.waits(again)] == ["plan"]
+    assert [text for name, text in desk.brief(again, "draft.1").told if name == "answer"] == [
+        "Which greeting?\ngood day",
+        "What without a name?\nexit 2",
+    ]
+
+
+@one_store
+def test_a_no_that_was_said_before_a_stop_is_heard_by_whoever_goes_on(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(turn("draft", say(PLAN)), turn("revise-1", "{ hang = true }"))
+    desk.start()
+    desk.waits(run)
+    desk.answers("no", "greet the world without a name")
+    desk.until(lambda: desk.kinds().count("attempt.begun") == 2)
+    stop(desk.store, desk.run(run), reason="not now", asker=Asker("you", "here", {}))
+    assert desk.over(run) == ("stopped", "not now")
+    desk.script.write_text(turn("revise-1", say(BETTER + PROMISE)), encoding="utf-8")
+    again = desk.request(**{**desk.run(run).options, "continues": run})
+    (asked,) = desk.waits(again)
+    assert [one["phase"] for one in desk.events("attempt.begun")] == ["draft", "revise-1", "revise-1"]
+    assert ("feedback", "greet the world without a name") in desk.brief(again, "revise-1.1").told
+    texts = [(one["run"], one["number"]) for one in desk.events("draft.written")]
+    assert texts == [(run, 1), (again, 2), (again, 3)]
+    assert asked.intent == desk.events("draft.written")[-1]["intent"]
+    desk.answers("yes")
+    assert desk.over(again) == WRITTEN
+    assert desk.filed.endswith(BETTER)
+
+
+@one_store
+def test_a_yes_that_could_not_be_filed_is_filed_by_whoever_goes_on(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(turn("draft", say(PLAN)))
+    desk.start()
+    desk.waits(run)
+    (desk.checkout / "plans").mkdir()
+    desk.write("plans/greet.md", "mine\n")
+    desk.answers("yes")
+    assert desk.over(run)[0] == "failed"
+    (desk.checkout / "plans" / "greet.md").unlink()
+    again = desk.request(**{**desk.run(run).options, "continues": run})
+    assert desk.over(again) == WRITTEN
+    assert desk.filed.endswith(PLAN)
+    assert desk.kinds().count("approval.asked") == 1
+    assert [one["told"] for one in desk.events("draft.tried")] == [
+        "1 fails before the work, as it should"
+    ] * 2

@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.journal import memory
+from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.views import run_view
 from asbuilt.lifecycle.memory import Kind, lesson
+from asbuilt.lifecycle.modes import EFFORTS
+from asbuilt.plan.lengths import LINES
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
-from tests.authoring.outputs import EXPLORED, PROMISE, QUESTIONS, STAGED, critique
+from tests.authoring.outputs import EXPLORED, FINAL, PROMISE, QUESTIONS, STAGED, critique
 from tests.journeys.shop import REPO, one_store
 
 if TYPE_CHECKING:
@@ -40,6 +44,26 @@ def test_a_staged_authoring_goes_through_its_stages_and_carries_what_nobody_sett
         kept = [one.text for one in memory.every(session, LOCAL, REPO)]
     where = "P5 missing at “No name is given: exit 2 with a usage line.”"
     assert kept == [f"{where}: Nothing says what two names get. (plan for: {PROMPT})"]
+
+
+@one_store
+def test_a_critique_that_settles_it_is_the_last_one_and_the_revision_after_it_ends_it(desk: Desk) -> None:
+    desk.lands("plans/greet.md")
+    run = desk.author(
+        *STAGED[:-2],
+        turn("critique-1", say(critique(finds=False))),
+        turn("revise-1", say(FINAL)),
+        mode="staged",
+        refine_iterations=3,
+    )
+    desk.start()
+    desk.waits(run)
+    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    assert judged[4:] == [("critique-1", "accepted"), ("revise-1", "accepted")]
+    with desk.store.read() as session:
+        shown = run_view(session, Blobs(desk.home / "blobs"), desk.run(run)).phases
+    assert [one.id for one in shown][4:] == ["critique-1", "revise-1"]
+    assert "exit_reason: completed" in desk.text(desk.events("draft.written")[0]["text"])
 
 
 @one_store
@@ -146,3 +170,54 @@ def test_of_several_only_whoever_was_turned_away_begins_again(desk: Desk) -> Non
         for name in ("explore.1", "explore-2.1")
     ]
     assert starts == [1, 2]
+
+
+@one_store
+def test_a_critic_judges_by_the_principles_that_were_chosen_and_effort_is_told_to_the_author(
+    desk: Desk,
+) -> None:
+    ours = "- P6 checks: a command that can be pasted.\n- P8 limits: what is left out."
+    run = desk.author(
+        turn("draft", say(PLAN)),
+        turn("critique-1", say(critique()), attempt=1),
+        turn("critique-1", say(critique(only=("P6", "P8"), finds=False))),
+        turn("revise-1", say(FINAL)),
+        mode="staged",
+        phases=["draft", "critique", "revise"],
+        principles=ours,
+        effort="hard",
+    )
+    desk.start()
+    desk.waits(run)
+    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    stages = [("critique-1", "refused"), ("critique-1", "accepted"), ("revise-1", "accepted")]
+    assert judged == [("draft", "accepted"), *stages]
+    assert dict(desk.brief(run, "critique-1.1").told)["principles"] == ours
+    asks = {name: EFFORTS["hard"] in desk.brief(run, name).ask for name in ("draft.1", "critique-1.1")}
+    assert asks == {"draft.1": True, "critique-1.1": False}
+
+
+@one_store
+def test_a_last_text_leaves_room_for_what_nobody_settled_and_without_memory_nothing_is_kept(
+    desk: Desk,
+) -> None:
+    full = PLAN.replace("## Risks\n", "## Risks\n" + "".join(f"Risk {at}: late.\n" for at in range(23)))
+    full = full.replace("None.", "How loud?")
+    assert sum(bool(line.strip()) for line in full.splitlines()) == LINES
+    run = desk.author(
+        turn("draft", say(PLAN)),
+        turn("critique-1", say(critique())),
+        turn("revise-1", say(full + PROMISE), attempt=1),
+        turn("revise-1", say(FINAL)),
+        mode="staged",
+        phases=["draft", "critique", "revise"],
+        length="cap",
+        use_memory=False,
+    )
+    desk.start()
+    desk.waits(run)
+    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    assert judged[2:] == [("revise-1", "refused"), ("revise-1", "accepted")]
+    assert "with what the critique left open it has 41 lines" in desk.events("stage.judged")[2]["why"]
+    with desk.store.read() as session:
+        assert memory.every(session, LOCAL, REPO) == []

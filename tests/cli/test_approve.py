@@ -510,7 +510,7 @@ def test_whoever_looks_on_decides_there_and_may_edit_before(inbox: Inbox, ada: A
         talk.says("e\n")
         talk.hears("a2 asks about revision 2 (edited by user)", "l later >")
         talk.says("y\n")
-        talk.hears("Approved Plan (edited by user): ada", "Next: asbuilt run rate-limit")
+        talk.hears("Approved Plan (edited by user): ada")
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", "yes")]
     assert [one.edited for one in inbox.drafts.approved] == [True]
 

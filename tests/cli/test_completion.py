@@ -69,6 +69,7 @@ plain,set
 exit 0
 --- stdout
 plain,landing.mode
+plain,landing.direct
 plain,landing.sign
 """),
         ),

@@ -156,7 +156,10 @@ def test_a_yes_in_another_checkout_leaves_the_file_to_the_one_it_was_begun_in(
     ):
         subprocess.run([*git, *words], check=True)
     propose(asbuilt)
-    asbuilt("approve", "yes", "a1", cwd=tmp_path / "other")
+    said = " ".join(asbuilt("approve", "yes", "a1", cwd=tmp_path / "other").split())
+    assert (
+        "plans/limits.md is as it was here: asbuilt plan refine limits writes it where it was begun." in said
+    )
     assert (plan.read_text(), (tmp_path / "other/plans/limits.md").read_text()) == (PLAN, PLAN)
     assert asbuilt("plan", "refine", "limits") == snapshot("""\
 exit 0

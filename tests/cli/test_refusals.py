@@ -26,6 +26,7 @@ OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 ELSEWHERE = {
     "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
+    "cli/author_here.py {} is authored in another conversation": "authoring/test_conversations.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
     "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
@@ -132,12 +133,22 @@ def _chosen(text: str) -> Callable[[Path], object]:
     return _at_home(".config/asbuilt/config.toml", text)
 
 
+OFF = "\n### Design & Constraints\n\n- 5 + 5 ms\n"
+LAST = "### Work Items\n\n- [ ] A table of limits"
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
     Case("cli/author.py nothing can be authored so: {}", "author"),
     Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
+    Case(
+        "cli/principles.py {} holds no principles: {}: found {}, needed {}",
+        "author x",
+        lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
+        environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
+    ),
     Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
     Case("cli/author.py {} is taken", "author x --name rate-limit"),
+    Case("cli/author.py a conversation authors in stages, and --{} has others", "author x --here --light"),
+    Case("cli/author_here.py no conversation of Claude Code is around this command", "author x --here"),
     Case(
         "cli/session/loop.py a loop is begun with a prompt, or ended, inside a conversation", "session loop x"
     ),
@@ -231,7 +242,6 @@ CASES = [
     Case("cli/site.py {} has not been run here", "log rate-limit.3"),
     Case('cli/notify/test.py no way "{}" is chosen here', "notify test slack"),
     Case("cli/run_plan.py not understood: {}", "run-plan rate-limit finsh"),
-    Case("cli/run_plan.py {} is not built yet", "run-plan rate-limit auto every 4h"),
     Case("cli/stop.py stop takes the name of a plan, or --all", "stop"),
     Case("cli/plan/mark.py mark takes a phase and its status, or --complete", "plan mark rate-limit"),
     Case(
@@ -273,9 +283,28 @@ CASES = [
     ),
     Case("cli/run.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
     Case(
-        "cli/run.py landing.mode pr is not built yet",
-        "run rate-limit",
-        environ={"ASBUILT_LANDING_MODE": "pr"},
+        "cli/run.py direct landing is refused here (landing.direct)",
+        "run rate-limit --direct",
+        environ={"ASBUILT_LANDING_DIRECT": "refuse"},
+    ),
+    Case(
+        "cli/doubts.py phase {} of {} is delegated to {}",
+        "run rate-limit 2b",
+        _write(
+            "plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: delegate make release\n\n{LAST}")
+        ),
+        SCRIPTED,
+    ),
+    Case(
+        "cli/doubts.py phase {} of {} wants to land directly, and this run lands by {}",
+        "run rate-limit 2b",
+        _write("plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: direct\n\n{LAST}")),
+    ),
+    Case(
+        "cli/doubts.py phase {} of {} contradicts itself: {}",
+        "run rate-limit 2a --auto --script script.toml",
+        _write("plans/rate-limit.md", RATE_LIMIT.replace("per request\n", f"per request\n{OFF}")),
+        SCRIPTED,
     ),
     Case("agents/roster.py no agent is installed here", "run rate-limit"),
     Case(

@@ -20,7 +20,7 @@ from asbuilt.flows.record import say
 from asbuilt.journal import notices, runs
 from asbuilt.journal.events import history
 from asbuilt.lifecycle.attention import Topic
-from asbuilt.lifecycle.quiet import Hours
+from asbuilt.lifecycle.windows import Window
 from tests.attention.receiving import receiving, until
 from tests.journal.conftest import PLAN
 
@@ -65,9 +65,9 @@ def _rows(store: Store) -> list[dict[str, Any]]:
         )
 
 
-def _quiet_now() -> Hours:
+def _quiet_now() -> Window:
     now = datetime.now(UTC)
-    return Hours((now - timedelta(hours=2)).time(), (now + timedelta(hours=2)).time())
+    return Window((now - timedelta(hours=2)).time(), (now + timedelta(hours=2)).time(), "UTC")
 
 
 def _texts(receiver: Receiver) -> list[str]:
@@ -130,7 +130,7 @@ def test_quiet_hours_gather_everything_into_one_message_but_what_is_urgent(
 ) -> None:
     found = _ended(store, "landed", "held", "failed")
     ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
-    reach = Reach(posts=ways, quiet=_quiet_now(), zone=UTC, urgent=frozenset({Topic.FAILED}))
+    reach = Reach(posts=ways, quiet=_quiet_now(), urgent=frozenset({Topic.FAILED}))
     sender = Notifying(store, reach.ways, org=PLAN.org)
     for run in found:
         Calling(store, reach).call(run, f"{run.run}/ended")
@@ -166,7 +166,7 @@ def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> No
             say(session, found, "run.ended", "ended", state="landed", reason=token)
             runs_ended.append(found)
     ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
-    reach = Reach(posts=ways, quiet=_quiet_now(), zone=UTC)
+    reach = Reach(posts=ways, quiet=_quiet_now())
     for run in runs_ended:
         Calling(store, reach).call(run, f"{run.run}/ended")
     _now_due(store)

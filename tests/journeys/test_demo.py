@@ -127,8 +127,8 @@ Both were fixed and proven before anything landed.
 
 In a repository of yours:
   asbuilt doctor                    is this machine ready for your own plans?
-  asbuilt plan new "what you want"  write a plan to fill in
-  asbuilt run PLAN --script FILE    run it; docs/scripted-agent.md has scripts
+  asbuilt author "what you want"    agents plan it, you approve it
+  asbuilt run PLAN --finish --auto  all phases proven, then landed
 """)
     assert list(visitor.tmp.iterdir()) == []
     assert visitor.files() == visitor.before

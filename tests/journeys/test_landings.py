@@ -234,14 +234,6 @@ def test_a_plan_with_a_status_of_its_own_is_completed_and_opened_again(shop: Sho
 
 
 @on_sqlite
-def test_landing_by_pull_request_is_refused_before_anything_is_touched(shop: Shop) -> None:
-    assert ends(shop, landing="pr") == (
-        "failed",
-        "landing by pull request is not built yet. Next: use cherry-pick or direct",
-    )
-
-
-@on_sqlite
 def test_a_phase_whose_own_check_fails_on_the_new_tip_does_not_land(shop: Shop) -> None:
     check = "- `grep -q hello greet.py`\n"
     text = PLAN.replace(check, check + "- `test ! -e forbidden`\n")

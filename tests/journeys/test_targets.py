@@ -113,3 +113,33 @@ def test_an_ignored_file_that_the_work_would_overwrite_stays_and_nothing_lands(
     assert state == "failed"
     assert ".env" in reason
     assert shop.log() == ["ignore", "start"]
+
+
+def test_in_the_middle_of_a_merge_no_run_begins(shop: Shop) -> None:
+    shop.git("switch", "-q", "-c", "other")
+    shop.commit("notes.txt", "two\n", "two")
+    shop.git("switch", "-q", "main")
+    shop.git("merge", "-q", "--no-ff", "--no-commit", "other")
+    run = shop.request(mode="phase")
+    shop.start()
+    state, reason = shop.over(run)
+    what = f"{shop.checkout} is in the middle of something: merge"
+    assert (state, reason.partition(" Why")[0]) == ("failed", what)
+    assert "attempt.begun" not in shop.kinds()
+
+
+def test_over_a_stash_that_a_landing_left_no_run_begins(shop: Shop) -> None:
+    shop.write("plan.md", f"{PLAN}\nmine\n")
+    shop.git("stash", "push", "-m", "pre-cherry-pick of somebody")
+    run = shop.request(mode="phase")
+    shop.start()
+    state, reason = shop.over(run)
+    assert (state, reason.partition(" Why")[0]) == ("failed", "a stash of an interrupted landing is there")
+    assert shop.git("stash", "list").endswith("pre-cherry-pick of somebody")
+
+
+def test_an_agent_that_changes_nothing_lands_nothing(shop: Shop) -> None:
+    shop.turn('phase = "1"\nrole = "implement"', '{ say = "done" }')
+    run = shop.request(mode="phase")
+    shop.start()
+    assert shop.over(run) == ("failed", "phase 1: no change was made; the agent's tree is its base")

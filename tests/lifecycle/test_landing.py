@@ -74,10 +74,18 @@ def test_a_run_with_nothing_to_do_ends_before_it_makes_anything(
     assert next_move(fold(RUN, options, [started(**data)]), NOW) == End("done", reason)
 
 
+@pytest.mark.parametrize("unlanded", [[], [WORK]])
+def test_a_phase_that_was_named_waits_for_what_it_needs_and_says_for_which(unlanded: list[list[str]]) -> None:
+    diamond: dict[str, list[str]] = {"1": [], "2a": ["1"], "2b": ["1"], "3": ["2a", "2b"]}
+    data = {"phases": diamond, "done": ["1"], "unlanded": unlanded}
+    named = [next_move(fold(RUN, {"phase": phase}, [started(**data)]), NOW) for phase in ("3", "2a")]
+    reason = "phase 3 waits for phase 2a, 2b: not done yet"
+    assert named == [End("stopped", reason), phases.ResolveTests()]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"landing": "pr"}, "landing by pull request is not built yet"),
         ({"landing": "rebase"}, "there is no way to land that is called rebase"),
         ({"landing": "direct", "protected": True}, "direct lands on a branch that is protected"),
         ({"kind": "dance"}, "there is no kind of run that is called dance"),

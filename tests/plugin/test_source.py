@@ -26,6 +26,7 @@ HERE = Call(
     hook=lambda event: ("/opt/py thon", "-I", "/opt/main.py", event),
 )
 SKILLS = ["approve", "plan", "run", "run-plan", "status"]
+"""What every agent is given; Claude Code, which has hooks, can also be held to the stages of `author`."""
 
 
 def test_the_source_says_only_what_claude_code_knows() -> None:

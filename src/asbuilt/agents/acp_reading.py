@@ -9,7 +9,7 @@ import shlex
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.agents.adapter import Call, Called, Noted, Said, Used
+from asbuilt.agents.adapter import SAYS_CAP, Call, Called, Noted, Said, Used
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -31,7 +31,6 @@ _SPEECH_CAP: Final = 8_000
 """A speech that goes on is given in pieces that end with a line, so that it is heard of."""
 _LINE_CAP: Final = 64_000
 """A line without an end is cut."""
-_SAYS_CAP: Final = 16_000
 _DELEGATES: Final = ("Agent", "Task")
 """What Claude Code calls a helper of its own, which its adapter takes for a thought."""
 _ANNOUNCED: Final = {"sessionUpdate": "tool_call", "status": "pending"}
@@ -91,7 +90,8 @@ class Hearing:
         """Give what was said until now; the same speech may go on."""
         speech, self._speech = self._speech, ""
         if speech.strip():
-            self._before = (self._before + speech)[-_SAYS_CAP:]
+            # One more than is kept, so that whoever hears the end knows that it is not whole.
+            self._before = (self._before + speech)[: SAYS_CAP + 1]
             self.says = self._before.strip()
             yield Said(text=speech.strip())
 

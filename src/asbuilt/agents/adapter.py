@@ -6,7 +6,7 @@ The one rule: an adapter starts processes only through its seat, so that the hos
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from asbuilt.lifecycle.causes import ending_of
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TurnEnding = Literal["done", "failed", "crashed", "limited"]
 """How an agent can end by itself; the other endings are the host's to give."""
+SAYS_CAP: Final = 400_000
+"""Characters of an answer that are kept: more than anybody reads of a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from asbuilt.agents.adapter import Turn, stopped
 from asbuilt.agents.canaries import Unheld, let_through
 from asbuilt.agents.folder import Folder, Unreadable, write_whole
 from asbuilt.agents.gate import SnapshotGate, snapshot_of
-from asbuilt.agents.hosting import described, introduction, sealed_end
+from asbuilt.agents.hosting import described, introduction, sealed_end, whole_end
 from asbuilt.agents.record import Record
 from asbuilt.agents.registry import ADAPTERS
 from asbuilt.agents.ring import probe
@@ -100,7 +100,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
             decided = await _drive(folder, brief, terms, seat=seat, record=record, stop=stop)
             if decided is None:
                 return None
-            end = sealed_end(decided, seat.broken_seals())
+            end = sealed_end(whole_end(decided, brief.role), seat.broken_seals())
         result = described(end, record, duration_s=time.monotonic() - began, starts=number, ring=terms.level)
         record.write("ended", {"ending": result.ending, "reason": result.reason})
     finally:

@@ -6,15 +6,16 @@ The one rule: what the agent says of itself and what the host saw stay apart.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from asbuilt.agents.adapter import Turn
+from asbuilt.agents.adapter import SAYS_CAP, Turn
 from asbuilt.ports import Result
 
 if TYPE_CHECKING:
     from asbuilt.agents.record import Record
     from asbuilt.policy.ring import Level
-    from asbuilt.ports import Ending
+    from asbuilt.ports import Ending, Role
 
 
 def introduction(**about: object) -> bytes:
@@ -44,6 +45,19 @@ def described(
         starts=starts,
         ring=ring,
     )
+
+
+def whole_end(end: Turn | tuple[Ending, str], role: Role) -> Turn | tuple[Ending, str]:
+    """Let no answer pass for whole that is not kept whole: of a planner or a critic it is the work itself."""
+    if not isinstance(end, Turn) or len(end.says) <= SAYS_CAP:
+        return end
+    cut = replace(end, says=f"{end.says[:SAYS_CAP]}…")
+    if end.ending != "done" or role not in ("plan", "critique"):
+        return cut
+    reason = (
+        f"Its answer is longer than {SAYS_CAP:,} characters; the rest was not kept, so none of it counts."
+    )
+    return replace(cut, ending="failed", reason=reason)
 
 
 def sealed_end(end: Turn | tuple[Ending, str], broken: list[str]) -> Turn | tuple[Ending, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
@@ -141,6 +141,15 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
     }
     _check_floor(team, settings.text("agents.min_model"))
     return team
+
+
+def with_model(team: Mapping[Role, Agent], settings: Settings, model: str) -> dict[Role, Agent]:
+    """Let whoever plans use another model, in every role that it has."""
+    plans = team["plan"]
+    chosen = plans._replace(program=replace(plans.program, model=model))
+    after = {role: chosen if agent == plans else agent for role, agent in team.items()}
+    _check_floor(after, settings.text("agents.min_model"))
+    return after
 
 
 def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:

@@ -24,7 +24,8 @@ COMMANDS: Final = {
     "watch": Lazy("asbuilt.cli.watch:command", "look on; Ctrl-C leaves it running"),
     "tell": Lazy("asbuilt.cli.tell:command", "a note for the next attempt, in your words"),
     "pause": Lazy("asbuilt.cli.pause:command", "let a run wait at its next safe point"),
-    "stop": Lazy("asbuilt.cli.stop:command", "end a run; all work is kept"),
+    "now": Lazy("asbuilt.cli.now:command", "run a scheduled plan early; the schedule stays"),
+    "stop": Lazy("asbuilt.cli.stop:command", "end a run and its schedule; all work is kept"),
     "resume": Lazy("asbuilt.cli.resume:command", "go on after a stop, a limit, a failure, a crash"),
     "land": Lazy("asbuilt.cli.land:command", "move proven commits to the target branch"),
     "status": Lazy("asbuilt.cli.status:command", "how far every plan is, and what it waits for"),
@@ -41,7 +42,9 @@ COMMANDS: Final = {
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
     "notify": Lazy("asbuilt.cli.notify:group", "test: the ways to you when nobody looks on"),
-    "gate": Lazy("asbuilt.cli.gate:group", "what may run while planning is held"),
+    "gate": Lazy(
+        "asbuilt.cli.gate:group", "what may go on: commands while planning, paths beside pull requests"
+    ),
     "mode": Lazy("asbuilt.cli.mode:group", "is planning held here? a person's way in and out"),
     "clean": Lazy("asbuilt.cli.clean:command", "remove what nobody needs any more, with the proof"),
     "worker": Lazy("asbuilt.cli.worker:group", "the process that does the work"),

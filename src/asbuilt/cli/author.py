@@ -9,23 +9,28 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from asbuilt.agents.ring import probe
+from asbuilt.cli import author_here, outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in
 from asbuilt.cli.plan.new import plans_folder
+from asbuilt.cli.principles import principles_text
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
-from asbuilt.cli.site import open_site
+from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.terms import caps_for, team_for
-from asbuilt.errors import GateStopped, UsageWrong
-from asbuilt.journal import plans
+from asbuilt.cli.words import counted
+from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.flows.requests import Declined, request
+from asbuilt.journal import memory, plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.authoring import SKIPPABLE, choose
-from asbuilt.lifecycle.modes import MODES, MOST_AGENTS, mode_for, name_for, plain_authoring
+from asbuilt.lifecycle.modes import EFFORTS, MODES, MOST_AGENTS, mode_for, name_for, plain_authoring
 from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
+from asbuilt.plan.lengths import Length
 from asbuilt.plan.names import slug_of_file
 from asbuilt.plan.sections import SECTIONS
 
@@ -33,10 +38,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.cli.site import Site
+    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.modes import Mode
 
-_LONGER: Final = {"light": "--standard or --staged for the longer way", "standard": "--light is shorter"}
+_ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
+"""Words that are no wish when they stand alone."""
+_LONGER: Final = {"light": "--staged for the long way", "standard": "--light is shorter"}
 
 
 class Wish(NamedTuple):
@@ -57,6 +65,9 @@ class Wish(NamedTuple):
     required_sections: str | None
     attempts: int
     no_memory: bool
+    length: str | None
+    model: str | None
+    effort: str | None
 
 
 @click.command(
@@ -98,25 +109,107 @@ class Wish(NamedTuple):
 @click.option("--completion-promise", metavar="WORD", default="PLAN_OK", help="what ends the last revision")
 @click.option("--required-sections", metavar="LIST", help="headings that the plan must have, by commas")
 @click.option("--attempts", type=int, default=5, help="outputs of a stage that may be refused")
+@click.option(
+    "--length",
+    type=click.Choice([one.value for one in Length]),
+    help="how long the plan may be (plan.length)",
+)
+@click.option("--model", metavar="NAME", help="the model of whoever plans, if not its own")
+@click.option(
+    "--effort", type=click.Choice(list(EFFORTS)), help="how thoroughly whoever plans is told to look"
+)
 @click.option("--no-memory", is_flag=True, help="neither tell nor keep what was learnt")
+@click.option("--clear-memory", is_flag=True, help="forget all that is remembered here, first or only")
+@click.option("--principles", is_flag=True, help="print what a critic judges by, and do nothing else")
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
+@click.option("--here", is_flag=True, help="in the conversation of Claude Code around this command")
 @shared(json=True)
-def command(door: Door, prompt: tuple[str, ...], *, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
+def command(
+    door: Door,
+    prompt: tuple[str, ...],
+    *,
+    foreground: bool,
+    here: bool,
+    clear_memory: bool,
+    principles: bool,
+    **given: Any,  # noqa: ANN401 - click passes each option by its name
+) -> int:
     """Turn what you want into a plan: agents read the code, code judges what they hand in, you approve it.
 
     Planning is read-only, and the draft stays in the store until your yes: then the file is written, over no
     other. Without a terminal, questions and the approval wait in `asbuilt approve`.
+
+    In a conversation (/asbuilt:author) `next` alone says what is due, `status` where it is, `cancel` ends it.
     """
-    wish = Wish(**given)
-    words = " ".join(prompt)
+    words, wish = " ".join(prompt), Wish(**given)
+    if here or words in _ALONE:
+        return _here(door, words, wish)
     site = open_site(door)
+    if principles:
+        return _show_principles(door, principles_text(site.desk.settings, site.repository.root))
+    if clear_memory:
+        _forget(door, site)
+        if not words:
+            return DONE
     mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
+    address, slug, options = _wanted(door, site, words, mode, wish)
+    _announce(door, mode, options)
+    return ask_for(door, site, address, slug, options, is_here=foreground)
+
+
+def _wanted(
+    door: Door, site: Site, words: str, mode: Mode, wish: Wish
+) -> tuple[Address, str, dict[str, Any]]:
+    """Say where the plan will lie, its name, and all that is frozen of its authoring; nothing is begun."""
     session = _session(words, mode, wish)
     _need_room(site)
-    path, slug = _named(site, words, wish.name)
-    options = _options(door, site, slug, wish) | {"authoring": _authoring(mode, session, wish)}
-    _announce(door, mode, options)
-    return ask_for(door, site, Address(LOCAL, site.repo, path), slug, options, is_here=foreground)
+    authoring = _authoring(mode, session, wish, principles_text(site.desk.settings, site.repository.root))
+    before = _ended_before(site, authoring, wish.name)
+    path, slug = (before.plan, before.options["slug"]) if before else _named(site, words, wish.name)
+    if before is not None:
+        said = f"Goes on with {slug}.{before.number}: what was accepted and answered there is kept."
+        door.screen.talk(printable(f"{said} (another --name begins anew)"))
+    options = _options(door, site, slug, wish) | {
+        "authoring": authoring,
+        "continues": before.run if before else None,
+    }
+    return Address(LOCAL, site.repo, path), slug, options
+
+
+def _typed(door: Door) -> int:
+    """Do what a person has typed behind /asbuilt:author; the hook has kept their words."""
+    context = click.get_current_context()
+    line = author_here.typed(command, context, author_here.conversation_around(door))
+    if line == ["--", "help"]:
+        door.screen.answer(command.get_help(context))
+        return DONE
+    with command.make_context("author", ["--here", *(line or ["--", " "])], parent=context.parent) as again:
+        done: int = command.invoke(again)
+    return done
+
+
+def _here(door: Door, words: str, wish: Wish) -> int:
+    """Begin, or go on with, an authoring whose author is the conversation; a worker starts its critics."""
+    if words in _ALONE:
+        return _ALONE[words](door)
+    if not words:
+        return _typed(door)
+    mode = _mode(words, wish, MODES["staged"])
+    if mode.stages is not None:
+        raise UsageWrong(
+            f"a conversation authors in stages, and --{mode.name} has others",
+            why="Code judges every output, and another process criticises the plan.",
+            next_step=f"Leave --{mode.name} out, or type it at a terminal.",
+        )
+    author_here.conversation_around(door)
+    site = open_site(door)
+    address, slug, options = _wanted(door, site, words, mode, wish)
+    options["authoring"]["in_conversation"] = True
+    journal = site.journal
+    asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
+    if isinstance(asked, Declined):
+        return outcome.declined(door, slug, asked)
+    return author_here.begin(door, site, asked)
 
 
 def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
@@ -129,9 +222,9 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
         "branch": target_of(site.repository.root),
         "slug": slug,
         "host": machine(),
-        **team_for(settings, door.environ, agent=wish.agent, script=wish.script),
+        **team_for(settings, door.environ, agent=wish.agent, script=wish.script, model=wish.model),
         "auto": False,
-        "length": settings.text("plan.length"),
+        "length": wish.length or settings.text("plan.length"),
         "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
@@ -140,10 +233,30 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
     }
 
 
-def _authoring(mode: Mode, session: Session, wish: Wish) -> dict[str, Any]:
+def _authoring(mode: Mode, session: Session, wish: Wish, principles: str) -> dict[str, Any]:
     """Freeze how it is authored; only the standard way has several agents side by side."""
     explorers, planners = (wish.explorers, wish.planners) if mode.name == "standard" else (1, 1)
-    return plain_authoring(mode, session, explorers=explorers, planners=planners)
+    return plain_authoring(
+        mode, session, explorers=explorers, planners=planners, effort=wish.effort, principles=principles
+    )
+
+
+def _show_principles(door: Door, text: str) -> int:
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.principles/1", "text": text})
+    else:
+        for line in text.splitlines():
+            door.screen.answer(printable(line))
+    return DONE
+
+
+def _forget(door: Door, site: Site) -> None:
+    """Empty the memory of this repository, and say so."""
+    with site.journal.store.write() as session:
+        known = memory.every(session, LOCAL, site.repo)
+        memory.forget(session, LOCAL, site.repo, [one.number for one in known])
+    what = counted(len(known), "memory", "memories")
+    door.screen.talk(f"Forgotten: {what}." if known else "Nothing is remembered here.")
 
 
 def _mode(prompt: str, wish: Wish, fitting: Mode) -> Mode:
@@ -204,6 +317,31 @@ def _need_room(site: Site) -> None:
                 why="One authoring a checkout: two would plan past each other.",
                 next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it.",
             )
+
+
+def _ended_before(site: Site, authoring: dict[str, Any], name: str | None) -> Run | None:
+    """Find an authoring of the same words in the same way that has ended here without a plan."""
+    here = site.repository.root
+    with site.journal.store.read() as session:
+        newest = runs.unfinished(session, LOCAL, site.repo)
+    return next(
+        (
+            run
+            for run in newest
+            if run.is_over
+            and run.options.get("kind") == "author"
+            and run.options["checkout"] == str(here)
+            and name in (None, run.options["slug"])
+            and _ways(run.options["authoring"]) == _ways(authoring)
+            and not (here / run.plan).exists()
+        ),
+        None,
+    )
+
+
+def _ways(authoring: dict[str, Any]) -> dict[str, Any]:
+    """Give what was chosen of an authoring, whenever that was."""
+    return authoring | {"session": authoring["session"] | {"started_at": ""}}
 
 
 def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:

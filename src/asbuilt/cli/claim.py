@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec
 
 import click
 
+from asbuilt.cli.boundary import tell
 from asbuilt.cli.clock import ago, stamp
 from asbuilt.cli.commands import Command, Lazy, LazyGroup
 from asbuilt.cli.options import Door, shared
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Session
 
 _STORE: Final = 11
+P = ParamSpec("P")
 
 group = LazyGroup(
     "claim",
@@ -79,13 +82,24 @@ def _owner(session: Session, site: Site, claim: Claim) -> str:
     return f"{run.options['slug']}.{run.number}" if run else claim.run
 
 
+def _by_contract(command: Callable[Concatenate[Door, P], int]) -> Callable[Concatenate[Door, P], int]:
+    """Let a store that fails, be it on opening, end with the code that scripts rely on."""
+
+    @wraps(command)
+    def held(door: Door, /, *given: P.args, **named: P.kwargs) -> int:
+        try:
+            return command(door, *given, **named)
+        except StoreFailed as error:
+            tell(door.screen.err, error)
+            return _STORE
+
+    return held
+
+
 def _answered(door: Door, site: Site, address: Address, work: Callable[[Session], tuple[int, str]]) -> int:
     """Do it in one transaction, say how it came out, and give the code of the contract."""
-    try:
-        with site.journal.store.write() as session:
-            code, words = work(session)
-    except StoreFailed as error:
-        code, words = _STORE, error.what
+    with site.journal.store.write() as session:
+        code, words = work(session)
     if door.json:
         door.screen.emit_json(
             {"schema": "asbuilt.claim/1", "plan": address.plan, "said": words, "exit": code}
@@ -101,6 +115,7 @@ def _answered(door: Door, site: Site, address: Address, work: Callable[[Session]
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--owner", required=True, metavar="NAME", help="who is to own it; the same name may again")
 @shared(json=True)
+@_by_contract
 def acquire(door: Door, plan: str, *, owner: str) -> int:
     """Own a plan, so that no run of it starts."""
     site = open_site(door)
@@ -125,6 +140,7 @@ def acquire(door: Door, plan: str, *, owner: str) -> int:
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--owner", required=True, metavar="NAME", help="the name it was claimed with")
 @shared(json=True)
+@_by_contract
 def release(door: Door, plan: str, *, owner: str) -> int:
     """Let go of a plan; somebody else's claim stays."""
     site = site_of(door, plan)
@@ -147,6 +163,7 @@ def release(door: Door, plan: str, *, owner: str) -> int:
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--reason", required=True, metavar="TEXT", help="why, for the journal")
 @shared(json=True)
+@_by_contract
 def break_(door: Door, plan: str, *, reason: str) -> int:
     """Take a plan away from its owner. A run that had it ends at its next safe point, its work kept."""
     site = site_of(door, plan)

@@ -23,8 +23,9 @@ from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
 from asbuilt.flows.refining import is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal.drafts import drafts_of
+from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.lifecycle.approving import REVISED
+from asbuilt.lifecycle.approving import REVISED, WITHDRAWN
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
@@ -124,8 +125,11 @@ def _revised(door: Door, site: Site, asked: Approval, file: Path, data: bytes) -
     return now
 
 
-def decide(door: Door, site: Site, asked: Approval) -> bool:
-    """Put a draft to the person at the terminal until it is answered; False when they leave it for later."""
+def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False) -> bool:
+    """Put a draft to the person at the terminal until it is answered; False when they leave it for later.
+
+    Where the run that asks is followed, what becomes of the answer is told by its ending, not here.
+    """
     pen = door.screen.err
     for row in screen_of(door, site, asked, draft_of(site, asked), pen):
         pen.line(row)
@@ -138,9 +142,9 @@ def decide(door: Door, site: Site, asked: Approval) -> bool:
             said: Said = "yes" if word == "y" else "no"
             note = typed(door, "Why? >") if said == "no" else ""
             told = told_of(site, give(door, site, asked.number, said, note or None), pen)
-            for row in told.rows:
+            for row in told.rows[:1] if is_followed else told.rows:
                 pen.line(row)
-            if told.command:
+            if told.command and not is_followed:
                 next_command(door, told.command)
             return True
         if word == "e":
@@ -176,6 +180,9 @@ def told_of(site: Site, given: Given, pen: Pen) -> Told:
     asked = given.asked
     if not given.counts and asked.answer == REVISED:
         return _overtaken(site, asked, pen)
+    if not given.counts and asked.answer == WITHDRAWN:
+        gone = f"{asked.name} is not asked any more: its authoring is over. Nothing was answered."
+        return Told([printable(gone)], "" if site.lead else f"asbuilt resume {slug_of(asked)}")
     if not given.counts:
         return Told([printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")])
     if asked.kind == "plan" and asked.answer == "yes":
@@ -203,12 +210,22 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
     heading = approved.heading if approved else ""
     said = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
     rows = [f"{pen.symbols.proven} {heading}: {printable(said)}, revision {draft.revision.number}"]
-    where = "has it" if known.filed else "is written next, and not committed"
-    rows += pen.hanging("  ", f"{asked.plan} {where}. A run accepts only this text.", commands=False)
+    rows += pen.hanging("  ", f"{asked.plan} {_where(site, asked)}. A run accepts only this text.")
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
     # Elsewhere it is run by whoever works there.
     return Told(rows, "" if site.lead else f"asbuilt run {slug_of(asked)}")
+
+
+def _where(site: Site, asked: Approval) -> str:
+    """Say whether a plan's file has the text that was approved, or who writes it."""
+    with site.journal.store.read() as session:
+        filed = keyed(session, Address(LOCAL, site.repo, asked.plan), f"{asked.run}/filed")
+    if filed is not None:
+        return "has it"
+    if is_refinement(asked.run):
+        return f"is as it was here: `asbuilt plan refine {slug_of(asked)}` writes it where it was begun"
+    return "is written next, and not committed"
 
 
 def _drafts(site: Site, asked: Approval) -> Drafts:

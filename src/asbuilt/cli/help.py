@@ -15,12 +15,13 @@ Plan    author      a sentence becomes a plan that you approve
         plan        list show check new mark open refine import export
         approve     everything that waits for a person
         session     your own agent; --plan: the kernel holds it while it plans
-Run     run         --finish all phases, --auto unattended
+Run     run         --finish all phases, --auto unattended, --every WHEN
         run-plan    the words of /run-plan: PLAN finish auto, stop, next
         watch       look on; Ctrl-C leaves it running
         tell        a note for the next attempt, in your words
         pause       let a run wait at its next safe point
-        stop        end a run; all work is kept; --all
+        now         run a scheduled plan early; the schedule stays
+        stop        end a run and its schedule; all work is kept; --all
         resume      go on after a stop, a limit, a failure, a crash
         land        move proven commits to the target branch; --undo
 Look    status      how far every plan is; --all repositories
@@ -37,7 +38,7 @@ Set up  doctor      is this machine ready to be left alone?
         init        --claude --codex --gemini --opencode; --remove
         agents      list test: who is here to work, and are they held?
         notify      test: the ways to you when nobody looks on
-        gate        check command: what may run while planning is held
+        gate        check command pr-paths: what may go on here
         mode        show enter exit set: is planning held here?
         clean       remove what nobody needs any more; shows it first
         worker      the process that does the work; install uninstall

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CODES = {
     "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "paused": DONE,
-    "failed": FAILED,
+    "pr-ready": DONE, "pr-ci-failing": FAILED, "failed": FAILED,
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def shown(door: Door, view: RunView) -> int:
         next_command(door, f"asbuilt approve yes {view.questions[0].name}")
     elif view.run.options.get("kind") == "author" and view.run.state == "done":
         next_command(door, f"asbuilt run {slug} --finish --auto")
-    elif view.run.state == "held":
+    elif view.run.state in ("held", "pr-ready", "pr-ci-failing"):
         next_command(door, f"asbuilt land {slug}")
     elif view.run.state in ("failed", "stopped"):
         next_command(door, f"asbuilt resume {slug}", f", or `asbuilt log {slug}` to see how it came")
@@ -62,6 +62,8 @@ def _sentence(view: RunView) -> str:
             return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."
         case "held":
             return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}."
+        case "pr-ready" | "pr-ci-failing":
+            return f"{view.name}: {phases} proven, not landed: {why}. {took}."
         case "undone":
             return (
                 f"{view.name} has taken it back from {view.run.options['branch']}; the plan is open. {took}."

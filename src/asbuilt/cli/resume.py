@@ -56,7 +56,7 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
     if run.state in ("landed", "undone", "done"):
         door.screen.answer(f"{run.options['slug']}.{run.number} is over: {run.state}. Nothing to go on with.")
         return DONE
-    if run.state == "held":
+    if run.state in ("held", "pr-ready", "pr-ci-failing"):
         door.screen.answer(f"{run.options['slug']}.{run.number} is proven; it waits to be landed.")
         next_command(door, f"asbuilt land {run.options['slug']}")
         return DONE

@@ -13,18 +13,20 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
+from asbuilt.cli.doubts import goes_on, refuse_other_ways
 from asbuilt.cli.drafts import difference
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan, desk_for, next_command
+from asbuilt.cli.scheduling import hours_in, put_on, read_cadence, refuse_contradictions, tell_of_next
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
 from asbuilt.cli.terms import announce, caps_for, expected_cost, team_for, terms_of
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.errors import DONE, GateStopped
 from asbuilt.flows.approving import need_approval
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
@@ -69,6 +71,9 @@ class Wish(NamedTuple):
         ("asbuilt run rate-limit 2a", "this phase"),
         ("asbuilt run rate-limit --finish", "all that is left, asking between phases"),
         ("asbuilt run rate-limit --finish --auto", "all that is left, no questions, then land"),
+        ('asbuilt run rate-limit --every "weekday at 22:00"', "a phase a night, unattended"),
+        ("asbuilt run rate-limit --finish --between 22:00-07:00", "phases begin only at night"),
+        ("asbuilt run rate-limit --finish --pr", "all that is left, as a pull request that you merge"),
         ("asbuilt run rate-limit --dry-run", "what would happen; nothing is written"),
     ],
 )
@@ -76,8 +81,11 @@ class Wish(NamedTuple):
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all phases that are left")
 @click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
-@click.option("--hold", is_flag=True, help="prove everything, land nothing (the default without --auto)")
+@click.option(
+    "--hold", is_flag=True, help="prove everything, land nothing (the default without --auto or --pr)"
+)
 @click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end")
+@click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it")
 @click.option("--direct", "landing", flag_value="direct", help="land each phase as soon as it is proven")
 @click.option("--agent", metavar="NAME", help="the agent that works (agents.implement)")
 @click.option(
@@ -86,23 +94,50 @@ class Wish(NamedTuple):
     type=click.Path(exists=True, dir_okay=False),
     help="what the scripted agent plays",
 )
+@click.option("--every", metavar="WHEN", help="a phase at these times, with --auto: 4h, day at 9am, cron")
+@click.option("--now", is_flag=True, help="with --every: the first one at once")
+@click.option("--between", metavar="HOURS", help="begin phases only then: 22:00-07:00")
 @click.option("--dry-run", is_flag=True, help="say what would happen, and write nothing")
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @shared(json=True)
-def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
+def command(  # noqa: PLR0913 - click passes each option by its name
+    door: Door,
+    plan: str,
+    *,
+    dry_run: bool,
+    foreground: bool,
+    every: str | None,
+    now: bool,
+    between: str | None,
+    **given: Any,  # noqa: ANN401 - click passes each option by its name
+) -> int:
     """Run a plan: each phase by an agent in a workspace of its own, proven by checks that asbuilt runs."""
     wish = Wish(**given)
+    refuse_contradictions(
+        plan, every=every, now=now, finish=wish.finish, phase=wish.phase, foreground=foreground
+    )
+    desk = desk_for(door)
+    cadence = None if every is None else read_cadence(desk.settings, every)
+    hours = hours_in(desk.settings, door, between)
+    wish = wish._replace(auto=wish.auto or every is not None)
     if dry_run:
         return _rehearse(door, plan, wish)
     site = open_site(door)
     opened = site.desk.open(plan)
-    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish)
+    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
+    is_attended = not wish.auto and door.may_ask and not door.json
+    if not goes_on(door, opened, _wanted(opened.plan, wish), is_attended=is_attended):
+        return DONE
     announce(door, options, expected_cost(door, len(_wanted(opened.plan, wish))))
+    _tell_of_eyes(door, opened.plan, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    _tell_of_eyes(door, opened.plan, wish)
+    if cadence is not None:
+        put_on(door, site, address, slug=opened.at.slug, every=cadence, options=options)
+        if not now:
+            return DONE
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
 
@@ -146,7 +181,9 @@ def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) 
         view = _until_it_ends(door, site, lookout)
     except KeyboardInterrupt:
         return _left_running(door, run, wiring.worker_pid(home) or pid)
-    return outcome.shown(door, view)
+    code = outcome.shown(door, view)
+    tell_of_next(door, site, run.address)
+    return code
 
 
 def _left_running(door: Door, run: Run, pid: int) -> int:
@@ -226,12 +263,13 @@ def options_for(
     if wish.phase is not None:
         the_phase(plan, wish.phase)
     landing = wish.landing or settings.text("landing.mode")
-    if landing == "pr":
-        raise UsageWrong(
-            "landing.mode pr is not built yet",
-            why="Another landing than the one you chose could move the wrong branch.",
-            next_step=f"`asbuilt run {slug} --cherry-pick`, or --direct.",
+    if landing == "direct" and settings.text("landing.direct") == "refuse":
+        raise GateStopped(
+            "direct landing is refused here (landing.direct)",
+            why="Nothing reaches a protected branch before all of it is proven.",
+            next_step=f"`asbuilt run {slug} --cherry-pick`",
         )
+    refuse_other_ways(slug, _wanted(plan, wish), landing)
     return {
         "kind": "run",
         "checkout": str(checkout),
@@ -242,8 +280,16 @@ def options_for(
         "mode": "finish" if wish.finish else "phase",
         "phase": wish.phase,
         "auto": wish.auto,
-        "hold": wish.hold or not wish.auto,
+        # A pull request is opened for people to look at; only merging it takes a word of theirs.
+        "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
+        "protected": settings.flag("landing.protected"),
+        "pull": {
+            "branch_prefix": settings.text("landing.branch_prefix"),
+            "poll_s": settings.number("landing.ci_poll_s"),
+            "limit_s": settings.number("landing.ci_limit_s"),
+            "fixes": settings.number("landing.ci_fixes"),
+        },
         "sign": settings.text("landing.sign"),
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
@@ -292,7 +338,8 @@ def _agreed(door: Door, plan: Plan, wish: Wish) -> bool:
     if wish.auto or wish.finish or not door.may_ask or door.json:
         return True
     for phase in _wanted(plan, wish):
-        door.screen.talk(printable(f"{phase.id}  {phase.title}"))
+        after = ", ".join(phase.depends_on.on)
+        door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
         for item in phase.work_items:
             for row in door.screen.err.hanging("  - ", item.text, commands=False):
                 door.screen.talk(row)

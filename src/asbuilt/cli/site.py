@@ -59,16 +59,20 @@ class Site(NamedTuple):
             )
         return Address(LOCAL, self.repo, find(self.desk.library, name).shown)
 
-    def run(self, name: str) -> Run:
-        """Find a run: `rate-limit.2`, or the newest one of `rate-limit`."""
+    def listed(self, name: str) -> tuple[Address, list[Run]]:
+        """Find a plan and its runs, the newest first; by `rate-limit.2`, only that one."""
         numbered = _RUN.fullmatch(name)
         address = self.address(numbered["plan"] if numbered else name)
         with self.journal.store.read() as session:
-            listed = runs.of_plan(session, address)
-        for run in listed:
-            if numbered is None or run.number == int(numbered["number"]):
-                return run
-        raise never_ran(name)
+            found = runs.of_plan(session, address)
+        return address, [run for run in found if numbered is None or run.number == int(numbered["number"])]
+
+    def run(self, name: str) -> Run:
+        """Find a run: `rate-limit.2`, or the newest one of `rate-limit`."""
+        _, listed = self.listed(name)
+        if not listed:
+            raise never_ran(name)
+        return listed[0]
 
     def open_runs(self) -> list[Run]:
         """List the runs that are not over."""

@@ -8,6 +8,7 @@ from asbuilt.cli.clock import at
 from asbuilt.cli.columns import cut_path, pad, shorten
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.cli.talking import answer, coloured, headline, next_command
+from asbuilt.cli.timetable import sentence
 from asbuilt.cli.waiting import waiting
 from asbuilt.cli.words import counted
 from asbuilt.lifecycle.phases import FIX_LIMIT
@@ -83,7 +84,7 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
     run = view.run
     if run is None:
         return symbols.not_started
-    if told.kind in (*_NEEDS_YOU, "limit", "time"):
+    if told.kind in (*_NEEDS_YOU, "limit", "time", "schedule"):
         return symbols.waits
     if not run.run.is_over:
         return symbols.working
@@ -108,6 +109,8 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     for phase in view.phases:
         _show_phase(screen, phase, now)
     answer(door, "", told.sentence)
+    if view.schedule is not None and told.kind != "schedule":
+        answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
     for one in view.notes:
         answer(door, "Note     ", one)
     if view.spent.brief:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from asbuilt.cli import timetable
 from asbuilt.cli.clock import stamp
 from asbuilt.cli.commands import Command
 from asbuilt.cli.looking import complete_address, look, look_for, never_ran
@@ -85,7 +86,7 @@ def _one(door: Door, name: str) -> int:
     with looking.journal.store.read() as session:
         view = plan_view(session, blobs, address)
         one = run_view(session, blobs, run) if run is not None else None
-    if view is None or view.run is None:
+    if view is None or (view.run is None and view.schedule is None):
         raise never_ran(named.plan)
     if one is not None:
         # What one run has brought, whatever became of it since.
@@ -145,5 +146,6 @@ def _json(view: PlanView, moment: Moment) -> dict[str, Any]:
         "cost": view.spent.plain,
         "notes": list(view.notes),
         "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,
+        "schedule": timetable.as_json(view.schedule),
         "run": as_json(view.run) if view.run else None,
     }

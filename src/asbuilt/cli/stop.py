@@ -1,4 +1,7 @@
-"""`asbuilt stop`: end a run; all work is kept. The worker does it; this command waits until it is done."""
+"""`asbuilt stop`: end a run and its schedule; all work is kept. The schedule goes first: nothing begins anew.
+
+The worker ends the run; this command waits until it is done.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,23 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from asbuilt import wiring
-from asbuilt.cli import outcome
+from asbuilt.cli import outcome, timetable
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan
-from asbuilt.cli.site import asker, look_at, site_of
+from asbuilt.cli.screen import printable
+from asbuilt.cli.site import asker, look_at, never_ran, site_of
 from asbuilt.errors import DONE, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import stop
+from asbuilt.flows.schedule import cancel
+from asbuilt.journal import schedules
+from asbuilt.journal.ids import LOCAL
 
 if TYPE_CHECKING:
     from asbuilt.cli.site import Site
+    from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.views import RunView
 
 _PATIENCE_S: Final = 60.0
@@ -28,17 +37,17 @@ _PATIENCE_S: Final = 60.0
     "stop",
     cls=Command,
     examples=[
-        ("asbuilt stop rate-limit", "end its run; every file of it is kept"),
+        ("asbuilt stop rate-limit", "end its run and its schedule; every file is kept"),
         ('asbuilt stop rate-limit -m "wrong approach"', "and say why"),
-        ("asbuilt stop --all", "every run of this repository"),
+        ("asbuilt stop --all", "every run and schedule of this repository"),
     ],
 )
 @click.argument("plan", required=False, shell_complete=complete_plan)
-@click.option("--all", "every", is_flag=True, help="every run of this repository")
+@click.option("--all", "every", is_flag=True, help="every run and schedule of this repository")
 @click.option("-m", "--message", metavar="TEXT", default="asked for", help="why, for the journal")
 @shared(json=True)
 def command(door: Door, plan: str | None, *, every: bool, message: str) -> int:
-    """End a run: its agent ends, its files are kept under a ref, its claim is released."""
+    """End a run and its schedule: the agent ends, its files are kept under a ref, the claim is released."""
     if every == (plan is not None):
         raise UsageWrong(
             "stop takes the name of a plan, or --all",
@@ -48,33 +57,59 @@ def command(door: Door, plan: str | None, *, every: bool, message: str) -> int:
     if plan is None:
         return _every(door, message)
     site = site_of(door, plan)
-    run = site.run(plan)
-    if stop(site.journal.store, run, reason=message, asker=asker(door)):
+    address, listed = site.listed(plan)
+    cancelled = _cancelled(door, site, [address], message)
+    if not listed and not cancelled:
+        raise never_ran(plan)
+    if listed and stop(site.journal.store, listed[0], reason=message, asker=asker(door)):
         wiring.ensure_worker(site.journal.home, door.environ)
-        outcome.shown(door, _ended(site, run))
-        return DONE
-    view = site.view(run)
+        outcome.shown(door, _ended(site, listed[0]))
+    elif not cancelled:
+        _show_over(door, site.view(listed[0]))
+    elif door.json:
+        told = [timetable.as_json(one) for one in cancelled]
+        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [], "cancelled": told})
+    return DONE
+
+
+def _show_over(door: Door, view: RunView) -> None:
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(view), "exit": DONE})
     else:
         door.screen.answer(f"{view.name} is over already: {view.run.state}.")
-    return DONE
+
+
+def _cancelled(door: Door, site: Site, plans: list[Address], reason: str) -> list[Schedule]:
+    """Take schedules away before anything else, and say which: else another run could begin meanwhile."""
+    store, home = site.journal.store, site.journal.home
+    asked = (cancel(store, home, plan, reason=reason, asker=asker(door)) for plan in plans)
+    found = [one for one in asked if one is not None]
+    for one in found if not door.json else ():
+        door.screen.answer(printable(f"{one.slug} is no longer scheduled ({one.cadence})."))
+    return found
 
 
 def _every(door: Door, message: str) -> int:
     """Ask all of them first, so that they end side by side."""
     _, site = look_at(door)
     views: list[RunView] = []
+    cancelled: list[Schedule] = []
     if site is not None:
         store = site.journal.store
+        with store.read() as session:
+            set_up = [one.address for one in schedules.every(session, LOCAL, site.repo)]
+        cancelled = _cancelled(door, site, set_up, message)
         asked = [run for run in site.open_runs() if stop(store, run, reason=message, asker=asker(door))]
         if asked:
             wiring.ensure_worker(site.journal.home, door.environ)
         views = [_ended(site, run) for run in asked]
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [outcome.as_json(one) for one in views]})
+        told = [timetable.as_json(one) for one in cancelled]
+        door.screen.emit_json(
+            {"schema": "asbuilt.runs/1", "runs": [outcome.as_json(one) for one in views], "cancelled": told}
+        )
         return DONE
-    if not views:
+    if not views and not cancelled:
         door.screen.answer("Nothing runs here.")
     for view in views:
         outcome.shown(door, view)

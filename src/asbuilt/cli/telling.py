@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.lifecycle.phases import TROUBLE
+from asbuilt.lifecycle.timers import deferral_min, deferrals_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -107,6 +108,13 @@ def _parked(data: Mapping[str, Any]) -> Words:
     return "PARKED", data["why"] + (f", until {data['until']}" if data.get("until") else ""), is_news
 
 
+def _deferred(data: Mapping[str, Any]) -> Words:
+    where = f"Phase {data['phase']}" if data["phase"] != "-" else "A run"
+    cadence = f"{deferral_min(data['number'])}m"
+    text = f"{where} already in progress, deferring. Backoff cadence now {cadence}."
+    return "DEFERRED", text, deferrals_told(data["number"])
+
+
 def _outcome(word: str) -> Callable[[Mapping[str, Any]], Words]:
     def words(data: Mapping[str, Any]) -> Words:
         return word, f"{data['outcome'].replace('_', ' ')} {data.get('why') or ''}", True
@@ -129,6 +137,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "run.pause_asked": lambda data: ("PAUSE", f"asked: {data['reason']}", True),
     "run.resume_asked": lambda _: ("RESUME", "asked to go on", True),
     "run.hastened": lambda _: ("RESUME", "asked to go on now", True),
+    "schedule.set": lambda data: ("SCHEDULED", f"{data['cadence']}, {data['zone']}", True),
+    "schedule.fired": lambda data: ("FIRES", f"its time was {data['slot']}", True),
+    "schedule.deferred": _deferred,
+    "schedule.moved": lambda data: ("CLOCK", f"it was put back; the schedule is due {data['next']}", True),
+    "schedule.ended": lambda data: ("SCHEDULE", f"is over: {data['reason']}", True),
     "tests.resolved": _tests,
     "workspace.made": lambda _: ("WORKSPACE", "made", False),
     "setup.done": _outcome("SETUP"),
@@ -154,6 +167,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "phase.proven": lambda data: ("PROVEN", data["commit"][:_HASH], True),
     "approval.asked": _approval,
     "approval.answered": _answer,
+    "answer.taken": lambda data: (
+        "TAKEN",
+        f"what was said to the text before: {': '.join(filter(None, (data['answer'], data['note'])))}",
+        True,
+    ),
     "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open by {data['by']}", True),
     "plan.refining": lambda data: ("REFINE", f"{data['change']}, by {data['by']}", True),
     "draft.written": _draft,
@@ -193,6 +211,24 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "landing.unsigned": lambda data: ("UNSIGNED", str(data["why"]), True),
     "landing.undone": lambda _: ("UNDONE", "what had landed is taken back", True),
     "landing.tidied": lambda data: ("TIDIED", f"{data['kept_in_all']} workspaces kept", False),
+    "pull.seen": lambda data: ("PULL REQUEST", f"{data['state']}, checks {data['checks']}", False),
+    "pull.intended": lambda data: ("PUSH", f"{data['head'][:_HASH]}, on {data['target'][:_HASH]}", False),
+    "pull.pushed": lambda data: ("PUSHED", f"{data['branch']} {data['head'][:_HASH]}", True),
+    "pull.blocked": lambda data: ("NOT PUSHED", f"{data['what']} {data['next']}", True),
+    "pull.opening": lambda data: ("PROPOSE", f"{data['branch']} for {data['into']}", False),
+    "pull.opened": lambda data: ("PROPOSED", f"#{data['number']} {data['url']}", True),
+    "pull.mended": lambda data: ("MENDED", f"{data['repair'].replace('_', ' ')}, proven", True),
+    "pull.merging": lambda data: ("MERGE", f"#{data['number']} {data['head'][:_HASH]}", False),
+    "pull.merged": lambda data: ("MERGED", f"#{data['number']}", True),
+    "pull.refused": lambda data: ("NOT MERGED", str(data["why"]), True),
+    "pull.dropping": lambda data: ("DROP", f"{data['branch']} at the forge", False),
+    "pull.invariants": lambda data: (
+        "LEFT BEHIND" if data["broken"] else "IN ORDER",
+        "; ".join((*data["broken"], *data["warned"])) or f"{data['held']} of {data['held']} invariants hold",
+        bool(data["broken"]),
+    ),
+    "issues.telling": lambda data: ("ISSUES", ", ".join(f"#{one}" for one in data["numbers"]), False),
+    "issues.told": lambda data: ("ISSUES", "; ".join(data["failed"]) or "told", bool(data["failed"])),
     "plan.marked": lambda _: ("MARKED", "the plan's outcomes are written", False),
     "phase.marked": lambda data: (
         "MARKED",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster
+from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster, with_model
 from asbuilt.cli.looking import look
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.ids import LOCAL
@@ -21,10 +21,20 @@ if TYPE_CHECKING:
 
 
 def team_for(
-    settings: Settings, environ: Mapping[str, str], *, agent: str | None, script: str | None
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    agent: str | None,
+    script: str | None,
+    model: str | None = None,
 ) -> dict[str, Any]:
-    """Freeze who works and who verifies; what the scripted agent plays is named with it."""
+    """Freeze who works and who verifies; what the scripted agent plays is named with it.
+
+    `model` is another one than whoever plans has in the settings.
+    """
     team = assigned(roster(settings, environ), settings, agent)
+    if model:
+        team = with_model(team, settings, model)
     if team["implement"].program.kind == SCRIPTED and script is None:
         raise UsageWrong(
             "the scripted agent needs a script",
@@ -57,6 +67,8 @@ def terms_of(options: Mapping[str, Any], expected: str) -> list[tuple[str, str]]
         said += f", {mends} mends"
     cap = caps_in(options).words
     lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
+    if options["landing"] == "pr" and not options["auto"] and not options["hold"]:
+        lands = "by a pull request that you merge"
     return [
         ("Agents", said),
         ("Cost", f"{expected}; " + (f"capped at {cap} a run" if cap else "no limit is set (limits.usd)")),

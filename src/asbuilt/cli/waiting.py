@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.cli import timetable
 from asbuilt.cli.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.lifecycle.drafting import role_of
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.looking import Moment
     from asbuilt.journal.claims import Claim
+    from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.views import PlanView, RunView
 
 Kind = Literal[
-    "agent", "verifier", "asbuilt", "person", "limit", "time", "disk", "worker", "claim", "nobody"
+    "agent", "verifier", "asbuilt", "person", "limit", "time", "schedule", "disk", "worker", "claim", "nobody"
 ]  # fmt: skip
 
 _AT_WORK: Final = {
@@ -95,9 +97,23 @@ def waiting(view: PlanView, moment: Moment) -> Waiting:
     claim = view.claim
     if claim is not None and (run is None or run.run.is_over or claim.run != run.run.run):
         return _claim(view.slug, claim, seen)
+    if view.schedule is not None and (run is None or run.run.state in ("landed", "done")):
+        return _scheduled(view.schedule, seen)
     if run is None:
         return Waiting("nobody", "", "", "It has not been run.", f"asbuilt run {view.slug}")
     return run_waiting(run, seen)
+
+
+def _scheduled(one: Schedule, seen: Seen) -> Waiting:
+    alone = "" if seen.is_served else " No worker lives; then one has to be there."
+    return Waiting(
+        "schedule",
+        "the clock",
+        _clock(one.due_at, seen),
+        f"Its next phase is run by itself: {timetable.sentence(one, seen.now)}.{alone}",
+        None if seen.is_served else "asbuilt worker",
+        until=one.due_at,
+    )
 
 
 def run_waiting(run: RunView, seen: Seen) -> Waiting:
@@ -263,17 +279,21 @@ def _over(run: RunView, seen: Seen) -> Waiting:
     said = {
         "landed": f"Landed on {branch} {ended}.",
         "held": f"Proven {ended}, not landed: it waits for you. Nothing lands until you say so.",
+        "pr-ready": f"Not merged {ended}: {why}.",
+        "pr-ci-failing": f"Not merged {ended}: {why}.",
         "undone": f"Taken back from {branch} {ended}; its phases are open again.",
         "stopped": f"Stopped {ended}: {why}. Everything is kept.",
         "failed": f"Failed {ended}: {why}",
     }.get(run.run.state, f"Ended {ended}: {why or run.run.state}.")
     command = {
         "held": f"asbuilt land {slug}",
+        "pr-ready": f"asbuilt land {slug}",
+        "pr-ci-failing": f"asbuilt land {slug}",
         "undone": f"asbuilt run {slug}",
         "stopped": f"asbuilt resume {slug}",
         "failed": f"asbuilt resume {slug}",
     }.get(run.run.state)
-    is_held = run.run.state == "held"
+    is_held = run.run.state in ("held", "pr-ready", "pr-ci-failing")
     brief = f"asbuilt why {slug}" if run.run.state == "failed" else f"you, {_age(run, seen)}" * is_held
     return Waiting(
         "person" if is_held else "nobody", "you" * is_held, brief, said, command, since=run.run.ended_at

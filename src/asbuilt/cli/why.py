@@ -12,6 +12,7 @@ from asbuilt.cli.looking import complete_address, look, look_for, never_ran
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.status import views_here
 from asbuilt.cli.talking import answer, headline, next_command
+from asbuilt.cli.timetable import as_json, sentence
 from asbuilt.cli.waiting import waiting
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE
@@ -83,13 +84,13 @@ def _open(looking: Looking) -> list[PlanView]:
 
 def _named(looking: Looking, name: str) -> PlanView:
     address, named = looking.find(name)
-    run = looking.run(name)
+    run = looking.run(name) if named.run is not None else None
     with looking.journal.store.read() as session:
         view = plan_view(session, looking.journal.blobs, address)
-        one = run_view(session, looking.journal.blobs, run)
-    if view is None:
+        one = None if run is None else run_view(session, looking.journal.blobs, run)
+    if view is None or (view.run is None and view.schedule is None):
         raise never_ran(named.plan)
-    return view._replace(run=one, claim=None) if named.run is not None else view
+    return view if one is None else view._replace(run=one, claim=None, schedule=None)
 
 
 def cause(view: PlanView, moment: Moment) -> Cause:
@@ -97,9 +98,11 @@ def cause(view: PlanView, moment: Moment) -> Cause:
     told, run = waiting(view, moment), view.run
     if told.kind == "claim":
         return Cause("waits for a claim", told.sentence, command=told.command)
+    if told.kind == "schedule":
+        return Cause("scheduled", told.sentence, command=told.command, instead=f"asbuilt now {view.slug}")
     if run is None:
         return Cause("not run", told.sentence, command=told.command)
-    data = (*_phase(run), _spent(run))
+    data = (*_phase(run), _spent(run), *_schedule(view, moment))
     match told.kind:
         case "agent" | "verifier":
             return _agent(run, told, moment)
@@ -173,6 +176,10 @@ def _last_call(signs: Signs, moment: Moment) -> list[tuple[str, str]]:
     return [("last call", f"{signs.last_call[:200]}{when}")]
 
 
+def _schedule(view: PlanView, moment: Moment) -> list[tuple[str, str]]:
+    return [] if view.schedule is None else [("schedule", sentence(view.schedule, moment.now))]
+
+
 def _phase(run: RunView) -> list[tuple[str, str]]:
     """Say which phase it concerns, and how it stands."""
     phase = next((one for one in run.phases if one.id == run.waits_for.phase), None) or next(
@@ -210,6 +217,7 @@ def _json(view: PlanView, one: Cause, moment: Moment) -> dict[str, Any]:
         "says": one.sentence,
         "data": dict(one.data),
         "waits_for": waiting(view, moment).as_json(moment.now),
+        "schedule": as_json(view.schedule),
         "next": one.command,
         "instead": one.instead,
     }

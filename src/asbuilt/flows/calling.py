@@ -6,7 +6,6 @@ On the desktop it is made at once; what goes over the network or waits for quiet
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,16 +13,14 @@ from asbuilt.flows.record import ACTOR
 from asbuilt.journal import notices
 from asbuilt.journal.events import append, keyed
 from asbuilt.lifecycle.attention import Message, notice, topic_of
-from asbuilt.lifecycle.quiet import quiet_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import tzinfo
 
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Store
     from asbuilt.lifecycle.attention import Topic
-    from asbuilt.lifecycle.quiet import Hours
+    from asbuilt.lifecycle.windows import Window
     from asbuilt.ports import Attention
 
 
@@ -33,9 +30,8 @@ class Reach(NamedTuple):
     desktop: Attention | None = None
     posts: Mapping[str, Attention] = MappingProxyType({})
     """The ways over the network, by their names."""
-    quiet: Hours | None = None
-    zone: tzinfo | None = None
-    """Whose clock tells the hours; None: the machine's."""
+    quiet: Window | None = None
+    """The hours in which nothing is said."""
     urgent: frozenset[Topic] = frozenset()
     """What is said in quiet hours, too."""
 
@@ -48,10 +44,7 @@ class Reach(NamedTuple):
         """Say until when something is not said, as the journal writes times; None: it is said now."""
         if self.quiet is None or topic in self.urgent:
             return None
-        until = quiet_until(self.quiet, datetime.fromisoformat(now), self.zone)
-        if until is None:
-            return None
-        return until.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return self.quiet.closes_at(now)
 
 
 NOBODY: Final = Reach()

@@ -2,7 +2,7 @@
 
 The worker may have been started by the system, with another PATH than the shell in which the tests ran well.
 The one rule: what neither the ring's own list nor the kind of a chosen agent names is not kept, and what an
-agent needs to sign in reaches nobody but that agent.
+agent needs to sign in reaches nobody but that agent, nor the login at a forge anybody but the forge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
 from asbuilt.policy.ring import passed
 
 if TYPE_CHECKING:
@@ -20,14 +20,27 @@ if TYPE_CHECKING:
 
 _FILE: Final = "environment.json"
 _AGENTS: Final = "agents.json"
+_FORGE: Final = "forge.json"
 
 
-def keep(room: Path, environ: Mapping[str, str], kinds: Iterable[str] = ()) -> None:
-    """Keep the listed part in the run's folder, and apart from it what agents of these kinds may see."""
+def keep(room: Path, environ: Mapping[str, str], kinds: Iterable[str] = (), *, by_pull: bool = False) -> None:
+    """Keep the listed part in the run's folder, and apart from it what agents of these kinds may see.
+
+    `by_pull`: it lands by pull request, so that what leads to the forge is kept, too.
+    """
     room.mkdir(parents=True, exist_ok=True, mode=0o700)
     names = {name for kind in kinds if kind in KINDS for name in KINDS[kind].variables}
     _write(room / _FILE, passed(environ))
     _write(room / _AGENTS, {name: environ[name] for name in sorted(names) if name in environ})
+    if by_pull:
+        _write(room / _FORGE, {name: environ[name] for name in FORGE_VARIABLES if name in environ})
+
+
+def hand_on(room: Path, other: Path) -> None:
+    """Keep in another folder what was kept in this one; where nothing was, nothing is."""
+    other.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in (_FILE, _AGENTS):
+        _write(other / name, _read(room / name))
 
 
 def kept(room: Path) -> dict[str, str]:
@@ -39,6 +52,11 @@ def kept_for(room: Path, kind: str) -> dict[str, str]:
     """Give back what an agent of a kind may see: what checks may, and what it needs to sign in."""
     own = KINDS[kind].variables if kind in KINDS else ()
     return kept(room) | {name: value for name, value in _read(room / _AGENTS).items() if name in own}
+
+
+def kept_for_forge(room: Path) -> dict[str, str]:
+    """Give back what gh, and a git that pushes, may see; nothing for a run that lands otherwise."""
+    return {name: value for name, value in _read(room / _FORGE).items() if name in FORGE_VARIABLES}
 
 
 def _write(file: Path, values: Mapping[str, str]) -> None:

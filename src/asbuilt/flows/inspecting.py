@@ -43,14 +43,21 @@ class Inspection(NamedTuple):
 
 
 def inspect(
-    record: Record, repository: Repository, phase_id: str, commit: str, *, anew: bool = False
+    record: Record,
+    repository: Repository,
+    phase_id: str,
+    commit: str,
+    *,
+    run: str | None = None,
+    anew: bool = False,
 ) -> Inspection:
     """Inspect a kept commit of a phase; what this run has noticed of the very same before stands.
 
-    With `anew` it is looked at once more, as a replay does.
+    `run` is the one that froze the phase, where it was another one. With `anew` it is looked at once more,
+    as a replay does.
     """
-    phase, text = record.frozen(phase_id)
-    around = _around_phases(read(record.frozen_plan(phase_id)))
+    phase, text = record.frozen(phase_id, run=run)
+    around = _around_phases(read(record.frozen_plan(phase_id, run=run)))
     base, command = base_of(repository, commit), record.tests() or ""
     rules = {**USUAL, **record.run.options.get("scope", {})}
     parents = read_commit(repository, commit).parents

@@ -18,6 +18,8 @@ from asbuilt.flows.waivers import waived_in
 from asbuilt.git import candidates, commits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from asbuilt.flows.document import Document
     from asbuilt.flows.proving import Proving
     from asbuilt.flows.record import Record
@@ -39,15 +41,23 @@ class Picks:
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Pick what is proven onto a tip."""
+        found = self.gathered(onto, sign=sign, resolved={})
+        return self._conflict(found) if isinstance(found, candidates.Conflict) else found
+
+    def gathered(
+        self, onto: str, *, sign: bool, resolved: Mapping[tuple[str, str], str]
+    ) -> candidates.Candidate | candidates.Conflict | Refusal:
+        """Pick what is proven onto a tip, the plan's marks as the last commit, or tell what conflicts."""
         taken_back = self._taken_back(onto)
         if taken_back is not None:
             return taken_back
         wanted = [work.commit for work in self.facts.pending]
+        run = self.record.run.run
         found = candidates.pick(
-            self.repository, onto=onto, commits=wanted, run=self.record.run.run, sign=sign
+            self.repository, onto=onto, commits=wanted, run=run, sign=sign, resolved=resolved
         )
         if isinstance(found, candidates.Conflict):
-            return self._conflict(found)
+            return found
         before = self.document.committed(onto)
         if before is None:
             return found
@@ -57,7 +67,7 @@ class Picks:
         corrected = corrected_in(self.record, self.facts.pending)
         after = marked(before, landed, completed=completed, waived=waived, corrected=corrected)
         edit = self.document.edit(after, f"Mark {self.record.run.plan}")
-        return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
+        return candidates.add_files(self.repository, found, edit, run=run, sign=sign)
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
         """Prove each phase by its own checks at its commit, and the whole by the tests."""

@@ -12,6 +12,7 @@ from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.waivers import promises_of
 from asbuilt.git.changes import base_of
 from asbuilt.lifecycle.facts import WHOLE, AttemptFacts, PhaseFacts
+from asbuilt.lifecycle.pulled import CI, CONFLICT
 from asbuilt.proof.verdict import Promise
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ _BESIDE: Final = (
     "nothing is there twice: no second definition, import or file for the same purpose",
 )
 """What only shows when all phases are there."""
+_REPAIRS: Final = {
+    CI: "Mend what the checks of the pull request have found",
+    CONFLICT: "Resolve a conflict with what others have brought since",
+}
 
 
 class Matter(NamedTuple):
@@ -57,6 +62,11 @@ def all_matter(record: Record, works: Sequence[Work]) -> Matter:
         f"sha256:{hashlib.sha256(intents.encode()).hexdigest()}",
         tuple(Promise(text, is_criterion=True) for text in (*stand, *_BESIDE)),
     )
+
+
+def repair_matter(record: Record, works: Sequence[Work], repair: str) -> Matter:
+    """Give what an agent has to keep whole that mends something of a pull request: all phases in it."""
+    return all_matter(record, works)._replace(id=repair, title=_REPAIRS[repair])
 
 
 def all_exhibits(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from asbuilt.errors import GitFailed, RepositoryBusy
 from asbuilt.flows.troubles import may_pass, trouble_in
@@ -11,7 +11,7 @@ from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from asbuilt.git.repository import Repository
@@ -21,6 +21,7 @@ _WHAT: Final = 500
 _WHY: Final = 600
 _NEXT: Final = 400
 _PATHS: Final = 5
+_Built = TypeVar("_Built")
 
 
 class Refusal(NamedTuple):
@@ -62,6 +63,18 @@ def _raise_what_passes(refused: landing.Refused) -> None:
         raise GitFailed(
             refused.what, why=refused.why, next_step="Mend what git says; it is tried again by itself."
         )
+
+
+def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[..., None]) -> _Built:
+    """Build something, signed where that is wanted and can be; a locked key never stops a landing."""
+    if sign:
+        try:
+            return build(True)
+        except GitFailed as error:
+            if trouble_in(error) is not None:
+                raise
+            say("landing.unsigned", "unsigned", why=shortened(error.why, _WHY))
+    return build(False)
 
 
 class Mover:
@@ -135,7 +148,7 @@ class Mover:
         onto = tip(self._repository, self._ref)
         if onto is None:
             return landing.no_target(self._ref)
-        candidate = self._built(load, onto, sign=sign)
+        candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, say=self._say)
         if isinstance(candidate, Refusal):
             return candidate
         candidates.hold(self._repository, self._run, candidate)
@@ -160,17 +173,6 @@ class Mover:
             self._done(candidate.since or ready.new, details)
             return None
         return ready
-
-    def _built(self, load: Load, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
-        """Build it, signed where that is wanted and can be; a locked key never stops a landing."""
-        if sign:
-            try:
-                return load.build(onto, sign=True)
-            except GitFailed as error:
-                if trouble_in(error) is not None:
-                    raise
-                self._say("landing.unsigned", "unsigned", why=shortened(error.why, _WHY))
-        return load.build(onto, sign=False)
 
     def _done(self, new: str, details: str) -> None:
         self._say("landing.done", f"landed/{new[:12]}", new=new, branch=self._branch, details=details)

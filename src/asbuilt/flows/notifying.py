@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import StoreFailed
@@ -17,7 +17,7 @@ from asbuilt.flows.calling import name_of
 from asbuilt.journal import notices, runs
 from asbuilt.journal.events import keyed
 from asbuilt.lifecycle.attention import Message, notice
-from asbuilt.lifecycle.timers import again_at
+from asbuilt.lifecycle.timers import again_at, moment, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -84,8 +84,7 @@ class Notifying:
         is_over = said is None or max(one.tries for one in taken) + 1 >= TRIES
         with self._store.write() as session:
             notices.answered(session, taken, said=said, is_over=is_over)
-            before = datetime.fromisoformat(session.now).astimezone(UTC) - _KEPT
-            notices.forget(session, self._org, before=before.isoformat(timespec="milliseconds"))
+            notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
 
 
 @contextmanager

@@ -180,7 +180,9 @@ def is_ahead(workspace: Workspace, facts: RunFacts) -> bool:
     """
     lent = workspaces.lent_to(workspace)
     known = (
-        f"{facts.run}.{phase.id}.{one.number}" for phase in facts.phases.values() for one in phase.attempts
+        f"{facts.run}.{phase.id}.{one.number}"
+        for phase in (*facts.phases.values(), *facts.repairs.values())
+        for one in phase.attempts
     )
     return lent is not None and lent not in known
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 from contextlib import nullcontext
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.errors import TreeTooLarge
+from asbuilt.errors import ForgeFailed, TreeTooLarge
 from asbuilt.flows import preparing
 from asbuilt.flows.approving import hold_to_approval
 from asbuilt.flows.author import Authoring
 from asbuilt.flows.comparing import compare
+from asbuilt.flows.concluding import check_invariants, drop_pushed
 from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept
 from asbuilt.flows.inspecting import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
+from asbuilt.flows.pulling import Pulls
 from asbuilt.flows.record import Record
+from asbuilt.flows.repairs import Ground, check_repair, ground_of
 from asbuilt.flows.reporting import account_of
 from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.seeing import take_pictures
@@ -33,6 +36,7 @@ from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.facts import WHOLE
+from asbuilt.lifecycle.pulled import REPAIRS
 from asbuilt.pages.telling import Page
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
@@ -49,8 +53,15 @@ if TYPE_CHECKING:
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Store
-    from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
-    from asbuilt.ports import Attempts, Processes, Workspace
+    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.ports import Attempts, Forge, Processes, Workspace
+
+
+_BY_PULL: Final = (
+    phases.Land, phases.Tidy, moves.Look, moves.Push, moves.Propose, moves.Mend, moves.Merge,
+    moves.CloseIssues, moves.CheckInvariants,
+)  # fmt: skip
+"""Moves that are other ones where a pull request lands."""
 
 
 class Performer:
@@ -66,8 +77,11 @@ class Performer:
         *,
         awake: Callable[[], AbstractContextManager[object]] = nullcontext,
         lease: Lease | None = None,
+        forge: Callable[[Repository], Forge] | None = None,
     ) -> None:
         """Take what it works with; `awake` keeps the machine from sleeping while an agent works.
+
+        `forge` opens the one where a repository's pull requests are.
 
         Where other workers share the database, agents work for as long as the `lease` is renewed.
         """
@@ -78,6 +92,7 @@ class Performer:
         self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
         self._authoring = Authoring(home, self._working, processes)
+        self._forge = forge
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""
@@ -87,13 +102,15 @@ class Performer:
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         if facts.kind == "author":
             self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+        elif facts.way == "pr" and facts.kind != "undo" and isinstance(move, _BY_PULL):
+            self._by_pull(record, repository, facts, move)
         else:
             self._perform(record, repository, facts, move)
 
     def _perform(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Move) -> None:
         run = record.run
-        base = tree_of(repository, facts.base) if facts.base else ""
-        proving = Proving(record, repository, self._rigs(run, repository), base)
+        proving = self._proving(record, repository, facts)
+        base = proving.base
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
@@ -113,7 +130,7 @@ class Performer:
             case phases.Keep(phase=phase, number=number):
                 self._keep(record, repository, facts, phase, number)
             case phases.Check(phase=phase, number=number):
-                self._check(record, repository, proving, facts.phases[phase], number)
+                self._check(record, repository, proving, facts, phase, number)
             case phases.Verify():
                 self._verify(record, repository, facts, move)
             case phases.Commit(phase=phase, number=number):
@@ -134,10 +151,61 @@ class Performer:
                 outcomes.mark(facts)
             case phases.Tidy():
                 tidy(record, repository, facts, self._home.workspaces / run.repo)
-            case moves.Judge() | moves.Draft() | moves.File() | phases.Ask() | phases.Wait() | phases.End():
+            case (
+                moves.Judge() | moves.Draft() | moves.File() | moves.Look() | moves.Push() | moves.Propose()
+                | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
+                | phases.Ask() | phases.Wait() | phases.End()
+            ):  # fmt: skip
                 raise ValueError(move)
             case _:
                 assert_never(move)
+
+    def _opened(self, repository: Repository) -> Forge:
+        if self._forge is None:
+            raise ForgeFailed(
+                "this worker reaches no forge",
+                why="A pull request is made where the repository is hosted.",
+                next_step="Land another way: asbuilt run --cherry-pick",
+            )
+        return self._forge(repository)
+
+    def _proving(self, record: Record, repository: Repository, facts: RunFacts) -> Proving:
+        base = tree_of(repository, facts.base) if facts.base else ""
+        return Proving(record, repository, self._rigs(record.run, repository), base)
+
+    def _by_pull(
+        self,
+        record: Record,
+        repository: Repository,
+        facts: RunFacts,
+        move: phases.Land | phases.Tidy | moves.CheckInvariants | moves.PullMove,
+    ) -> None:
+        """Perform a move of a landing by pull request."""
+        forge, root = self._opened(repository), self._home.workspaces / record.run.repo
+        pulls = Pulls(record, repository, self._proving(record, repository, facts), forge)
+        match move:
+            case phases.Land():
+                pulls.land(facts)
+            case phases.Tidy():
+                drop_pushed(record, repository, forge, pulls.known())
+                tidy(record, repository, facts, root)
+            case moves.CheckInvariants():
+                check_invariants(record, repository, forge, facts, root)
+            case _:
+                pulls.perform(facts, move)
+
+    def _ground(
+        self, record: Record, repository: Repository, facts: RunFacts, name: str, number: int
+    ) -> Ground:
+        """Tell where an attempt works: at the plan's phases, or at what is mended of its pull request."""
+        if name in REPAIRS:
+            return ground_of(record, repository, facts, name, number)
+        return Ground(facts.lane, facts.base_now, phases.last_kept(facts) or facts.carried)
+
+    def _space(self, record: Record, repository: Repository, ground: Ground) -> Workspace:
+        root = self._home.workspaces / record.run.repo
+        run, files_of = record.run.run, ground.files_of
+        return workspaces.make(repository, root, run, ground.lane, ground.base, files_of=files_of)
 
     def _main(self, run: Run, repository: Repository, facts: RunFacts) -> Workspace:
         """Give the workspace in which the run's agents work.
@@ -180,23 +248,25 @@ class Performer:
         )
 
     def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Attempt) -> None:
-        workspace = self._main(record.run, repository, facts)
+        ground = self._ground(record, repository, facts, move.phase, move.number)
+        workspace = self._space(record, repository, ground)
         around = Surroundings(record, repository, workspace)
         self._working.attempt(record, workspace, facts, move, around)
 
     def _keep(
         self, record: Record, repository: Repository, facts: RunFacts, phase_id: str, number: int
     ) -> None:
-        base = facts.base_now
+        ground = self._ground(record, repository, facts, phase_id, number)
+        base = ground.base
         attempt = f"{record.run.run}.{phase_id}.{number}"
-        folder = self._home.workspaces / record.run.repo / record.run.run / facts.lane
+        folder = self._home.workspaces / record.run.repo / record.run.run / ground.lane
         if not folder.is_dir() and snapshots.kept(repository, attempt) is None:
             reason = f"Its files were with a worker that is lost: {folder} is not here."
-            start = attempt_of(facts.phases[phase_id], number).starts
+            start = attempt_of(facts.part(phase_id), number).starts
             key = f"{phase_id}/{number}/lost/{start}"
             record.say("attempt.lost", key, phase=phase_id, number=number, reason=reason)
             return
-        workspace = self._main(record.run, repository, facts)
+        workspace = self._space(record, repository, ground)
         author = record.author()
         kept = snapshots.found(repository, attempt)
         # A journal behind git asks again for what was kept before other files came into the workspace.
@@ -204,7 +274,7 @@ class Performer:
             try:
                 kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
             except TreeTooLarge as error:
-                again = attempt_of(facts.phases[phase_id], number).refusals + 1
+                again = attempt_of(facts.part(phase_id), number).refusals + 1
                 key, reason = f"{phase_id}/{number}/refused/{again}", f"{error.what}. {error.next_step}"
                 record.say("tree.refused", key, phase=phase_id, number=number, reason=reason)
                 return
@@ -213,6 +283,9 @@ class Performer:
                 kept = workspaces.put_back(
                     repository, workspace, record.run.plan, kept=kept, base=base, author=author
                 )
+        if phase_id in REPAIRS:
+            # Nothing goes on in there: what was kept is all that it has.
+            workspaces.reset_to(repository, workspace, kept.commit, kept=kept)
         record.say(
             "tree.kept",
             f"{phase_id}/{number}/kept",
@@ -224,8 +297,18 @@ class Performer:
         )
 
     def _check(
-        self, record: Record, repository: Repository, proving: Proving, phase: PhaseFacts, number: int
+        self,
+        record: Record,
+        repository: Repository,
+        proving: Proving,
+        facts: RunFacts,
+        name: str,
+        number: int,
     ) -> None:
+        if name in REPAIRS:
+            check_repair(record, repository, proving, facts, name, number)
+            return
+        phase = facts.phases[name]
         frozen, text = record.frozen(phase.id)
         attempt = attempt_of(phase, number)
         checks = [check.command for check in frozen.checks]

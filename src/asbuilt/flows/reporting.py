@@ -13,7 +13,7 @@ from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
 from asbuilt.journal.events import whole_history
 from asbuilt.lifecycle.money import total
-from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
+from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount, PullAccount
 from asbuilt.lifecycle.timeline import spans_of
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
@@ -139,6 +139,20 @@ class _Gathering:
         told = self.pictured()
         return pictures_in(self._record.blobs, told) if told else ()
 
+    def pull(self) -> PullAccount | None:
+        """Tell of the pull request, once it is opened."""
+        opened = next((event.data for event in reversed(self.events) if event.kind == "pull.opened"), None)
+        if opened is None:
+            return None
+        found = self.told("pull/invariants")
+        return PullAccount(
+            opened["number"],
+            opened["url"],
+            sum(event.kind == "pull.mended" for event in self.events),
+            tuple(found["broken"]) if found else None,
+            tuple(found.get("warned", ())),
+        )
+
     def decisions(self) -> tuple[Decision, ...]:
         """List what was asked of people, and what they said, the newest first."""
         answers = {event.data["key"]: event for event in self.events if event.kind == "approval.answered"}
@@ -216,6 +230,7 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         ),
         decisions=gathering.decisions(),
         pictures=gathering.pictures(),
+        pull=gathering.pull(),
         pictured=str(gathering.pictured().get("why", "")),
         whole=gathering.whole(),
         outputs=gathering.outputs,

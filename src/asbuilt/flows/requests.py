@@ -50,16 +50,28 @@ def request(
     `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
     """
     run = new_id()
-    team = options.get("agents", {}).values()
-    environment.keep(rooms / run, asker.environ, {one["program"]["kind"] for one in team})
+    by_pull = options.get("landing") == "pr"
+    environment.keep(rooms / run, asker.environ, kinds_in(options), by_pull=by_pull)
     with store.write() as session:
-        open_plan(session, address, slug)
-        taken = claims.acquire(
-            session, address, run=run, mode=options["mode"], host=asker.host, actor=asker.actor
-        )
-        if taken.answer is not claims.Answer.YOURS:
-            return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
-        return runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+        return enter(session, address, run=run, slug=slug, options=options, asker=asker)
+
+
+def enter(
+    session: Session, address: Address, *, run: str, slug: str, options: dict[str, Any], asker: Asker
+) -> Run | Declined:
+    """Claim a plan for a run and write the run down, whoever asks: a person, or a schedule."""
+    open_plan(session, address, slug)
+    taken = claims.acquire(
+        session, address, run=run, mode=options["mode"], host=asker.host, actor=asker.actor
+    )
+    if taken.answer is not claims.Answer.YOURS:
+        return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
+    return runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+
+
+def kinds_in(options: Mapping[str, Any]) -> set[str]:
+    """Name the kinds of agents that a run is given: each may see what it needs to sign in."""
+    return {one["program"]["kind"] for one in options.get("agents", {}).values()}
 
 
 def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:

@@ -15,10 +15,11 @@ from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
-from asbuilt.journal import approvals, claims, memory, runs, segments
+from asbuilt.journal import approvals, claims, memory, runs, schedules, segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.firing import ends_with
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.timers import again_at
@@ -208,15 +209,25 @@ class Runs:
             if runs.close_segment(session, fenced.segment):
                 if report is not None:
                     say(session, found, "report.written", "report/end", report=report)
-                end(session, found, state, reason)
+                is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
+                end(session, found, state, reason, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
 
 
-def end(session: Session, run: Run, state: str, reason: str) -> None:
-    """Write down that a run is over, keep what it teaches, and let go of its plan."""
+def end(session: Session, run: Run, state: str, reason: str, *, is_complete: bool = False) -> None:
+    """Write down that a run is over, keep what it teaches, and let go of its plan.
+
+    First of all its schedule ends, where another run would only come to the same end.
+    """
+    over = ends_with(state, is_complete=is_complete) if run.options.get("kind", "run") == "run" else None
+    if over is not None:
+        schedules.end(session, run.address, reason=over, actor=ACTOR)
     say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
     runs.set_state(session, run, state)
     _learn(session, run)
+    if run.options.get("kind") == "author":
+        # What another run asked may be answered for the next one; what a planner asked, only while it plans.
+        approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
 
 

@@ -21,20 +21,21 @@ from asbuilt.lifecycle.approving import AGENT
 from asbuilt.lifecycle.asks import told
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.critique import Who, carried, fold
-from asbuilt.lifecycle.drafted import name_of
+from asbuilt.lifecycle.drafted import name_of, names_of
 from asbuilt.lifecycle.drafting import role_of
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.memory import lessons_of_critique
 from asbuilt.lifecycle.modes import MODES
 from asbuilt.lifecycle.questions import Question, answer_to, questions_in
-from asbuilt.lifecycle.rounds import earlier_in, rounds_in
+from asbuilt.lifecycle.rounds import earlier_in, rounds_in, without_needless
 from asbuilt.lifecycle.sessions import PLANS, Session, hand_in, read_session
 from asbuilt.lifecycle.sessions import Record as Handed
-from asbuilt.lifecycle.stages import SHIPPED, Surroundings
+from asbuilt.lifecycle.stages import SHIPPED, Surroundings, principles_in
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.lifecycle.validators.demands import DEMANDS
 from asbuilt.lifecycle.validators.promises import without_promises
 from asbuilt.plan.lengths import Length
+from asbuilt.plan.model import Rule, Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.source import encode
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.trying import Tried
 
 _WHY = 500
+_TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)
 
 
 class Staging:
@@ -62,6 +64,8 @@ class Staging:
         self._files = files
         self._chosen: dict[str, Any] = record.run.options["authoring"]
         self._mode: Mode = MODES[self._chosen["mode"]]
+        chosen = self._chosen.get("principles")
+        self._principles = SHIPPED if chosen is None else principles_in(chosen)
 
     @staticmethod
     def begun(record: Record) -> Session:
@@ -75,7 +79,14 @@ class Staging:
 
     @cached_property
     def session(self) -> Session:
-        """The session as it stands. A revision that was sent back is one more stage after all before it."""
+        """The session as it stands, without rounds of critique that nobody needs."""
+        chosen = self._chosen_session
+        is_sent_back = self._draft.reopened_at is not None
+        return chosen if is_sent_back else without_needless(chosen, self.rounds, self._principles)
+
+    @cached_property
+    def _chosen_session(self) -> Session:
+        """The session as it was chosen. A revision that was sent back is one more stage after all before."""
         session, draft = self.begun(self._record), self._draft
         records = [Handed(Stage(one.stage), one.round, self._text(one.text)) for one in draft.accepted]
         if draft.reopened_at is not None:
@@ -98,7 +109,9 @@ class Staging:
             for one in self._draft.accepted
         }
         agents = frozenset(agent_of(options, role) for role in ("plan", "critique"))
-        return rounds_in(self.session, who, files=self._files, principles=SHIPPED, agents=agents)
+        return rounds_in(
+            self._chosen_session, who, files=self._files, principles=self._principles, agents=agents
+        )
 
     @property
     def asks_left(self) -> int:
@@ -126,8 +139,8 @@ class Staging:
         """Give what the session does not know by itself."""
         is_judging = self.session.stage is Stage.CRITIQUE
         earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
-        length = Length(self._record.run.options.get("length", Length.CONTROL))
-        return Surroundings(self._files, remembered, earlier=earlier, demands=DEMANDS._replace(length=length))
+        demands = DEMANDS._replace(length=self._length)
+        return Surroundings(self._files, remembered, self._principles, earlier, demands)
 
     def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
         """Say what each of several looks at who do the stage side by side; nothing for one alone."""
@@ -158,6 +171,8 @@ class Staging:
             return {"outcome": "asks", "details": self._keep({"asks": asks}), "many": len(asks)}
         flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)
         move = stages.next_move(hand_in(self.session, text), self.around())
+        if not flaws and isinstance(move, stages.Accept) and self.session.is_final:
+            flaws = self._no_room(without_promises(text))
         if flaws:
             left = self.session.options.attempt_limit - len(self.session.refused) - 1
             stage = self.session.stage
@@ -167,11 +182,13 @@ class Staging:
                 after = stages.advance(self.session, move)
                 then = stages.next_move(after, self.around())
                 is_over = isinstance(then, stages.Finish)
+                left_out = names_of(self._chosen_session.options.stages)[len(after.options.stages) :]
                 return {
                     "outcome": "accepted", "stage": record.stage, "round": record.round,
                     "text": self._record.blobs.put(text.encode("utf-8", "surrogateescape")),
                     "finished": then.exit_reason if isinstance(then, stages.Finish) else None,
                     "due": None if is_over else name_of(after.stage, after.round),
+                    **({"left_out": left_out} if left_out else {}),
                 }  # fmt: skip
             case stages.Refuse(_, flaws):
                 return {"outcome": "refused", "flaws": self._keep(flaws), "why": shortened(told(flaws), _WHY)}
@@ -187,6 +204,26 @@ class Staging:
         needed = f"a plan that answers: {self._draft.feedback[-1]}"
         return (Flaw("unchanged plan", "the plan as it was sent back", needed, "the phase that it is about"),)
 
+    def _no_room(self, text: str) -> tuple[Flaw, ...]:
+        """Refuse a last text that is too long once what nobody has settled stands in it."""
+        with_all = read(encode(self._with_carried(text)), length=self._length)
+        over = [one for one in with_all.problems if (one.rule, one.severity) == _TOO_LONG]
+        if not over:
+            return ()
+        found = f"with what the critique left open it {over[0].message}"
+        return (Flaw("length", found, "room for that, or an answer to it", "fewer lines of prose"),)
+
+    def _with_carried(self, text: str) -> str:
+        """Write into a text what the critique left open."""
+        if not self.rounds:
+            return text
+        principles = [one.id for one in self._principles]
+        return with_additions(text, carried(self.rounds, text, principles=principles))
+
+    @property
+    def _length(self) -> Length:
+        return Length(self._record.run.options.get("length", Length.CONTROL))
+
     def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
         """Write down the plan that came out, as a revision; what the critique left open stands in it.
 
@@ -198,10 +235,7 @@ class Staging:
             raise TypeError(f"{run.run} has no plan: {type(finish).__name__}")
         if self._mode.stages is not None:
             finish = finish._replace(exit_reason="completed")
-        if self.rounds:
-            principles = [one.id for one in SHIPPED]
-            added = carried(self.rounds, finish.plan, principles=principles)
-            finish = finish._replace(plan=with_additions(finish.plan, added))
+        finish = finish._replace(plan=self._with_carried(finish.plan))
         data = stages.document_of(finish, generated_at=run.at).encode("utf-8", "surrogateescape")
         plan = read(data)
         learns = self.session.options.use_memory and finish.exit_reason == "completed"

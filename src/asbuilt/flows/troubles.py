@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from typing import Final
 
-from asbuilt.errors import AsbuiltError, GitFailed, HostFailed, RepositoryBusy, StoreFailed
+from asbuilt.errors import AsbuiltError, ForgeBusy, GitFailed, HostFailed, RepositoryBusy, StoreFailed
 from asbuilt.git.command import ENDED
 from asbuilt.journal.events import shortened
 
@@ -29,9 +29,9 @@ _FORBIDDEN: Final = ("Permission denied", "Read-only file system", "Operation no
 
 
 def trouble_in(error: AsbuiltError | OSError) -> str | None:
-    """Word a failure that may pass: of the store, the disk or the machine. None when waiting is no help."""
+    """Word a failure that may pass: of store, forge, disk or machine. None when waiting is no help."""
     match error:
-        case StoreFailed() | HostFailed() | RepositoryBusy():
+        case StoreFailed() | HostFailed() | RepositoryBusy() | ForgeBusy():
             return words_of(error)
         case GitFailed() if may_pass(error.why):
             return words_of(error)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.engine import Engine
     from asbuilt.flows.lease import Lease
+    from asbuilt.flows.schedule import Schedules
     from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.runs import Segment
     from asbuilt.journal.segments import Held
@@ -74,12 +75,14 @@ class Worker:
         org: str,
         lease: Lease | None = None,
         machine: str | None = None,
-        stays: Callable[[], bool] = lambda: False,
+        schedules: Schedules | None = None,
+        is_needed: Callable[[], bool] = lambda: False,
     ) -> None:
         """Take what it works with; without a `lease` it is the only worker of its database.
 
-        `machine` names the one whose repositories it works in, where a database serves several. `stays` tells
-        whether there is something else to do, later, for which it has to be there.
+        `machine` names the one whose repositories it works in, where a database serves several.
+        Without `schedules` nothing begins but what people ask for. `is_needed` tells whether there is
+        something else to do, later, for which it has to be there.
         """
         self._store = store
         self._engine = engine
@@ -87,7 +90,8 @@ class Worker:
         self._org = org
         self._lease = lease
         self._machine = machine
-        self._stays = stays
+        self._schedules = schedules
+        self._is_needed = is_needed
         self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
@@ -137,12 +141,17 @@ class Worker:
             goes_on = is_last_wanted and segments.goes_on(
                 session, self._org, self._engine.worker, machine=self._machine
             )
-        if takes and (self._lease is None or self._lease.is_good):
+            rings = self._schedules is not None and self._schedules.is_due(session)
+            stays = is_last_wanted and self._schedules is not None and self._schedules.is_any(session)
+        may_take = self._lease is None or self._lease.is_good
+        if takes and may_take:
             mine = self._taken(room)
+        if rings and may_take and self._schedules is not None and self._schedules.fire():
+            self.poke()
         self._flow.tidings.hear(mine)
         self._begin([one.segment for one in mine])
         self._sweep()
-        return goes_on or self._stays()
+        return goes_on or stays or self._is_needed()
 
     def _come(self, gone: threading.Event) -> None:
         """Make oneself known before anything is begun; alone, take what a worker of another name left."""

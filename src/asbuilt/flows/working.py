@@ -10,12 +10,13 @@ from asbuilt.flows.briefing import brief_for
 from asbuilt.flows.drifting import tell
 from asbuilt.flows.environment import kept_for
 from asbuilt.flows.judging import Exhibits
-from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter
+from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter, repair_matter
 from asbuilt.flows.outcomes import attempt_of, take
 from asbuilt.flows.waivers import waivers_of
 from asbuilt.git.workspaces import written_in
 from asbuilt.journal import runs
 from asbuilt.lifecycle.facts import GOES_ON, WHOLE
+from asbuilt.lifecycle.pulled import REPAIRS
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Result
 from asbuilt.proof.drift import weigh
@@ -97,9 +98,12 @@ class Working:
             agent=agent_of(record.run.options, move.role), before=around.keep() if around else None,
             **({"notes": len(notes)} if notes and known is None else {}),
         )  # fmt: skip
-        brief = self._brief(
-            record, phase_matter(record, move.phase), workspace, facts, attempt=attempt, role=role
+        matter = (
+            repair_matter(record, facts.pending, move.phase)
+            if move.phase in REPAIRS
+            else phase_matter(record, move.phase)
         )
+        brief = self._brief(record, matter, workspace, facts, attempt=attempt, role=role)
         brief = replace(brief, failures=move.failures, notes=notes)
         after = 0 if known is None else known.ended_start
         if not self._is_there(attempt, after):
@@ -297,7 +301,7 @@ def _is_stopped(record: Record) -> bool:
 
 def _known(facts: RunFacts, move: phases.Attempt) -> tuple[AttemptFacts | None, int]:
     """Find what is known of an attempt, and which start of it this is."""
-    known = next((one for one in facts.phases[move.phase].attempts if one.number == move.number), None)
+    known = next((one for one in facts.part(move.phase).attempts if one.number == move.number), None)
     return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
 
 

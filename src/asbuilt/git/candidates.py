@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed
@@ -33,10 +34,11 @@ from asbuilt.git.repository import tip
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.git.command import Git
+    from asbuilt.git.command import Git, Said
     from asbuilt.git.repository import Repository
 
 CANDIDATES: Final = "refs/asbuilt/candidates/"
+_NONE: Final[Mapping[tuple[str, str], str]] = MappingProxyType({})
 _NOBODY: Final = Person(name="asbuilt", email="asbuilt@localhost", at=datetime.fromtimestamp(0, UTC))
 
 
@@ -74,12 +76,22 @@ class Conflict:
 
     commit: str
     paths: tuple[str, ...]
+    onto: str = ""
+    """What it does not go onto: the target, with the commits before it."""
 
 
 def pick(
-    repository: Repository, *, onto: str, commits: Sequence[str], run: str, sign: bool = False
+    repository: Repository,
+    *,
+    onto: str,
+    commits: Sequence[str],
+    run: str,
+    sign: bool = False,
+    resolved: Mapping[tuple[str, str], str] = _NONE,
 ) -> Candidate | Conflict:
     """Put commits onto a tip, each keeping its people, dates and message.
+
+    `resolved` has the tree of a commit on what it conflicts with, where somebody has resolved that.
 
     A commit that the target already has, by its trailers, is not put there again. Where nothing changes, the
     commit stays the very same one, hash included.
@@ -98,11 +110,26 @@ def pick(
                 continue
             tree = _merged(git, base=source.parents[0], ours=here, theirs=name)
             if isinstance(tree, tuple):
-                return Conflict(commit=name, paths=tree)
+                by_hand = resolved.get((name, here))
+                if by_hand is None:
+                    return Conflict(commit=name, paths=tree, onto=here)
+                tree = by_hand
             here = _written(repository, replace(source, tree=tree, parents=(here,)), run=run, sign=sign)
             made.append((name, here))
     since = _since(repository, onto, present[-1][1], run) if present and not made else None
     return Candidate(onto=onto, tip=here, commits=tuple(made), present=tuple(present), since=since)
+
+
+def conflicted(repository: Repository, conflict: Conflict, *, by: Person) -> str:
+    """Give a commit on top of what a commit does not go onto, whose files hold both sides between marks."""
+    source = _single(repository, conflict.commit)
+    with quiet(repository) as git:
+        said = _merge(git, base=source.parents[0], ours=conflict.onto, theirs=conflict.commit)
+    tree = said.fields[0].decode("ascii")
+    both = Commit(
+        name="", tree=tree, parents=(conflict.onto,), author=by, committer=by, message=source.message
+    )
+    return rewrite(repository, both, sign=False)
 
 
 def revert(
@@ -192,15 +219,19 @@ def _since(repository: Repository, onto: str, last: str, run: str) -> str:
 
 def _merged(git: Git, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:
     """Return the tree of a merge, or the paths that conflict."""
-    root = _bare(git, base)
-    said = git.said(
-        "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
-        _bare(git, ours, root), _bare(git, theirs, root), allowed=(0, 1),
-    )  # fmt: skip
+    said = _merge(git, base=base, ours=ours, theirs=theirs)
     tree, *paths = said.fields
     if said.code:
         return tuple(os.fsdecode(path) for path in paths if path)
     return tree.decode("ascii")
+
+
+def _merge(git: Git, *, base: str, ours: str, theirs: str) -> Said:
+    root = _bare(git, base)
+    return git.said(
+        "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
+        _bare(git, ours, root), _bare(git, theirs, root), allowed=(0, 1),
+    )  # fmt: skip
 
 
 def _bare(git: Git, commit: str, *parents: str) -> str:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.hook import starts, turns
 from asbuilt.hook.calls import Answer, Call
+from asbuilt.policy.holding import is_typed
 from asbuilt.session import words
+from asbuilt.session.authoring import is_bound, keep_words, words_in
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean
 from asbuilt.session.reload import drop_stale
@@ -28,6 +30,8 @@ _ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {
     "PostToolUse": starts.tool_used,
 }
 
+_BEGINS: Final = ("UserPromptSubmit", "SessionStart")
+
 
 def answered(
     event: str, payload: Mapping[str, object], environ: Mapping[str, str], now: float, held: Held
@@ -37,11 +41,29 @@ def answered(
     if not call.session:
         return None
     said = _ANSWERS[event](call, held)
+    if event in _BEGINS and (is_bound(call.folder) or words_in(call.text("prompt")) is not None):
+        said = _beside(call, said)
     if call.is_known:
         with Locked(call.folder):
             drop_stale(call.folder, now=now)
     clean(environ, now=now, but=call.key)
     return said
+
+
+def _beside(call: Call, said: Answer | None) -> Answer | None:
+    """Keep what is typed for an authoring, or say that one waits behind whatever has begun."""
+    words = words_in(call.text("prompt"))
+    if words is not None:
+        keep_words(call.folder, words)
+        return said
+    # Behind a compaction, and at the end of a background task, the agent is in the middle of its stage.
+    if call.text("source") == "compact" or not is_typed(call.text("prompt")):
+        return said
+    from asbuilt.hook.authoring import interrupted  # noqa: PLC0415 - few conversations author
+
+    told = interrupted(call, is_new=call.text("source") == "clear")
+    said = said or Answer()
+    return said._replace(context="\n".join(filter(None, [said.context, told]))) if told else said
 
 
 def status_line(payload: Mapping[str, object], environ: Mapping[str, str], now: float) -> str:

@@ -20,7 +20,9 @@ from asbuilt.session.transcript import size_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from asbuilt.flows.conversing import Conversing
     from asbuilt.library.conversing import Plans
+    from asbuilt.session.authoring import Bound
     from asbuilt.session.facts import PlanFacts
 
 EXIT: Final = "ExitPlanMode"
@@ -119,6 +121,14 @@ class Call:
                 self.cwd, environ, lambda settings, *which: wiring.plan_events(settings, environ, *which)
             )
         return self._plans
+
+    def authoring(self, bound: Bound) -> Conversing:
+        """Open the authoring that this conversation does; the journal is loaded only now."""
+        if sys.flags.no_site:
+            site.main()
+        from asbuilt import wiring  # noqa: PLC0415 - the door's dispatch
+
+        return wiring.conversing(bound.root, self.environ, repo=bound.repo, run=bound.run)
 
     def plan(self, path: str) -> PlanFacts | None:
         """Read a plan afresh; None: there is none."""

@@ -11,6 +11,7 @@ from asbuilt.hook.calls import EXIT, Answer
 from asbuilt.hook.turns import restore
 from asbuilt.session import loop as loops
 from asbuilt.session import words
+from asbuilt.session.authoring import move
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import records
 from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
@@ -128,6 +129,7 @@ def _adopt(call: Call) -> None:
             if loop is not None:
                 with Locked(call.folder):
                     keep_loop(call.folder, loop)
+            move(one.folder, call.folder)
             return
 
 

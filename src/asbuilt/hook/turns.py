@@ -15,6 +15,7 @@ from asbuilt.session import loop as loops
 from asbuilt.session import reload as reloads
 from asbuilt.session import words
 from asbuilt.session.arbiter import StopFacts, decide
+from asbuilt.session.authoring import is_bound
 from asbuilt.session.locking import Locked
 from asbuilt.session.meter import limits_of, use_of
 from asbuilt.session.records import records
@@ -128,6 +129,14 @@ def _stay(call: Call, state: State) -> None:
 
 def stopping(call: Call, held: Held) -> Answer | None:
     """Answer Stop."""
+    if is_bound(call.folder):
+        from asbuilt.hook.authoring import handed_in  # noqa: PLC0415 - few conversations author
+
+        judged = handed_in(call, call.text("last_assistant_message") or _settled(call).text)
+        stage = StopFacts(is_continuing=call.flag("stop_hook_active"), stage=judged.wish)
+        answer = _blocked(call, call.state(), None, stage) if judged.wish else None
+        if answer or judged.message:
+            return answer or Answer(message=judged.message)
     if call.flag("stop_hook_active"):
         if call.is_known:
             call.keep(call.state())
@@ -164,10 +173,13 @@ def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts)
         before = state_in(call.folder) or State()
         wish = decide(facts._replace(stopped_for=before.stopped_for))
         reasons = (*before.stopped_for, wish.reason) if wish else before.stopped_for
-        keep_state(call.folder, state._replace(stopped_for=reasons, warned=before.warned or wish is not None))
+        warned = before.warned or wish not in (None, facts.stage)
+        keep_state(call.folder, state._replace(stopped_for=reasons, warned=warned))
     if wish is None:
         return None
-    if plan is None:
+    if wish is facts.stage:
+        pass
+    elif plan is None:
         call.keep_reload(state, "no-plan")
     elif plan.is_over:
         call.keep_reload(state, "plan-completed")

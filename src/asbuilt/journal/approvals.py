@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
 from asbuilt.journal.store import first
+from asbuilt.lifecycle.approving import WITHDRAWN
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
@@ -26,8 +27,8 @@ Kind = Literal[
     "question",
 ]
 Answer = Literal["yes", "no"]
-Said = Literal["yes", "no", "revised"]
-"""An answer, or that its question was overtaken by a newer text."""
+Said = Literal["yes", "no", "revised", "withdrawn"]
+"""An answer; or that its question was overtaken by a newer text, or by the end of who asked it."""
 NEVER_BY_AUTO: Final = frozenset({"plan", "question", "sign-off", "waiver", "drift", "agent", "cap"})
 """What needs eyes or a decision: `--auto` answers none of these."""
 
@@ -178,12 +179,18 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     return bool(changed), found
 
 
+def withdraw(session: Session, org: str, repo: str, run: str, *, actor: str) -> None:
+    """Take what a run has asked and nobody has answered out of the inbox: nobody waits for it any more."""
+    for one in waiting_of(session, org, repo, run):
+        answer(session, org, repo, one.number, said=WITHDRAWN, actor=actor)
+
+
 def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:
     """Return the newest answer, in whatever run, to the question whose key is this and the run's id."""
     row = first(
         session.rows(
             f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo "
-            " AND substr(key, 1, length(key) - length(run)) = :under AND answer IS NOT NULL"
+            " AND substr(key, 1, length(key) - length(run)) = :under AND answer IN ('yes', 'no')"
             " ORDER BY answered_at DESC, number DESC LIMIT 1",
             org=org,
             repo=repo,

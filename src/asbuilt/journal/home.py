@@ -48,6 +48,11 @@ class Home(NamedTuple):
         return self.path / "runs"
 
     @property
+    def schedules(self) -> Path:
+        """A folder for each schedule: the environment of its runs."""
+        return self.path / "schedules"
+
+    @property
     def workspaces(self) -> Path:
         """Checkouts of runs."""
         return self.path / "workspaces"

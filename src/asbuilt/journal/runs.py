@@ -12,7 +12,7 @@ from asbuilt.journal.store import first
 if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
 
-ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped")
+ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped", "pr-ready", "pr-ci-failing")
 FAR: Final = "9999-12-31T00:00:00.000Z"
 """When a run that waits for a person goes on by itself: never; an answer makes it due."""
 PAUSE: Final = "run.pause_asked"

@@ -111,6 +111,18 @@ _MEMORY: Final = (
         PRIMARY KEY (org, repo, number), UNIQUE (org, repo, key))""",
 )
 
+_SCHEDULES: Final = (
+    """CREATE TABLE schedules (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, schedule text NOT NULL, slug text NOT NULL,
+        cadence text NOT NULL, zone text NOT NULL, options text NOT NULL, actor text NOT NULL,
+        since text NOT NULL, slot text NOT NULL, due_at text NOT NULL, set_at text NOT NULL, phase text,
+        deferrals integer NOT NULL, PRIMARY KEY (org, repo, plan))""",
+    "CREATE INDEX schedules_by_due ON schedules (org, due_at, plan)",
+    # A clock that was put back is noticed without a look at every schedule.
+    "CREATE INDEX schedules_by_set ON schedules (org, set_at)",
+    "CREATE INDEX schedules_of_repo ON schedules (org, repo, due_at, plan)",
+)
+
 _NOTICES: Final = (
     # What a person is still to hear of, by each way; `said` is what kept it from being heard.
     """CREATE TABLE notices (
@@ -121,4 +133,7 @@ _NOTICES: Final = (
     "CREATE INDEX answered_notices ON notices (org, said_at) WHERE said_at IS NOT NULL",
 )
 
-STEPS: Final = (Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _NOTICES))
+STEPS: Final = (
+    Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
+    Step(6, _NOTICES),
+)  # fmt: skip

@@ -6,7 +6,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal import approvals, claims, runs, schedules
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.folding import fold
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
+    from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.lifecycle.money import Spent
@@ -85,6 +86,8 @@ class PlanView(NamedTuple):
     """What all runs have used."""
     notes: tuple[str, ...] = ()
     """What people have told the next attempt."""
+    schedule: Schedule | None = None
+    """When it is run by itself."""
 
     @property
     def done(self) -> int:
@@ -192,6 +195,7 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
         _phases(chain([newest] if newest else [], told), events, session.now),
         _spent(events),
         tuple(newest[1].untold if newest else fold("", {}, events).untold),
+        schedules.find(session, address),
     )
 
 

@@ -16,6 +16,12 @@ AGENT: Final = "agent"
 EDITED: Final = "edited by user"
 REVISED: Final = "revised"
 """What became of a question whose draft has a newer revision; it is neither a yes nor a no."""
+WITHDRAWN: Final = "withdrawn"
+"""What became of a question whose authoring ended before anybody answered it."""
+ANSWERS: Final = ("yes", "no")
+"""What only a person says."""
+TAKEN: Final = "answer.taken"
+"""A person's answer to a text, taken over by the authoring that goes on with it."""
 _ONCE_MORE: Final = "again"
 
 
@@ -113,6 +119,9 @@ def hear(drafts: Drafts, kind: str, data: Mapping[str, Any]) -> Drafts:
             name = f"a{data['number']}"
             answered = (one._replace(**said) if one.name == name else one for one in drafts.questions)
             return drafts._replace(questions=tuple(answered))
+        case "answer.taken":
+            taken = Question(*(data[name] for name in Question._fields))
+            return drafts._replace(questions=(*drafts.questions, taken))
         case "plan.approved":
             approved = Approved(*(data[name] for name in Approved._fields))
             return drafts._replace(approved=(*drafts.approved, approved))
@@ -178,7 +187,7 @@ def next_step(drafts: Drafts) -> Step | None:
     newest, asked = drafts.newest, drafts.asked
     if newest is None:
         return None
-    if asked is None:
+    if asked is None or asked.answer == WITHDRAWN:
         return Ask(newest)
     if asked.answer is None:
         return Await(asked)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.lifecycle.pulled import CI_WAIT
 from asbuilt.policy.redaction import Redaction
 
 if TYPE_CHECKING:
@@ -59,36 +60,36 @@ class Message(NamedTuple):
 _OURS: Final = "asbuilt: "
 _ROWS: Final = 20
 _MASKS: Final = Redaction(homes=(), names=(), secrets=(), salt=b"")
-_TOPICS: Final = {"failed": Topic.FAILED, "landed": Topic.LANDED, "held": Topic.PROVEN}
+_ENDED: Final = {
+    "failed": (Topic.FAILED, "failed", "All work is kept: asbuilt status"),
+    "landed": (Topic.LANDED, "landed", "All that was proven is on its branch."),
+    "pr-ready": (Topic.PROVEN, "is proven", "Its pull request waits for you: asbuilt status"),
+    "pr-ci-failing": (Topic.NEEDS, "needs you", "The checks of its pull request fail: asbuilt status"),
+    "held": (Topic.PROVEN, "is proven", "Nothing has landed: it waits for you."),
+}
 
 
 def topic_of(kind: str, data: Mapping[str, Any]) -> Topic | None:
-    """Tell what an event is about for somebody who does not look on; None: nothing that cannot wait."""
-    match kind:
-        case "approval.asked":
-            return Topic.NEEDS
-        case "run.parked" if data.get("until"):
-            return Topic.PARKED
-        case "run.ended":
-            return _TOPICS.get(str(data.get("state")))
-        case _:
-            return None
+    """Tell what an event is about for somebody who does not look on; None: it can wait until they do."""
+    told = _told(kind, data)
+    return None if told is None else told[0]
 
 
 def notice(name: str, kind: str, data: Mapping[str, Any]) -> Notice | None:
     """Tell what to say of an event of the run `name`; None when it can wait until somebody looks."""
-    match topic_of(kind, data):
-        case Topic.NEEDS:
-            return _notice(name, "needs you", f"Question a{int(data['number'])} waits: asbuilt approve")
-        case Topic.PARKED:
-            return _notice(name, "is parked", f"It goes on by itself {_local(str(data['until']))}.")
-        case Topic.FAILED:
-            return _notice(name, "failed", "All work is kept: asbuilt status")
-        case Topic.LANDED:
-            return _notice(name, "landed", "All that was proven is on its branch.")
-        case Topic.PROVEN:
-            return _notice(name, "is proven", "Nothing has landed: it waits for you.")
-        case None:
+    told = _told(kind, data)
+    return None if told is None else _notice(name, *told[1:])
+
+
+def _told(kind: str, data: Mapping[str, Any]) -> tuple[Topic, str, str] | None:
+    match kind:
+        case "approval.asked":
+            return Topic.NEEDS, "needs you", f"Question a{int(data['number'])} waits: asbuilt approve"
+        case "run.parked" if data.get("until") and not str(data.get("why", "")).startswith(CI_WAIT):
+            return Topic.PARKED, "is parked", f"It goes on by itself {_local(str(data['until']))}."
+        case "run.ended":
+            return _ENDED.get(str(data.get("state")))
+        case _:
             return None
 
 

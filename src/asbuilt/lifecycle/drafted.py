@@ -9,7 +9,7 @@ from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.facts import Handed, PhaseFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.lifecycle.facts import RunFacts
 
@@ -28,6 +28,11 @@ _ONCE: Final = (Stage.UNDERSTAND, Stage.EXPLORE, Stage.ALTERNATIVES, Stage.DRAFT
 def name_of(stage: Stage, number: int) -> str:
     """Name a stage as its attempts and rows are: `draft`, `critique-2`."""
     return str(stage) if stage in _ONCE and number == 1 else f"{stage}-{number}"
+
+
+def names_of(stages: Sequence[Stage]) -> list[str]:
+    """Name every stage of a sequence."""
+    return [name_of(stage, 1 + stages[:at].count(stage)) for at, stage in enumerate(stages)]
 
 
 def title_of(name: str) -> str:
@@ -69,12 +74,16 @@ def _hear_judged(facts: RunFacts, data: Mapping[str, Any]) -> None:
             draft.accepted.append(Handed(stage, number, str(data["text"]), f"{name}.{data['number']}"))
             draft.refused.clear()
             facts.done_before |= {name}
+            for needless in data.get("left_out", ()):
+                facts.phases.pop(needless, None)
         case "refused":
             draft.refused.append(str(data["flaws"]))
         case "asks":
             asked = {str(key): str(words) for key, words in data.get("asks", ())}
             draft.asked |= asked
             draft.batches.append(tuple(asked))
+            for key, answer, note in data.get("answers", ()):
+                facts.approvals[key], draft.notes[key] = answer, note
         case "proposed":
             draft.proposals = str(data["proposals"])
         case _:

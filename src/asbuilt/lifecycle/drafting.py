@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 REPEATS: Final = 2
 """So often a stage is begun anew whose agent has handed in nothing: a stall, a crash, a time-out."""
 CRITIC: Final = "critique"
+CONVERSATION: Final = "the conversation that authors it"
+"""What is waited for where no agent of a worker writes the plan."""
 
 
 def stopped(facts: RunFacts) -> End | None:
@@ -104,6 +106,8 @@ def _stage(facts: RunFacts, stage: PhaseFacts, now: str) -> Move:
     last = stage.attempts[-1] if stage.attempts else None
     if last is not None and last.ending == "done" and facts.draft.judged.get(stage.id) != last.number:
         return Judge(stage.id, last.number)
+    if facts.draft.in_conversation and role_of(stage.id) != CRITIC:
+        return Wait(CONVERSATION, None)
     stoppage = stage_stoppage(facts, stage, now)
     if stoppage is not None:
         return stoppage

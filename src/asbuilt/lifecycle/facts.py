@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from asbuilt.lifecycle.approving import Drafts
 from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.money import UNCAPPED, total
+from asbuilt.lifecycle.pulled import REPAIRS, PullFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.lifecycle.causes import Cause
     from asbuilt.lifecycle.money import Caps, Spent
+    from asbuilt.lifecycle.windows import Window
     from asbuilt.proof.resolving import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
@@ -195,6 +197,8 @@ class DraftFacts:
     """An authoring: its stages, its questions, and the revisions that came of them."""
 
     slug: str = ""
+    in_conversation: bool = False
+    """A conversation of the person writes it; only its critics are agents that a worker starts."""
     due: str = ""
     """The stage that comes next, or is under way."""
     judged: dict[str, int] = field(default_factory=dict)
@@ -232,7 +236,7 @@ class RunFacts:
     auto: bool = False
     hold: bool = True
     way: str = "cherry-pick"
-    """How it lands: cherry-pick (once, at the end), or direct (each phase as soon as it is proven)."""
+    """How it lands: cherry-pick (once, at the end), pr, or direct (each phase as soon as it is proven)."""
     protected: bool = False
     """Nobody may push to the target directly."""
     wanted: str | None = None
@@ -314,6 +318,11 @@ class RunFacts:
     marked: bool = True
     """False while something has landed and the plan does not say so yet."""
     tidied: bool = False
+    pull: PullFacts = field(default_factory=PullFacts)
+    repairs: dict[str, PhaseFacts] = field(
+        default_factory=lambda: {name: PhaseFacts(name) for name in REPAIRS}
+    )
+    """What agents mend of its pull request, each like a phase of its own."""
     ended: str | None = None
     reason: str = ""
     code: int | None = None
@@ -325,6 +334,8 @@ class RunFacts:
     untold: list[str] = field(default_factory=list)
     """Notes of people for the next attempt, which none has been told yet."""
     caps: Caps = UNCAPPED
+    window: Window | None = None
+    """The hours in which it may begin something; None: at any."""
     began_at: str = ""
 
     @property
@@ -349,6 +360,10 @@ class RunFacts:
         if self.way == "direct" and self.tip is not None:
             return self.tip
         return self.works[-1].commit if self.works else self.base or ""
+
+    def part(self, name: str) -> PhaseFacts:
+        """Return a phase, or what is mended of the pull request, by its address."""
+        return self.phases[name] if name in self.phases else self.repairs[name]
 
     @property
     def done(self) -> frozenset[str]:

@@ -18,6 +18,8 @@ from asbuilt.lifecycle.facts import (
     Work,
 )
 from asbuilt.lifecycle.money import caps_in, spent_in
+from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
+from asbuilt.lifecycle.windows import window_in
 from asbuilt.proof.resolving import read_back
 
 if TYPE_CHECKING:
@@ -45,7 +47,12 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         ring_required=bool(options.get("ring_required", True)),
         branch=str(options.get("branch", "")),
         caps=caps_in(options),
-        draft=DraftFacts(slug=str(options.get("slug", ""))),
+        window=window_in(options),
+        draft=DraftFacts(
+            slug=str(options.get("slug", "")),
+            in_conversation=bool(options.get("authoring", {}).get("in_conversation")),
+        ),
+        pull=pull_in(options),
     )
     for kind, data in events:
         if kind == NOTED:
@@ -88,15 +95,12 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         case "approval.asked":
             facts.approvals.setdefault(str(data["key"]), None)
         case "approval.answered":
-            facts.approvals[str(data["key"])] = data["answer"]
+            _hear_answer(facts, str(data["key"]), data["answer"])
         case "plan.differs":
             found = Difference(data["point"], data["commit"], data["intent"])
             facts.differs[str(data["phase"])] = found
         case "plan.compared":
-            facts.compared = str(data["point"])
-            facts.differs = {
-                phase: found for phase, found in facts.differs.items() if found.point == facts.compared
-            }
+            _hear_comparison(facts, str(data["point"]))
         case "signoff.wanted":
             wanted = SignOff(data["item"], data["phase"], data["question"])
             facts.sign_offs[wanted.item] = wanted
@@ -119,8 +123,27 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             _hear_together(facts, kind, data)
         case _ if kind.startswith("landing."):
             _hear_landing(facts, kind, data)
+        case _ if kind.startswith(("pull.", "issues.")):
+            _hear_pull(facts, kind, data)
         case _:
             _hear_phase(facts, kind, data)
+
+
+def _hear_answer(facts: RunFacts, key: str, answer: str) -> None:
+    facts.approvals[key] = answer
+    if answer == "yes" and key.startswith(f"{facts.run}/pull/"):
+        look_again(facts.pull)
+
+
+def _hear_comparison(facts: RunFacts, point: str) -> None:
+    facts.compared = point
+    facts.differs = {phase: found for phase, found in facts.differs.items() if found.point == point}
+
+
+def _hear_pull(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    hear_pull(facts.pull, kind, data)
+    # One that the forge may have merged is brought to its end, as a landing is.
+    facts.landing = {"pull.merging": "intended", "pull.refused": None}.get(kind, facts.landing)
 
 
 def _hear_wait(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
@@ -132,9 +155,10 @@ def _hear_wait(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
 
 def _hear_haste(facts: RunFacts) -> None:
     """Hear that somebody wants it to go on now: a limit is tried, whenever it was said to open."""
-    for phase in facts.phases.values():
+    for phase in (*facts.phases.values(), *facts.repairs.values()):
         for attempt in phase.attempts:
             attempt.resets_at = attempt.verifier_resets_at = None
+    facts.pull.seen = None
 
 
 def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
@@ -178,6 +202,7 @@ def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
             facts.landing, facts.tip, facts.marked = "landed", data["new"], False
             facts.marks_landed = bool(data.get("marks"))
             facts.landed += [Landed(*one) for one in data.get("commits", ())]
+            start_over(facts.pull)
         case "landing.refused":
             facts.landing, facts.landing_reason = "refused", f"{data['what']} Next: {data['next']}"
         case _:
@@ -185,7 +210,8 @@ def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
 
 
 def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    phase = facts.phases.get(str(data.get("phase")))
+    name = str(data.get("phase"))
+    phase = facts.phases.get(name) or facts.repairs.get(name)
     if phase is None:
         return
     if kind == "phase.begun":

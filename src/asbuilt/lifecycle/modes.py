@@ -70,14 +70,31 @@ _SMALL: Final = {"expedient": Size(80, 2), "protective": Size(25, 1)}
 """Up to this size the short way is taken; protective goes the longer one where it is unsure."""
 
 
-def plain_authoring(mode: Mode, session: Session, *, explorers: int = 1, planners: int = 1) -> dict[str, Any]:
-    """Freeze an authoring as a run's options keep it."""
+EFFORTS: Final = {
+    "fast": "Be quick: read what the task names and what that calls, and write the shortest plan that holds.",
+    "hard": "Take your time: read widely, look for what would break, weigh each step before you write it.",
+}
+"""What a chosen effort tells whoever plans."""
+
+
+def plain_authoring(
+    mode: Mode,
+    session: Session,
+    *,
+    explorers: int = 1,
+    planners: int = 1,
+    effort: str | None = None,
+    principles: str | None = None,
+) -> dict[str, Any]:
+    """Freeze an authoring as a run's options keep it; without `principles` a critic has those that ship."""
     return {
         "mode": mode.name,
         "prompt": session.prompt,
         "session": state_of(session),
         "explorers": explorers,
         "planners": planners,
+        "effort": effort,
+        "principles": principles,
     }
 
 

@@ -130,6 +130,37 @@ class File(NamedTuple):
     """Put the plan that a person approved into the checkout."""
 
 
+class Look(NamedTuple):
+    """Ask the forge how the plan's pull request stands."""
+
+
+class Push(NamedTuple):
+    """Put what is proven onto the pull request's branch, built and proven on the target of now."""
+
+
+class Propose(NamedTuple):
+    """Open the pull request, or find it, and say in it how far the plan is."""
+
+
+class Mend(NamedTuple):
+    """Take over what an agent has mended of a pull request, once it is proven."""
+
+    repair: str
+    number: int
+
+
+class Merge(NamedTuple):
+    """Let the forge merge the pull request, if it is still what was proven."""
+
+
+class CloseIssues(NamedTuple):
+    """Tell the issues that a plan names what has landed, and close them."""
+
+
+class CheckInvariants(NamedTuple):
+    """See that a landing by pull request has left nothing behind."""
+
+
 class Wait(NamedTuple):
     """Nothing can be done before a time, or before somebody answers."""
 
@@ -144,8 +175,10 @@ class End(NamedTuple):
     reason: str
 
 
+PullMove = Look | Push | Propose | Mend | Merge | CloseIssues
+"""Moves that ask the forge for something."""
 Move = (
     Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
     | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Judge
-    | Draft | File | Wait | End
+    | Draft | File | Look | Push | Propose | Mend | Merge | CloseIssues | CheckInvariants | Wait | End
 )  # fmt: skip

@@ -33,8 +33,10 @@ from asbuilt.lifecycle.moves import (
     Wait,
 )  # fmt: skip
 from asbuilt.lifecycle.preparation import asked, preparation
+from asbuilt.lifecycle.pulling import pulling, repair_under_way
 from asbuilt.lifecycle.signing import signing
 from asbuilt.lifecycle.stoppages import capped, stoppage, verifier_stoppage
+from asbuilt.lifecycle.windows import within
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
@@ -62,7 +64,7 @@ def next_move(facts: RunFacts, now: str) -> Move:
 
     One that is to stop pauses no more: nobody would wake it, and it has still to come to its end.
     """
-    move = _unpaused(facts, now)
+    move = within(facts.window, _unpaused(facts, now), now)
     pauses = facts.pause is not None and facts.stop is None
     return Wait(PAUSED, None) if pauses and _can_wait(facts, move) else move
 
@@ -71,7 +73,7 @@ def _can_wait(facts: RunFacts, move: Move) -> bool:
     """Tell whether a move leaves nothing half done when it is made another day."""
     match move:
         case Attempt(phase=phase, number=number):
-            begun = (one for one in facts.phases[phase].attempts if one.number == number)
+            begun = (one for one in facts.part(phase).attempts if one.number == number)
             return all(one.ending is not None for one in begun)
         case Land():
             return facts.landing != "intended"
@@ -114,7 +116,7 @@ def _kept_back(facts: RunFacts, now: str) -> Move | None:
 
 def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
     """End the agent under way and keep its files, before a run that was stopped ends."""
-    phase = current(facts) if facts.kind == "run" else None
+    phase = (current(facts) if facts.kind == "run" else None) or repair_under_way(facts)
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     if phase is None or last is None or last.refusals or last.is_lost:
         return None
@@ -127,12 +129,12 @@ def _refusal(facts: RunFacts) -> End | None:
     """Refuse what this version cannot do, before anything is touched."""
     if facts.kind not in ("run", "land", "undo", "verify"):
         return End("failed", f"there is no kind of run that is called {facts.kind}")
-    if facts.way == "pr":
-        return End("failed", "landing by pull request is not built yet. Next: use cherry-pick or direct")
-    if facts.way not in ("cherry-pick", "direct"):
+    if facts.way not in ("cherry-pick", "pr", "direct"):
         return End("failed", f"there is no way to land that is called {facts.way}. Next: use cherry-pick")
     if facts.way == "direct" and facts.protected:
-        return End("failed", "direct lands on a branch that is protected. Next: use cherry-pick and hold")
+        return End(
+            "failed", "direct lands on a branch that is protected. Next: use cherry-pick and hold, or pr"
+        )
     return None
 
 
@@ -141,6 +143,8 @@ def _nothing_to_do(facts: RunFacts) -> End | None:
     if facts.kind == "verify":
         return None if _to_check(facts) else End("done", "nothing to verify: no phase is done")
     if facts.kind == "undo":
+        if facts.way == "pr" and facts.undoes:
+            return End("failed", "what a pull request has brought is taken back by another one, at the forge")
         if facts.undoes or facts.drops:
             return None
         return End("done", f"nothing to undo: nothing that run {facts.of} has proven stands")
@@ -163,7 +167,7 @@ def _work(facts: RunFacts, now: str) -> Move:
         return changed
     is_direct = facts.way == "direct" and not facts.hold
     if facts.kind != "run" or (is_direct and (facts.pending or not facts.marked)):
-        return _delivery(facts)
+        return _delivery(facts, now)
     phase = current(facts)
     if phase is not None:
         asks = _between(facts, phase) or _too_large(facts, phase) or stoppage(facts, phase, now)
@@ -200,12 +204,9 @@ def current(facts: RunFacts) -> PhaseFacts | None:
         return wanted if wanted is not None and wanted.id not in proven else None
     if facts.mode == "phase" and any(phase.proven for phase in facts.phases.values()):
         return None
+    left = [phase for phase in facts.phases.values() if phase.id not in proven]
     begun = (phase for phase in facts.phases.values() if phase.begun and not phase.proven)
-    ready = (
-        phase
-        for phase in facts.phases.values()
-        if phase.id not in proven and all(need in proven for need in phase.needs)
-    )
+    ready = (phase for phase in left if all(need in proven for need in phase.needs))
     return next(begun, None) or next(ready, None)
 
 
@@ -344,12 +345,9 @@ def _apart(failures: tuple[str, ...]) -> End:
 
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
     if phase.fixes >= FIX_LIMIT:
-        return End("failed", f"phase {phase.id} is not proven after {phase.fixes} fixes: {_unproven(last)}")
+        unproven = "; ".join(last.failures) or "not every item is proven"
+        return End("failed", f"phase {phase.id} is not proven after {phase.fixes} fixes: {unproven}")
     return Attempt(phase.id, last.number + 1, "fix", last.failures)
-
-
-def _unproven(last: AttemptFacts) -> str:
-    return "; ".join(last.failures) or "not every item is proven"
 
 
 def _failures(phase: PhaseFacts) -> tuple[str, ...]:
@@ -364,7 +362,7 @@ def _after_phases(facts: RunFacts, now: str, *, is_direct: bool) -> Move:
         blocked = [phase.id for phase in facts.phases.values() if phase.id not in facts.done_before]
         return End("failed", f"no phase can start: {', '.join(blocked)} wait for phases that are not done")
     if is_direct:
-        return _delivery(facts)
+        return _delivery(facts, now)
     if facts.together is None:
         return ProveTogether()
     if facts.together != PASS:
@@ -381,11 +379,13 @@ def _after_phases(facts: RunFacts, now: str, *, is_direct: bool) -> Move:
             else ""
         )
         return End("held", f"everything is proven; landing was not asked for{wanted}")
-    return _delivery(facts)
+    return _delivery(facts, now)
 
 
-def _delivery(facts: RunFacts) -> Move:
+def _delivery(facts: RunFacts, now: str) -> Move:
     """Land what waits to be landed, write it into the plan, tidy up, and end."""
+    if facts.way == "pr" and facts.kind != "undo":
+        return pulling(facts, now)
     if facts.landing == "refused":
         return End("failed", facts.landing_reason)
     if not facts.marked:

@@ -1,4 +1,4 @@
-"""What has to be settled before anything is built: the ring, the tests, setup and baseline. Pure.
+"""What has to be settled before anything is built: needs, the ring, the tests, setup and baseline. Pure.
 
 The one rule: what nobody has set is asked for, and unattended it stops the run, in words.
 """
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def preparation(facts: RunFacts) -> Move | None:
     """See to it that something can be proven before anything is built; None when it can."""
+    if waits := _open_needs(facts):
+        return End("stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet")
     unheld = held(facts)
     if unheld is not None:
         return unheld
@@ -45,6 +47,14 @@ def preparation(facts: RunFacts) -> Move | None:
             f"the tests could not be run on the base, {why}: {facts.baseline_shown}. {_way_on(facts.tests)}",
         )
     return None
+
+
+def _open_needs(facts: RunFacts) -> list[str]:
+    """List what a phase that was named still waits for; one that was begun waits no more."""
+    wanted = facts.phases.get(facts.wanted or "")
+    if facts.kind != "run" or wanted is None or wanted.begun:
+        return []
+    return [need for need in wanted.needs if need not in facts.done_before]
 
 
 def held(facts: RunFacts) -> Move | None:

@@ -182,7 +182,8 @@ def _state(move: Move) -> State:
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
             | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether()
             | phases.VerifyTogether() | phases.Report() | phases.Land() | phases.Mark() | phases.Tidy()
-            | phases.Recheck() | moves.Draft() | moves.File()
+            | phases.Recheck() | moves.Draft() | moves.File() | moves.Look() | moves.Push() | moves.Propose()
+            | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
         ):  # fmt: skip
             return "ready"
         case _:

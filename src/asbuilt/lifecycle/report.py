@@ -112,6 +112,18 @@ class Decision(NamedTuple):
     note: str
 
 
+class PullAccount(NamedTuple):
+    """The pull request by which a run lands."""
+
+    number: int
+    url: str
+    mended: int
+    """How often an agent has mended something of it."""
+    broken: tuple[str, ...] | None
+    """What its landing has left behind; None before it has landed."""
+    warned: tuple[str, ...]
+
+
 class Account(NamedTuple):
     """A run as its report tells it."""
 
@@ -152,6 +164,7 @@ class Account(NamedTuple):
     """What people see of it, as a command drew it."""
     pictured: str = ""
     """What went wrong with that, if anything did."""
+    pull: PullAccount | None = None
     outputs: Mapping[str, str] = {}
     """The end of what checks printed that did not pass, by the digest of the whole."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.critique import Round, Who, show
+from asbuilt.lifecycle.critique import Over, Round, Who, decide, show
 from asbuilt.lifecycle.findings import Critique, read_critique
 from asbuilt.lifecycle.sessions import PLANS
 
@@ -45,6 +46,22 @@ def rounds_in(
         if isinstance(read, Critique):
             rounds.append(Round(plan, author, who.get(record.name, _NOBODY), read, agents))
     return tuple(rounds)
+
+
+def without_needless(session: Session, rounds: Sequence[Round], principles: Sequence[Principle]) -> Session:
+    """Leave out the rounds that nobody needs: once a critique has settled it, one revision answers and ends.
+
+    Where no revision follows, every stage stays as it was chosen.
+    """
+    stages = session.options.stages
+    critiques = [at for at, stage in enumerate(stages) if stage is Stage.CRITIQUE]
+    ids = [one.id for one in principles]
+    for number, at in enumerate(critiques[: len(rounds)], 1):
+        is_over = isinstance(decide(rounds[:number], limit=len(critiques), principles=ids), Over)
+        if is_over and Stage.REVISE in stages[at:]:
+            kept = stages[: stages.index(Stage.REVISE, at) + 1]
+            return replace(session, options=replace(session.options, stages=kept))
+    return session
 
 
 def earlier_in(rounds: Sequence[Round], plan: str) -> list[str]:

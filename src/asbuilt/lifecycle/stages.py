@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.sessions import ExitReason
 
 NO_PROMISE: Final = "no promise"
-SHIPPED: Final = tuple(one for one in read_principles(TEMPLATE) if isinstance(one, Principle))
+
+
+def principles_in(text: str) -> tuple[Principle, ...]:
+    """Give the principles of a text that was read without a flaw when it was chosen."""
+    return tuple(one for one in read_principles(text) if isinstance(one, Principle))
+
+
+SHIPPED: Final = principles_in(TEMPLATE)
 
 
 class Surroundings(NamedTuple):

@@ -16,12 +16,14 @@ _BEGINS: Final[Mapping[str, tuple[Doing, str]]] = {
     "verifier.begun": ("judge", "verifier of attempt {number}"),
     "together.judging": ("judge", "verifier of all phases together"),
     "landing.intended": ("land", "landing"),
+    "pull.intended": ("land", "landing by pull request"),
     "run.parked": ("wait", "{why}"),
 }
 _ENDS: Final[Mapping[str, Doing]] = {
     "phase.begun": "prepare",
     "phase.rechecked": "prepare",
     "landing.intended": "prepare",
+    "pull.intended": "prepare",
     "attempt.ended": "work",
     "attempt.lost": "work",
     "checks.done": "check",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.report import Account, Decision
     from asbuilt.pages.document import Block, Tone, Words
 
-_GOOD: Final = ("landed", "held", "proven", "done", "undone")
+_GOOD: Final = ("landed", "held", "proven", "done", "undone", "pr-ready")
 _GONE: Final = ("failed", "stopped")
 
 
@@ -74,6 +74,7 @@ def told(account: Account, zone: tzinfo | None) -> Document:
         phase_section(account, phase, is_folded=bool(phase.proven) and phase.id not in notable)
         for phase in account.phases
     )
+    blocks += _pull(account)
     blocks += _commits(account)
     blocks += _decisions(account, zone)
     blocks += _repeat(account)
@@ -88,6 +89,20 @@ def told(account: Account, zone: tzinfo | None) -> Document:
             ". Green stands for what asbuilt ran or looked up itself. What somebody said is quoted.",
         ),
     )
+
+
+def _pull(account: Account) -> Iterator[Block]:
+    pull = account.pull
+    if pull is None:
+        return
+    points: list[Words] = [(f"#{pull.number}: ", Code(pull.url))]
+    if pull.mended:
+        points.append((f"Mended by an agent and proven: {counted(pull.mended, 'time')}",))
+    if pull.broken is not None and not pull.broken:
+        points.append((Mark("in order", "proven"), ": nothing is left behind"))
+    points += [(Mark("left behind", "failed"), f": {one}") for one in pull.broken or ()]
+    points += [(Mark("to know", "open"), f": {one}") for one in pull.warned]
+    yield Section(("Pull request",), (Points(tuple(Point(one) for one in points)),))
 
 
 def _standing(account: Account, zone: tzinfo | None) -> Words:

@@ -130,3 +130,11 @@ _CLAUDE_ACP: Final = _CLAUDE._replace(
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind for kind in (Kind("scripted", "script"), _CLAUDE, _CODEX, _GEMINI, _OPENCODE, _CLAUDE_ACP)
 }
+
+FORGE_VARIABLES: Final = (
+    "PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS", "GH_CONFIG_DIR", "GH_HOST", "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+    "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND",
+)  # fmt: skip
+"""What gh, and a git that pushes, may see of the user's environment: their logins, and the way out."""

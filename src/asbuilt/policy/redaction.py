@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.pages.secrets import masked
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,31 +25,6 @@ _SHORTEST: Final = 6
 _UNMISTAKABLE: Final = 5
 """A name of this many letters is no part of another word."""
 
-# No repeat can begin anywhere and go on for ever: a log may hold one line of many thousand letters.
-_KNOWN: Final = re.compile(
-    r"""
-      -----BEGIN[ A-Z0-9]*PRIVATE\ KEY-----.*?(?:-----END[ A-Z0-9]*PRIVATE\ KEY-----|\Z)
-    | eyJ[\w-]+\.[\w-]+\.[\w-]*                              # a JSON web token
-    | (?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}
-    | gh[pousr]_\w{16,} | github_pat_\w{16,} | glpat-[\w-]{16,}
-    | \b(?:sk|pk|rk)[-_][\w-]{12,}                           # Anthropic, OpenAI, Stripe
-    | \bxox[a-z]-[\w-]{8,} | \bAIza[\w-]{20,} | \bya29\.[\w.-]+
-    | \bnpm_\w{16,} | \bpypi-[\w-]{16,} | \bhf_\w{16,} | \bdop_v1_\w{16,}
-    """,
-    re.VERBOSE | re.DOTALL | re.ASCII,
-)
-_IN_URL: Final = re.compile(r"""(?<=://)[^\s"'<>]{1,300}@""")
-_AUTHORIZATION: Final = re.compile(
-    r"(\bauthorization\W{1,4}\w+\s+|\bbearer\s+)\S{6,}", re.IGNORECASE | re.ASCII
-)
-_ASSIGNED: Final = re.compile(
-    r"""
-    (?P<name> (?: passw(?:or)?d | passphrase | secret | token | api[_-]?key | access[_-]?key
-      | private[_-]?key | credentials? | cookie ) [\w.-]{0,40} ["']? \s* (?: => | [:=]+ ) \s* )
-    (?P<value> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | [^\s"']+ )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 _EMAIL: Final = re.compile(r"(?<![\w.+%-])[\w.+%-]+@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
 _WORD: Final = re.compile(
@@ -72,10 +49,7 @@ class Redaction:
         """Mask a text."""
         for secret in sorted(self.secrets, key=len, reverse=True):
             text = text.replace(secret, "[secret]")
-        text = _KNOWN.sub("[secret]", text)
-        text = _IN_URL.sub("[secret]@", text)
-        text = _AUTHORIZATION.sub(r"\1[secret]", text)
-        text = _ASSIGNED.sub(r"\g<name>[secret]", text)
+        text = masked(text)
         text = _EMAIL.sub("[e-mail]", text)
         for home in self.homes:
             text = re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)

@@ -1,6 +1,7 @@
 """May this turn end? One arbiter answers for every part of asbuilt that would like to say no. Pure.
 
-The one rule: the order is the policy, and no reason stops a conversation twice.
+The one rule: the order is the policy, and no reason stops a conversation twice. A stage of authoring has a
+new reason with each output, so it may stop a turn that goes on already.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class StopFacts(NamedTuple):
     is_continuing: bool = False
     """It was stopped from ending just now, by whomever."""
     stage: Wish | None = None
-    """The seat of authoring: a stage that is not met."""
+    """The seat of authoring: what the stage that is due wants. Stages and outputs are counted, so it ends."""
     postflight: Wish | None = None
     """The seat of what is left to do after a task."""
     in_loop: bool = False
@@ -41,11 +42,12 @@ class StopFacts(NamedTuple):
 
 def decide(facts: StopFacts) -> Wish | None:
     """Choose what stops the turn; None: it may end. First match wins; the order is the policy."""
+    if facts.stage is not None and _may_stop(facts.stage, facts):
+        return facts.stage
     if facts.is_continuing:
         return None
-    for wish in (facts.stage, facts.postflight):
-        if wish is not None and _may_stop(wish, facts):
-            return wish
+    if facts.postflight is not None and _may_stop(facts.postflight, facts):
+        return facts.postflight
     full = Wish(CONTEXT, facts.words)
     if facts.percent >= facts.critical and not facts.in_loop and _may_stop(full, facts):
         return full

@@ -43,8 +43,8 @@ _COLUMN: Final = 36
 _ENDS_WITHIN_S: Final = 15.0
 _NEXT: Final = (
     ("asbuilt doctor", "is this machine ready for your own plans?"),
-    ('asbuilt plan new "what you want"', "write a plan to fill in"),
-    ("asbuilt run PLAN --script FILE", "run it; docs/scripted-agent.md has scripts"),
+    ('asbuilt author "what you want"', "agents plan it, you approve it"),
+    ("asbuilt run PLAN --finish --auto", "all phases proven, then landed"),
 )
 
 

@@ -127,6 +127,19 @@ class WorkerFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForgeFacts:
+    """Where pull requests would be opened, and by what."""
+
+    wanted: bool
+    """The settings say that work lands by pull request."""
+    host: str | None = None
+    """None: the remote leads to none that is known."""
+    version: str | None = None
+    """Of gh; None: it did not say one, or is not here."""
+    trouble: Trouble | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PowerFacts:
     """What the system does when nobody touches it."""
 
@@ -162,5 +175,6 @@ class Facts:
     worker: WorkerFacts
     power: PowerFacts | None
     clock: ClockFacts | None
+    forge: ForgeFacts | None = None
     unheard: tuple[Unheard, ...] = ()
     """The ways to the user whose last answer was none."""

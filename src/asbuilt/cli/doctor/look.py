@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asbuilt.cli.doctor.facts import Facts, Tried
+from asbuilt.cli.doctor.forge import look_at_forge
 from asbuilt.cli.doctor.gate import look_at_gate
 from asbuilt.cli.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
 from asbuilt.cli.doctor.programs import look_for_agents
@@ -48,5 +49,6 @@ def look(door: Door, *, tests: bool) -> Facts:
         worker=look_at_worker(home),
         power=look_at_power(inhibit=settings.flag("power.inhibit")),
         clock=look_at_clock(began),
+        forge=look_at_forge(door.start, door.environ, wanted=settings.text("landing.mode") == "pr"),
         unheard=look_at_notices(home, settings),
     )

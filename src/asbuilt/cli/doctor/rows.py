@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         AgentsFacts,
         ClockFacts,
         Facts,
+        ForgeFacts,
         GateFacts,
         GitFacts,
         PowerFacts,
@@ -92,6 +93,8 @@ def _rows(facts: Facts) -> Iterator[Row]:
     yield _tests(facts.tests)
     yield _store(facts.store)
     yield _worker(facts.worker)
+    if facts.forge is not None:
+        yield _forge(facts.forge)
     for unheard in facts.unheard:
         yield _unheard(unheard)
     if facts.power is not None and facts.power.sleeps:
@@ -308,6 +311,23 @@ def _worker(worker: WorkerFacts) -> Row:
         return Row(name="worker", state=State.IDLE, said="starts with the first run", facts=worker)
     said = "running" if worker.pid is None else f"running, pid {worker.pid}"
     return Row(name="worker", state=State.GOOD, said=said, facts=worker)
+
+
+def _forge(forge: ForgeFacts) -> Row:
+    lead = f"gh {forge.version}" if forge.version else ""
+    if forge.trouble is None:
+        said = f"signed in to {forge.host}"
+        return Row(name="forge", state=State.GOOD, lead=lead or "gh", said=said, facts=forge)
+    if not forge.wanted:
+        # Nobody lands by pull request here, so it is worth a word and no more.
+        return Row(
+            name="forge",
+            state=State.NOTE,
+            said=forge.trouble.what,
+            next_step=forge.trouble.next_step,
+            facts=forge,
+        )
+    return _trouble("forge", forge.trouble, forge)
 
 
 def _unheard(unheard: Unheard) -> Row:

@@ -28,6 +28,8 @@ _ASKED: Final = re.compile(r"(?<=`)asbuilt (?=[^`]*`)|(?<=Bash\()asbuilt (?=[^()
 _RUN_AT_ONCE: Final = re.compile(r"!`([^`]+)`")
 _OF_A_CONVERSATION: Final = "!`asbuilt session status`\n\n"
 """Only the hooks of Claude Code know of one."""
+_OF_HOOKS: Final = ("skills/author/SKILL.md",)
+"""What no agent can do whose turns nobody keeps from ending."""
 _NAMED: Final = re.compile(r"/asbuilt:([\w-]+)")
 
 
@@ -99,7 +101,7 @@ def headed(text: str) -> tuple[dict[str, Any], str]:
 
 def _skills(source: Mapping[str, str], call: Call) -> Iterator[Skill]:
     for name, text in source.items():
-        if name.startswith("skills/"):
+        if name.startswith("skills/") and name not in _OF_HOOKS:
             head, body = headed(_called(text.replace(_OF_A_CONVERSATION, ""), call))
             yield Skill(name.split("/")[1], head["description"], body)
 

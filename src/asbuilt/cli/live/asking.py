@@ -27,7 +27,7 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
         return False
     asked = view.questions[0]
     if asked.kind == "plan":
-        return decide(door, site, asked)
+        return decide(door, site, asked, is_followed=True)
     said = _said(door, view.name, asked)
     if said is None:
         return False

@@ -191,5 +191,8 @@ def _landing(view: RunView) -> str:
     if options.get("hold", True):
         return "Nothing lands before you say so."
     branch = options.get("branch", "")
+    if options.get("landing") == "pr":
+        by = "itself when its checks are green" if options.get("auto") else "you"
+        return f"A pull request for {branch}, merged by {by}."
     is_direct = options.get("landing") == "direct"
     return f"Each phase lands on {branch}." if is_direct else f"Lands on {branch} at the end."

@@ -99,6 +99,12 @@ def uninstall(door: Door, *, yes: bool) -> int:
     return DONE
 
 
+def is_installed(environ: Mapping[str, str]) -> bool:
+    """Tell whether the system starts the worker, so that it is there again after a restart."""
+    unit = _unit(environ)
+    return unit.file.exists() and (unit.link is None or unit.link.is_symlink())
+
+
 def _unit(environ: Mapping[str, str]) -> units.Unit:
     argv = units.program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable)
     given = units.environment(environ)

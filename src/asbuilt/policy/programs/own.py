@@ -23,6 +23,7 @@ _GROUPS = {
     "mode": ("show",),
     "session": ("status", "list"),
     "gate": ("check",),
+    "author": ("next", "status"),
 }
 
 

@@ -1,0 +1,142 @@
+"""`asbuilt run --every`: let a plan be run by itself. What cannot be meant is refused before anything is."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from asbuilt import wiring
+from asbuilt.cli.clock import now_in, stamp
+from asbuilt.cli.site import asker
+from asbuilt.cli.talking import answer
+from asbuilt.cli.timetable import as_json, sentence
+from asbuilt.cli.worker.install import is_installed
+from asbuilt.errors import UsageWrong
+from asbuilt.flows.schedule import schedule, setting_of
+from asbuilt.journal import schedules
+from asbuilt.library.zones import zone_name
+from asbuilt.lifecycle import timing, windows
+
+if TYPE_CHECKING:
+    from asbuilt.cli.options import Door
+    from asbuilt.cli.site import Site
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.schedules import Schedule
+    from asbuilt.settings import Settings
+
+
+class Every(NamedTuple):
+    """A cadence as it is stored, and as it was asked for."""
+
+    cadence: str
+    asked: str
+
+
+def refuse_contradictions(
+    slug: str, *, every: str | None, now: bool, finish: bool, phase: str | None, foreground: bool
+) -> None:
+    """Refuse what cannot be meant together, before anything is scheduled."""
+    if every is None and now:
+        raise UsageWrong(
+            "--now goes with --every",
+            why="A run without a schedule begins now anyway.",
+            next_step=f"`asbuilt run {slug}`, or `asbuilt now {slug}` for the schedule that it has",
+        )
+    if every is None:
+        return
+    if finish:
+        raise UsageWrong(
+            "--finish and --every exclude each other",
+            why="A scheduled run does one phase, and its schedule goes on until all are done.",
+            next_step=f"`asbuilt run {slug} --finish --auto` for all of it now; nothing was scheduled.",
+        )
+    if phase is not None or foreground:
+        given = f"phase {phase}" if phase is not None else "--foreground"
+        raise UsageWrong(
+            f"{given} does not go with --every",
+            why="Every scheduled run is the worker's, and finds the next phase by itself.",
+            next_step=f"Leave it out, or run it now: `asbuilt run {slug}`",
+        )
+
+
+def read_cadence(settings: Settings, every: str) -> Every:
+    """Read a cadence; what is none is refused with examples."""
+    read = timing.read(every)
+    if isinstance(read, timing.Unreadable):
+        raise UsageWrong(
+            f'"{every}" is no schedule: {read.why}',
+            why="A guess could fire at the wrong hour, every day.",
+            next_step=f"Write it like one of these: {', '.join(timing.EXAMPLES)}",
+        )
+    moved = timing.moved(read, settings.number("schedule.offset"))
+    return Every(timing.write(moved), timing.write(read))
+
+
+def hours_in(settings: Settings, door: Door, between: str | None) -> dict[str, Any]:
+    """Freeze the hours in which a run may begin phases."""
+    if between is None:
+        return {}
+    zone = zone_name(settings.text("time.zone"), door.environ)
+    window = windows.read(between, zone)
+    if window is None:
+        raise UsageWrong(
+            f'"{between}" is no span of hours',
+            why="A run could work when it must not.",
+            next_step="Write it as --between 22:00-07:00; it may go over midnight.",
+        )
+    return {"between": {"hours": window.words, "zone": zone}}
+
+
+def put_on(
+    door: Door, site: Site, address: Address, *, slug: str, every: Every, options: dict[str, Any]
+) -> None:
+    """Schedule a plan, see that a worker is there, and confirm what it means."""
+    zone = zone_name(site.desk.settings.text("time.zone"), door.environ)
+    home = site.journal.home
+    asked = schedule(
+        site.journal.store,
+        home,
+        address,
+        slug=slug,
+        cadence=every.cadence,
+        zone=zone,
+        options=options,
+        asker=asker(door),
+    )
+    wiring.ensure_worker(home, door.environ)
+    _confirm(door, asked.schedule, every, is_new=asked.before is None)
+
+
+def tell_of_next(door: Door, site: Site, address: Address) -> None:
+    """Say after a run when the next phase is run by itself, where that is so."""
+    with site.journal.store.read() as session:
+        one = schedules.find(session, address)
+    if one is not None and not door.json:
+        zone = wiring.zone(site.desk.settings)
+        door.screen.talk(f"Scheduled {sentence(one, now_in(zone))}.")
+
+
+def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
+    setting = setting_of(one)
+    times = setting.next_times(one.since)
+    survives = is_installed(door.environ)
+    if door.json:
+        told = {
+            "means": setting.meaning,
+            "times": [stamp(time.astimezone(UTC).isoformat()) for time in times],
+        }
+        door.screen.emit_json(
+            {"schema": "asbuilt.schedule/1", **(as_json(one) or {}), **told, "survives_restart": survives}
+        )
+        return
+    again = "" if is_new else ", in place of the one before"
+    answer(door, "", f"Scheduled {one.slug}: one phase, {setting.meaning}, {one.zone}{again}.")
+    answer(door, "  ", ", ".join(f"{time:%a %d %b %H:%M}" for time in times))
+    moved = f"{every.cadence[-5:]}, not {every.asked[-5:]}, to miss the rush (schedule.offset). "
+    answer(door, "  ", f"{moved if every.cadence != every.asked else ''}Implies --auto.")
+    if not survives:
+        text = "Fires only while the worker lives: `asbuilt worker install` survives restarts."
+        for row in door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text):
+            door.screen.talk(row)
+    stop, early = (door.screen.err.bold(f"asbuilt {verb} {one.slug}") for verb in ("stop", "now"))
+    door.screen.talk(f"Stop: {stop}    Early: {early}")

@@ -1,0 +1,108 @@
+"""Go on with an authoring that has ended: its stages, its texts and what people said to them are taken over.
+
+The one rule: what somebody has done or answered is neither done nor asked again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from asbuilt.flows.record import ACTOR, say
+from asbuilt.flows.trying import keep_tried, tried_of
+from asbuilt.journal import drafts, runs
+from asbuilt.journal.events import append
+from asbuilt.journal.views import facts_of
+from asbuilt.lifecycle.approving import ANSWERS, TAKEN, File, Rewrite, next_step
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from asbuilt.flows.record import Record
+    from asbuilt.journal.store import Session
+    from asbuilt.lifecycle.facts import DraftFacts, Handed, RunFacts
+
+
+def take_over(session: Session, record: Record) -> None:
+    """Take over what the authoring that this one continues has come to; nothing, where it continues none."""
+    run = record.run
+    before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
+    if before is None or before.options.get("kind") != "author":
+        return
+    facts = facts_of(session, record.blobs, before)
+    draft = facts.draft
+    for number in range(1, len(draft.batches) + 1):
+        _take_questions(session, record, facts, number)
+    if draft.proposals is not None:
+        say(
+            session, run, "stage.judged", "proposals/taken",
+            phase=str(Stage.DRAFT), number=0, outcome="proposed", proposals=draft.proposals,
+        )  # fmt: skip
+    stages = list(_stages(draft))
+    # Whatever came after a text was sent back is heard after that.
+    at = len(stages) if draft.reopened_at is None else draft.reopened_at
+    _take_stages(session, record, stages[:at])
+    _take_text(session, record, draft)
+    _take_stages(session, record, stages[at:])
+
+
+def _take_questions(session: Session, record: Record, facts: RunFacts, number: int) -> None:
+    """Take over what was asked together; what nobody has answered is this authoring's to ask."""
+    run, draft = record.run, facts.draft
+    asks, answers = [], []
+    for at, key in enumerate(draft.batches[number - 1], 1):
+        answer = facts.approvals.get(key)
+        taken = key if answer in ANSWERS else f"question/{run.run}/{number}/{at}"
+        asks.append((taken, draft.asked[key]))
+        if answer in ANSWERS:
+            answers.append((key, answer, draft.notes.get(key, "")))
+    details = record.blobs.put(json.dumps({"asks": asks, "answers": answers}).encode())
+    say(
+        session, run, "stage.judged", f"asks/{number}/taken",
+        phase=str(Stage.DRAFT), number=0, outcome="asks", details=details, many=len(asks),
+    )  # fmt: skip
+
+
+def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, dict[str, object]]]:
+    """Give each output that was accepted with the name of its stage and what followed it."""
+    names = [one.attempt.rpartition(".")[0] for one in draft.accepted]
+    for one, name, due in zip(draft.accepted, names, [*names, draft.due][1:], strict=True):
+        yield name, one, {"due": due, "finished": draft.finished if one is draft.accepted[-1] else None}
+
+
+def _take_stages(
+    session: Session, record: Record, stages: Iterable[tuple[str, Handed, dict[str, object]]]
+) -> None:
+    for name, one, then in stages:
+        say(
+            session, record.run, "stage.judged", f"{name}/taken", phase=name, number=0, outcome="accepted",
+            stage=one.stage, round=one.round, text=one.text, **then,
+        )  # fmt: skip
+
+
+def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:
+    """Take over the last text, what its checks did before the work, and what a person said to it."""
+    run, newest = record.run, draft.texts.newest
+    if newest is None:
+        return
+    plan = read(record.blobs.get(newest.text))
+    written = drafts.write(session, run.address, plan, run=run.run, by=newest.by, text=newest.text)
+    tried = tried_of(session, record.blobs, run.address, newest)
+    if tried is not None:
+        keep_tried(session, record.blobs, run.address, written, tried)
+    step = next_step(draft.texts)
+    if not isinstance(step, File | Rewrite):
+        return
+    asked = draft.texts.asked
+    if asked is not None:
+        answered = asked._replace(run=run.run, revision=written.number)._asdict()
+        key = f"{run.run}/answer/{written.number}"
+        append(session, run.address, key=key, kind=TAKEN, actor=ACTOR, data=answered)
+    if isinstance(step, File):
+        approved = step.approved._replace(run=run.run)._asdict()
+        append(
+            session, run.address, key=f"{run.run}/approved/{written.number}", kind="plan.approved",
+            actor=step.approved.by, data=approved,
+        )  # fmt: skip

@@ -1,0 +1,370 @@
+"""Land by pull request: push, propose, look, merge. Every call of the forge may be made again.
+
+The one rule: what is about to be done there is journalled first, and what has become of it is looked up.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+
+from asbuilt.errors import ForgeBusy, ForgeFailed, GateStopped
+from asbuilt.flows.document import Document
+from asbuilt.flows.loads import Picks, completion
+from asbuilt.flows.moving import Refusal, built
+from asbuilt.flows.outcomes import branch_of as plan_branch
+from asbuilt.flows.repairs import take_over
+from asbuilt.git import candidates, commits
+from asbuilt.journal.events import shortened
+from asbuilt.journal.views import events_of
+from asbuilt.lifecycle import moves
+from asbuilt.lifecycle.forge import BranchMoved, Checks, NotMerged
+from asbuilt.lifecycle.proposing import Done, landed_words, title_of, with_progress
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from asbuilt.flows.proving import Proving
+    from asbuilt.flows.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.forge import Pull
+    from asbuilt.ports import Forge
+
+_WORDS: Final = 500
+_PATHS: Final = 8
+
+
+class Known(NamedTuple):
+    """What all runs of a plan have done to its pull request since it last landed."""
+
+    ours: frozenset[str]
+    """Heads that were pushed and hold nothing but what asbuilt has made."""
+    heads: dict[str, dict[str, Any]]
+    """Every head that was intended, with what stands in it."""
+    mends: tuple[str, ...]
+    resolved: dict[tuple[str, str], str]
+
+
+class Pulls:
+    """The pull request of one run's plan."""
+
+    def __init__(self, record: Record, repository: Repository, proving: Proving, forge: Forge) -> None:
+        self._record = record
+        self._run = record.run
+        self._repository = repository
+        self._forge = forge
+        self._proving = proving
+        self._document = Document(record, repository)
+        self._target: str = record.run.options["branch"]
+        self._branch = pull_branch(record)
+
+    def perform(self, facts: RunFacts, move: moves.PullMove) -> None:
+        """Perform one move of a landing by pull request."""
+        self._record.hold()
+        match move:
+            case moves.Look():
+                self._look(facts)
+            case moves.Push():
+                self._push(facts)
+            case moves.Propose():
+                self._propose(facts)
+            case moves.Mend():
+                take_over(self._record, self._repository, facts, move)
+            case moves.Merge():
+                self._merge(facts)
+            case moves.CloseIssues():
+                self._close_issues(facts)
+            case _:
+                assert_never(move)
+
+    def land(self, facts: RunFacts) -> None:
+        """Write down what the target has, by a merged pull request or by hand."""
+        pull, target = self._found(facts), self._forge.fetch(self._target)
+        stands = self._landed(facts, pull, target)
+        known = self.known().heads.get(pull.head, {}) if pull is not None else {}
+        told = {
+            "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
+            "marks": bool(known.get("marks")),
+        }
+        new = (pull.merged_as if pull is not None else None) or target or ""
+        self._record.say(
+            "landing.done",
+            f"landed/{new[:12]}",
+            new=new,
+            branch=self._target,
+            details=self._record.blobs.put(json.dumps(told).encode()),
+        )
+
+    def _look(self, facts: RunFacts) -> None:
+        pull, head = self._found(facts), self._forge.tip(self._branch)
+        target = self._forge.fetch(self._target)
+        landed = self._landed(facts, pull, target)
+        state = "none" if pull is None else pull.state
+        if landed or state == "merged":
+            # One that has brought only what came before is over; what waits now takes another one.
+            state = "merged" if landed else "none"
+        checks = self._forge.checks(head) if state == "open" and head else Checks(state="none")
+        told = {"failing": checks.failing, "excerpt": checks.excerpt}
+        self._record.say(
+            "pull.seen",
+            f"pull/seen/{facts.pull.looks + 1}",
+            state=state,
+            asked_at=self._now(),
+            head=head,
+            mergeable="unknown" if pull is None else pull.mergeable,
+            checks=checks.state,
+            target=target,
+            details=self._record.blobs.put(json.dumps(told).encode()),
+        )
+
+    def _push(self, facts: RunFacts) -> None:
+        """Put what is proven onto its branch at the forge, on the target of now, or say what hinders it."""
+        onto = self._forge.fetch(self._target)
+        if onto is None:
+            raise GateStopped(
+                f"there is no branch {self._target} at {self._forge.address}",
+                why="A pull request is made for a branch that is there.",
+                next_step=f"Push it, then go on: git push origin {self._target}",
+            )
+        known, there = self.known(), self._forge.tip(self._branch)
+        load = Picks(self._record, self._repository, self._proving, self._document, facts)
+        found = self._standing(facts, known, onto, there) or self._built(load, known, onto, there)
+        if isinstance(found, candidates.Conflict):
+            self._block(facts, "conflict", self._conflict(found), found)
+            return
+        if isinstance(found, Refusal):
+            self._block(facts, "moved", found)
+            return
+        candidates.hold(self._repository, self._run.run, found)
+        refusal = load.refusal(found)
+        if refusal is not None:
+            self._block(facts, "red", refusal)
+            return
+        self._record.say(
+            "pull.intended",
+            f"pull/intended/{found.tip[:12]}",
+            head=found.tip,
+            target=onto,
+            theirs=there is not None and there not in known.ours,
+            details=self._details(facts, found),
+        )
+        pushed = self._forge.push(self._branch, found.tip, expected=there)
+        if isinstance(pushed, BranchMoved):
+            self._block(facts, "moved", self._moved())
+            return
+        self._record.say(
+            "pull.pushed",
+            f"pull/pushed/{facts.pull.pushes + 1}",
+            branch=self._branch,
+            head=found.tip,
+            target=onto,
+            pushed_at=self._now(),
+        )
+
+    def _standing(
+        self, facts: RunFacts, known: Known, onto: str, there: str | None
+    ) -> candidates.Candidate | None:
+        """Take what is at the forge as it is, with what was mended on top, if it has all that is proven."""
+        if there is None or self._forge.fetch(self._branch) != there:
+            return None
+        above = [
+            mend for mend in known.mends if commits.read_commit(self._repository, mend).parents == (there,)
+        ]
+        top = above[-1] if above else there
+        if not commits.contains(self._repository, top, onto):
+            return None
+        stands = self._stands(facts, top, since=onto)
+        if any(work.commit not in stands for work in facts.pending):
+            return None
+        return candidates.Candidate(onto=onto, tip=top, commits=tuple(stands.items()))
+
+    def _built(
+        self, load: Picks, known: Known, onto: str, there: str | None
+    ) -> candidates.Candidate | candidates.Conflict | Refusal:
+        """Build it anew, unless the branch holds what somebody else has pushed."""
+        if there is not None and there not in known.ours:
+            return self._moved()
+
+        def build(sign: bool) -> candidates.Candidate | candidates.Conflict | Refusal:  # noqa: FBT001
+            found = load.gathered(onto, sign=sign, resolved=known.resolved)
+            if not isinstance(found, candidates.Candidate):
+                return found
+            run = self._run.run
+            above = candidates.pick(
+                self._repository,
+                onto=found.tip,
+                commits=known.mends,
+                run=run,
+                sign=sign,
+                resolved=known.resolved,
+            )
+            return above if isinstance(above, candidates.Conflict) else replace(found, tip=above.tip)
+
+        wants = self._run.options.get("sign", "auto") == "auto" and commits.signs(self._repository)
+        return built(build, sign=wants, say=self._record.say)
+
+    def _propose(self, facts: RunFacts) -> None:
+        """Open the pull request, or find the one that is open, and put the plan's progress into it."""
+        self._record.say(
+            "pull.opening", f"pull/opening/{self._branch}", branch=self._branch, into=self._target
+        )
+        options = self._run.options
+        plan = read(self._document.read())
+        landing = [work.phase for work in facts.pending]
+        progress = [Done(phase.id, phase.title, phase.id in facts.done) for phase in plan.phases]
+        title = title_of(options["slug"], plan.title, progress, landing)
+        pull = self._forge.open(
+            branch=self._branch,
+            base=self._target,
+            title=title,
+            body=with_progress("", progress, self._run.plan),
+        )
+        # A body that cannot be brought up to date stops nothing: the journal has it all.
+        with suppress(ForgeFailed):
+            self._forge.update(pull.number, body=with_progress(pull.body, progress, self._run.plan))
+        self._record.say("pull.opened", f"pull/opened/{pull.number}", number=pull.number, url=pull.url)
+
+    def _merge(self, facts: RunFacts) -> None:
+        head, number, turn = facts.pull.head or "", facts.pull.number or 0, facts.pull.looks
+        self._record.say("pull.merging", f"pull/merging/{turn}", number=number, head=head)
+        merged = self._forge.merge(number, head=head)
+        if isinstance(merged, NotMerged):
+            self._record.say("pull.refused", f"pull/refused/{turn}", why=shortened(merged.why, _WORDS))
+        else:
+            self._record.say("pull.merged", f"pull/merged/{turn}", number=number, new=merged.merged_as)
+
+    def _close_issues(self, facts: RunFacts) -> None:
+        """Tell the issues of a plan that is complete what has landed, and close them; each once."""
+        is_complete = completion(self._record, facts) is not None
+        numbers = read(self._document.read()).issues if is_complete else ()
+        self._record.say("issues.telling", "issues/telling", numbers=list(numbers))
+        failed: list[str] = []
+        for number in numbers:
+            try:
+                self._close_issue(facts, number)
+            except ForgeBusy:
+                raise
+            except ForgeFailed as error:
+                failed.append(shortened(f"#{number}: {error.what}", _WORDS))
+        self._record.say("issues.told", "issues/told", numbers=list(numbers), failed=failed[:_PATHS])
+
+    def _close_issue(self, facts: RunFacts, number: int) -> None:
+        found = self._forge.issue(number)
+        if found is None or not found.is_open:
+            return
+        landed = {one.phase: one.stands for one in facts.landed}
+        text = landed_words(self._run.plan, landed, in_all=len(facts.phases))
+        self._forge.say(number, text, mark=f"<!-- asbuilt:landed {facts.tip} -->")
+        self._forge.close_issue(number)
+
+    def _found(self, facts: RunFacts) -> Pull | None:
+        number = facts.pull.number
+        return self._forge.find(self._branch) if number is None else self._forge.pull(number)
+
+    def known(self) -> Known:
+        """Tell what all runs of the plan have done to its pull request."""
+        with self._record.store.read() as session:
+            return known_of(events_of(session, self._record.blobs, self._run.address))
+
+    def _landed(self, facts: RunFacts, pull: Pull | None, target: str | None) -> dict[str, str]:
+        """Tell which commits of the target stand for what waits to be landed, by the proven commit."""
+        since = commits.read_commit(self._repository, facts.pending[0].commit).parents[0]
+        stands = {} if target is None else self._stands(facts, target, since=since)
+        if pull is not None and pull.state == "merged" and pull.merged_as:
+            # Where all was squashed into one commit, that one stands for each.
+            held = self.known().heads.get(pull.head, {}).get("commits", ())
+            stands = {commit: pull.merged_as for _, _, commit, _ in held} | stands
+        return stands
+
+    def _stands(self, facts: RunFacts, at: str, *, since: str) -> dict[str, str]:
+        """Find what is proven in a history by its trailers: the commit that stands for each proven one."""
+        there = {
+            (one.run, one.phase): one.commit
+            for run in sorted({work.run for work in facts.pending})
+            for one in commits.outcomes(self._repository, at, run, since=since)
+            if not one.undone
+        }
+        found = ((work.commit, there.get((work.run, work.phase))) for work in facts.pending)
+        return {commit: stands for commit, stands in found if stands is not None}
+
+    def _details(self, facts: RunFacts, candidate: candidates.Candidate) -> str:
+        stands = dict((*candidate.commits, *candidate.present))
+        told = {
+            "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
+            "marks": self._document.committed(candidate.tip) is not None,
+        }
+        return self._record.blobs.put(json.dumps(told).encode())
+
+    def _block(
+        self, facts: RunFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None
+    ) -> None:
+        paths = conflict.paths if conflict is not None else ()
+        told = {"commit": conflict.commit, "here": conflict.onto} if conflict is not None else {}
+        self._record.say(
+            "pull.blocked",
+            f"pull/blocked/{facts.pull.blocks + 1}",
+            why=why,
+            what=shortened(f"{refusal.what} {refusal.why}", _WORDS),
+            next=shortened(refusal.next_step, _WORDS),
+            details=self._record.blobs.put(json.dumps({"paths": paths}).encode()),
+            **told,
+        )
+
+    def _conflict(self, found: candidates.Conflict) -> Refusal:
+        named = ", ".join(found.paths[:_PATHS]) + (" and more" if len(found.paths) > _PATHS else "")
+        return Refusal(
+            f"Not pushed: {len(found.paths)} files conflict with {self._target}: {named}.",
+            f"Commit {found.commit[:10]} does not go onto it. Nothing moved.",
+            self._by_hand(),
+        )
+
+    def _moved(self) -> Refusal:
+        return Refusal(
+            f"Not pushed: somebody has pushed to {self._branch}.",
+            "What is there does not hold all that is proven, or is behind the target. Nothing moved.",
+            self._by_hand(),
+        )
+
+    def _by_hand(self) -> str:
+        """Give the steps by which a person brings the branch into order; what they push is proven, too."""
+        branch = plan_branch(self._record)
+        return (
+            f"By hand: git fetch origin; git switch -c {self._branch} {branch};"
+            f" git rebase origin/{self._target}; git push --force-with-lease origin {self._branch}."
+        )
+
+    def _now(self) -> str:
+        with self._record.store.read() as session:
+            return session.now
+
+
+def known_of(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Known:
+    """Fold what all runs of a plan have done to its pull request since it last landed."""
+    heads: dict[str, dict[str, Any]] = {}
+    ours: set[str] = set()
+    mends: list[str] = []
+    resolved: dict[tuple[str, str], str] = {}
+    for kind, data in events:
+        match kind:
+            case "pull.intended":
+                heads[data["head"]] = dict(data)
+                ours |= set() if data["theirs"] else {data["head"]}
+            case "pull.mended" if "commit" in data:
+                mends.append(data["commit"])
+            case "pull.mended":
+                resolved[data["of"], data["here"]] = data["tree"]
+            case "landing.done" | "landing.undone":
+                mends = []
+            case _:
+                pass
+    return Known(frozenset(ours), heads, tuple(mends), resolved)
+
+
+def pull_branch(record: Record) -> str:
+    """Name the branch of the plan's pull request at the forge."""
+    options = record.run.options
+    return f"{options.get('pull', {}).get('branch_prefix', 'feat/')}{options['slug']}"

@@ -1,0 +1,145 @@
+"""Plans that are run by themselves: asked for, fired, ended.
+
+The one rule: whatever becomes of a schedule is one transaction, so that a kill leaves the old or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+
+from asbuilt.flows import environment
+from asbuilt.flows.requests import Asker, Declined, enter, kinds_in
+from asbuilt.journal import claims, schedules
+from asbuilt.journal.events import hold, open_plan
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import new_id
+from asbuilt.journal.schedules import Schedule
+from asbuilt.lifecycle import firing
+from asbuilt.lifecycle.firing import Defer, Due, Fire, Pass, Rest, Setting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.journal.home import Home
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.runs import Run
+    from asbuilt.journal.store import Session, Store
+
+
+class Asked(NamedTuple):
+    """A schedule as it stands now, and the one in whose place it is."""
+
+    schedule: Schedule
+    before: Schedule | None
+
+
+def schedule(  # noqa: PLR0913 - a schedule has these parts
+    store: Store,
+    home: Home,
+    address: Address,
+    *,
+    slug: str,
+    cadence: str,
+    zone: str,
+    options: dict[str, Any],
+    asker: Asker,
+) -> Asked:
+    """Let a plan be run at a cadence, in place of any that it has: the first time at its next slot."""
+    by_pull = options.get("landing") == "pr"
+    environment.keep(room_of(home, address), asker.environ, kinds_in(options), by_pull=by_pull)
+    with store.write() as session:
+        open_plan(session, address, slug)
+        now = session.now
+        slot = Setting(cadence, zone, now).next_after(now)
+        wanted = Schedule(
+            *address, new_id(), slug, cadence, zone, options, asker.actor, since=now, slot=slot, due_at=slot,
+            set_at=now,
+        )  # fmt: skip
+        return Asked(wanted, schedules.set_(session, wanted))
+
+
+def cancel(store: Store, home: Home, address: Address, *, reason: str, asker: Asker) -> Schedule | None:
+    """Take the schedule of a plan away; None when it has none."""
+    with store.write() as session:
+        found = schedules.end(session, address, reason=reason, actor=asker.actor)
+    if found is not None:
+        shutil.rmtree(room_of(home, address), ignore_errors=True)
+    return found
+
+
+def setting_of(one: Schedule) -> Setting:
+    """Give what a schedule means."""
+    return Setting(one.cadence, one.zone, one.since)
+
+
+def room_of(home: Home, address: Address) -> Path:
+    """Name the folder that keeps what the runs of a plan's schedule may see."""
+    return home.schedules / hashlib.sha256("\0".join(address).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Schedules:
+    """The schedules that one worker looks after."""
+
+    def __init__(self, store: Store, home: Home, *, org: str, machine: str | None = None) -> None:
+        """Take what it works with; `machine` names the one whose repositories it works in, of several."""
+        self._store = store
+        self._home = home
+        self._org = org
+        self._machine = machine
+
+    def is_due(self, session: Session) -> bool:
+        """Tell whether there is anything to look at."""
+        return bool(schedules.to_look_at(session, self._org, machine=self._machine, limit=1))
+
+    def is_any(self, session: Session) -> bool:
+        """Tell whether a worker has to be there for any."""
+        return schedules.is_any(session, self._org, machine=self._machine)
+
+    def fire(self) -> list[Run]:
+        """Send a run off for every plan whose time has come; return those."""
+        with self._store.read() as session:
+            due = schedules.to_look_at(session, self._org, machine=self._machine)
+        fired = [self._look_at(one.address) for one in due]
+        return [run for run in fired if run is not None]
+
+    def _look_at(self, address: Address) -> Run | None:
+        """Do what is to be done about one schedule, as it stands once nobody else can change it."""
+        with self._store.write() as session:
+            hold(session, address)
+            one = schedules.find(session, address)
+            if one is None:
+                return None
+            claim = claims.find(session, address)
+            due = Due(
+                setting_of(one), one.slot, one.due_at, one.set_at, schedules.has_fired(session, one),
+                busy=None if claim is None else claim.phase or "-", phase=one.phase, deferrals=one.deferrals,
+            )  # fmt: skip
+            match firing.answer(due, session.now):
+                case Fire(next_slot):
+                    return self._send_off(session, one, next_slot)
+                case Defer(phase, number, until, _):
+                    schedules.defer(session, one, phase=phase, number=number, until=until)
+                case Pass(next_slot):
+                    schedules.wait_for(session, one, next_slot)
+                case Rest():
+                    pass
+                case never:
+                    assert_never(never)
+        return None
+
+    def _send_off(self, session: Session, one: Schedule, next_slot: str) -> Run:
+        run, host = new_id(), machine()
+        environment.hand_on(room_of(self._home, one.address), self._home.runs / run)
+        options = {**one.options, "host": host}
+        sent = enter(
+            session, one.address, run=run, slug=one.slug, options=options, asker=Asker(one.actor, host, {})
+        )
+        match sent:
+            case Declined(claim, _):
+                # Its head row is held, and it had no claim: nobody can have taken it since.
+                raise LookupError(claim.run)
+            case _:
+                schedules.fire(session, one, run=run, next_slot=next_slot)
+                return sent

@@ -1,0 +1,214 @@
+"""Ask GitHub by the user's own `gh`. The one rule: one request a call, and no token is ever ours.
+
+What went wrong is told apart by what follows: wait (`ForgeBusy`), or a person mends it (`ForgeFailed`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from asbuilt.errors import ForgeBusy, ForgeFailed
+from asbuilt.policy.kinds import FORGE_VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+_TIMEOUT_S: Final = 120.0
+_TOLD: Final = 600
+_STATUS: Final = re.compile(r"\AHTTP/[\d.]+ (\d{3})")
+_NOT_SIGNED_IN: Final = re.compile(
+    r"gh auth login|GH_TOKEN environment variable|authentication required", re.IGNORECASE
+)
+_NOT_SIGNED_IN_CODE: Final = 4
+_LIMITED: Final = re.compile(r"rate limit|abuse detection", re.IGNORECASE)
+_SERVER: Final = 500
+LATER: Final = "Nothing has to be done: it is asked again later."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What GitHub answered, whatever it was: a status below 500 that is no limit."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By their names in lower case."""
+    text: str
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the request was done."""
+        return 200 <= self.status < 300
+
+    def json(self) -> Any:  # noqa: ANN401 - read by `git.github`, field by field
+        """Read the body as JSON."""
+        try:
+            return json.loads(self.text)
+        except ValueError as error:
+            raise ForgeBusy(
+                "GitHub's answer is no JSON",
+                why=f"It begins with {self.text[:80]!r}, as where a proxy answers in its place.",
+                next_step=LATER,
+            ) from error
+
+    @property
+    def message(self) -> str:
+        """Say in GitHub's own words what is wrong."""
+        try:
+            said = json.loads(self.text)
+        except ValueError:
+            return self.text.strip()[:_TOLD] or f"HTTP {self.status}"
+        if not isinstance(said, dict):
+            return f"HTTP {self.status}"
+        errors = [one for one in said.get("errors") or [] if isinstance(one, dict)]
+        more = [str(one.get("message") or f"{one.get('field')}: {one.get('code')}") for one in errors]
+        return "; ".join([str(said.get("message") or f"HTTP {self.status}"), *more])[:_TOLD]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gh:
+    """The user's gh, for one host."""
+
+    host: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def ask(
+        self, method: Method, path: str, body: Mapping[str, object] | None = None, *, cap: int = 20_000_000
+    ) -> Answer:
+        """Make one request. A trouble that may pass is raised, and so is one before GitHub was reached."""
+        argv = ["api", "--hostname", self.host, "--include", "--method", method, path]
+        argv += ["--header", "Accept: application/vnd.github+json"]
+        given = b"" if body is None else json.dumps(body).encode()
+        if body is not None:
+            argv += ["--input", "-"]
+        code, out, err = self._run(*argv, stdin=given)
+        answer = _read(out[:cap].decode("utf-8", "replace"))
+        if answer is None:
+            raise self._unanswered(code, err)
+        if _is_limited(answer):
+            again_s = _again_in(answer)
+            raise ForgeBusy(
+                f"{self.host} takes no more requests for now",
+                why=f"A rate limit is reached: {answer.message}",
+                next_step=LATER,
+                again_s=again_s,
+            )
+        if answer.status >= _SERVER:
+            raise ForgeBusy(
+                f"{self.host} has a trouble of its own (HTTP {answer.status})",
+                why=f"It said: {answer.message}",
+                next_step=LATER,
+                again_s=_again_in(answer),
+            )
+        if answer.status == 401:
+            raise self._signed_out(f"GitHub said: {answer.message}")
+        return answer
+
+    def require_login(self) -> None:
+        """Refuse where gh has no login for the host. Nothing is asked over the network, no token is read."""
+        code, _, err = self._run("auth", "token", "--hostname", self.host, said=subprocess.DEVNULL)
+        if code:
+            raise self._signed_out(f"gh said: {err[:_TOLD] or 'nothing'}")
+
+    def _run(self, *argv: str, stdin: bytes = b"", said: int = subprocess.PIPE) -> tuple[int, bytes, str]:
+        """Run gh to its end: its exit code, and what it said and complained of."""
+        program = shutil.which("gh", path=self.environment.get("PATH"))
+        if program is None:
+            raise ForgeFailed(
+                "there is no program gh on PATH",
+                why="Pull requests are made by GitHub's own gh, with the login that you have there.",
+                next_step="Install gh and sign in with gh auth login; landing by cherry-pick needs neither.",
+            )
+        try:
+            done = subprocess.run(  # noqa: S603 - the user's gh, by PATH, with a list of arguments
+                [program, *argv],
+                cwd="/",
+                env=self._environment(),
+                input=stdin,
+                stdout=said,
+                stderr=subprocess.PIPE,
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ForgeBusy(
+                f"{self.host} did not answer",
+                why=f"gh was ended after {_TIMEOUT_S:g} seconds.",
+                next_step=LATER,
+            ) from error
+        return done.returncode, done.stdout or b"", done.stderr.decode("utf-8", "replace").strip()
+
+    def _environment(self) -> dict[str, str]:
+        return {name: self.environment[name] for name in FORGE_VARIABLES if name in self.environment} | {
+            "GH_PROMPT_DISABLED": "1",
+            "GH_NO_UPDATE_NOTIFIER": "1",
+            "GH_SPINNER_DISABLED": "1",
+            "NO_COLOR": "1",
+            "LC_ALL": "C",
+        }
+
+    def _unanswered(self, code: int, err: str) -> ForgeFailed:
+        if code == _NOT_SIGNED_IN_CODE or _NOT_SIGNED_IN.search(err):
+            return self._signed_out(f"gh has no login for {self.host}.")
+        return ForgeBusy(
+            f"{self.host} cannot be reached",
+            why=f"gh said: {err[:_TOLD] or 'nothing'}",
+            next_step=LATER,
+        )
+
+    def _signed_out(self, why: str) -> ForgeFailed:
+        return ForgeFailed(
+            f"gh is not signed in to {self.host}",
+            why=f"{why.removesuffix('.')}. Pull requests are made with your own login.",
+            next_step=f"gh auth login --hostname {self.host}, then resume.",
+        )
+
+
+def refused(answer: Answer, doing: str) -> ForgeFailed:
+    """Say that GitHub did not do something, in its words; a person has to look."""
+    hidden = " A repository that your login may not see answers so too." if answer.status == 404 else ""
+    return ForgeFailed(
+        f"GitHub did not {doing} (HTTP {answer.status})",
+        why=f"It said: {answer.message}{hidden}",
+        next_step="Mend what it says, or ask whoever may change the repository's rules; then resume.",
+    )
+
+
+def _read(text: str) -> Answer | None:
+    found = _STATUS.match(text)
+    if found is None:
+        return None
+    head, _, body = text.replace("\r\n", "\n").partition("\n\n")
+    lines = (line.partition(":") for line in head.split("\n")[1:])
+    headers = {name.strip().lower(): value.strip() for name, _, value in lines}
+    return Answer(status=int(found[1]), headers=headers, text=body)
+
+
+def _is_limited(answer: Answer) -> bool:
+    if answer.status not in (403, 429):
+        return False
+    spent = answer.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in answer.headers
+    return answer.status == 429 or spent or _LIMITED.search(answer.message) is not None
+
+
+def _again_in(answer: Answer) -> float | None:
+    """Tell in how many seconds GitHub wants to be asked again."""
+    after = answer.headers.get("retry-after", "")
+    if after.isdecimal():
+        return float(after)
+    reset = answer.headers.get("x-ratelimit-reset", "")
+    if answer.headers.get("x-ratelimit-remaining") != "0" or not reset.isdecimal():
+        return None
+    # By GitHub's clock, not ours: both times are its own.
+    try:
+        now = parsedate_to_datetime(answer.headers.get("date", "")).timestamp()
+    except ValueError:
+        now = time.time()
+    return max(float(reset) - now, 1.0)

@@ -1,0 +1,103 @@
+"""Hold a conversation to the stages of the plan that it authors. Loaded only while it does.
+
+The one rule: nobody is trapped. What cannot be read is put aside with a warning, and every turn that is kept
+from ending has brought the authoring one counted step further.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+
+from asbuilt.errors import AsbuiltError
+from asbuilt.lifecycle.conversing import Over, Persons, Theirs, Yours
+from asbuilt.session.arbiter import Wish
+from asbuilt.session.authoring import MOST, NEXT, Bound, BoundUnreadable, bind, bound_in, put_aside
+
+if TYPE_CHECKING:
+    from asbuilt.flows.conversing import Conversing
+    from asbuilt.hook.calls import Call
+    from asbuilt.lifecycle.conversing import Turn
+
+WITHIN_S: Final = 50
+"""A judgement reads the journal and the plan; Claude Code waits a little longer than this for it."""
+_LONGEST: Final = 8_000
+"""A longer reason does not reach the agent whole: it is told to fetch it."""
+
+
+class Judged(NamedTuple):
+    """What comes of the end of a turn."""
+
+    wish: Wish | None = None
+    """What keeps it from ending."""
+    message: str = ""
+    """For the person."""
+
+
+def handed_in(call: Call, said: str) -> Judged:
+    """Take the last words of a turn for the output of a stage, if one was asked for."""
+    try:
+        bound = bound_in(call.folder)
+        if bound is None or not bound.asked:
+            return Judged()
+        signal.setitimer(signal.ITIMER_REAL, WITHIN_S)
+        authoring = call.authoring(bound)
+        stage, _, number = bound.asked.rpartition("/")
+        turn = authoring.hand_in(Yours(stage, int(number)), said)
+        return _told(call, bound, authoring, turn)
+    except (AsbuiltError, BoundUnreadable, ValueError) as error:
+        return Judged(message=f"asbuilt: {_given_up(call, error)}")
+
+
+def interrupted(call: Call, *, is_new: bool) -> str:
+    """Say that an authoring waits, where something else came between; its next words are no output."""
+    try:
+        bound = bound_in(call.folder)
+    except BoundUnreadable as error:
+        return f"asbuilt: {_given_up(call, error)}"
+    if bound is None:
+        return ""
+    bind(call.folder, bound._replace(asked="", stops=0, is_new=bound.is_new or is_new))
+    return (
+        f"asbuilt: this conversation authors {bound.slug}. The user's message comes first; after it, run"
+        f" `{NEXT}`, which says what is due."
+    )
+
+
+def _told(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judged:
+    match turn:
+        case Yours() if bound.stops < MOST:
+            words = f"asbuilt: {authoring.asked()}"
+            if len(words) <= _LONGEST:
+                bind(call.folder, bound._replace(asked=turn.name, stops=bound.stops + 1))
+                return Judged(Wish(f"stage/{bound.run}/{turn.name}", words))
+            return _fetched(call, bound, f"{turn.stage} is due", turn.name)
+        case Yours():
+            return _fetched(call, bound, f"{turn.stage} is due", turn.name)
+        case Theirs(what):
+            return _fetched(call, bound, f"accepted; {what} is another process's", bound.asked)
+        case Persons(why):
+            bind(call.folder, bound._replace(asked="", stops=0))
+            return Judged(message=f"asbuilt: {bound.slug} waits for you: {why}.")
+        case Over(reason):
+            bind(call.folder, None)
+            return Judged(message=f"asbuilt: the authoring of {bound.slug} is over: {reason}.")
+        case _:
+            assert_never(turn)
+
+
+def _fetched(call: Call, bound: Bound, said: str, reason: str) -> Judged:
+    """Have the agent ask what is due: somebody else is at work, or it is more than a reason can hold."""
+    bind(call.folder, bound._replace(asked="", stops=0))
+    words = f"asbuilt: {bound.slug}: {said}. Run `{NEXT}`, and do what it says."
+    return Judged(Wish(f"stage/{bound.run}/{reason}/next", words))
+
+
+def _given_up(call: Call, error: Exception) -> str:
+    """Let the conversation go, and keep what it has of the authoring."""
+    kept = put_aside(call.folder)
+    why = f"{error.what}. {error.next_step}" if isinstance(error, AsbuiltError) else f"{error}."
+    return (
+        f"what this conversation authors cannot be gone on with: {why} It is let go, and kept in {kept};"
+        f" `{NEXT}` takes the authoring up again."
+    )

@@ -1,0 +1,212 @@
+"""When a plan is run by itself: one row a plan. It changes only together with the event that says so."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.journal.events import append, hold, keyed
+from asbuilt.journal.ids import Address
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from asbuilt.journal.store import Row, Session
+
+_COLUMNS: Final = (
+    "org, repo, plan, schedule, slug, cadence, zone, options, actor, since, slot, due_at, set_at, phase,"
+    " deferrals"
+)
+
+
+class Schedule(NamedTuple):
+    """What is run when, and when it is looked at next."""
+
+    org: str
+    repo: str
+    plan: str
+    schedule: str
+    """Its id: another one whenever the cadence changes."""
+    slug: str
+    cadence: str
+    zone: str
+    options: dict[str, Any]
+    """What its runs are, frozen when it was asked for."""
+    actor: str
+    since: str
+    slot: str
+    """The time of its cadence that comes next, or is deferred."""
+    due_at: str
+    set_at: str
+    phase: str | None = None
+    """The phase by which its slot was deferred last, and how often."""
+    deferrals: int = 0
+
+    @property
+    def address(self) -> Address:
+        """Return where its plan's events stand."""
+        return Address(self.org, self.repo, self.plan)
+
+
+def set_(session: Session, wanted: Schedule) -> Schedule | None:
+    """Put a plan's schedule in place of the one it has; return that one."""
+    hold(session, wanted.address)
+    before = find(session, wanted.address)
+    _delete(session, wanted.address)
+    values = wanted._asdict() | {"options": json.dumps(wanted.options, sort_keys=True)}
+    names = ", ".join(f":{name}" for name in _COLUMNS.split(", "))
+    session.run(f"INSERT INTO schedules ({_COLUMNS}) VALUES ({names})", **values)
+    append(
+        session,
+        wanted.address,
+        key=f"schedule/{wanted.schedule}/set",
+        kind="schedule.set",
+        actor=wanted.actor,
+        data={"cadence": wanted.cadence, "zone": wanted.zone, "next": wanted.slot},
+    )
+    session.poke()
+    return before
+
+
+def end(session: Session, address: Address, *, reason: str, actor: str) -> Schedule | None:
+    """Take a plan's schedule away; return it, or None when there is none."""
+    hold(session, address)
+    found = find(session, address)
+    if found is not None:
+        _delete(session, address)
+        append(
+            session,
+            address,
+            key=f"schedule/{found.schedule}/ended",
+            kind="schedule.ended",
+            actor=actor,
+            data={"reason": reason[:500]},
+        )
+    return found
+
+
+def has_fired(session: Session, schedule: Schedule) -> bool:
+    """Tell whether a run was sent off at this slot before, by whatever schedule of the plan."""
+    return keyed(session, schedule.address, _fired(schedule.slot)) is not None
+
+
+def fire(session: Session, schedule: Schedule, *, run: str, next_slot: str) -> None:
+    """Write down that a slot has sent a run off, and when the next one is."""
+    _move(session, schedule, slot=next_slot, due_at=next_slot, phase=None, deferrals=0)
+    append(
+        session,
+        schedule.address,
+        key=_fired(schedule.slot),
+        kind="schedule.fired",
+        actor=schedule.actor,
+        data={"run": run, "slot": schedule.slot, "next": next_slot},
+    )
+
+
+def wait_for(session: Session, schedule: Schedule, slot: str) -> None:
+    """Let a schedule wait for another slot, after the clock was put back."""
+    _move(session, schedule, slot=slot, due_at=slot, phase=None, deferrals=0)
+    if slot != schedule.slot:
+        append(
+            session,
+            schedule.address,
+            key=f"schedule/{schedule.schedule}/moved/{session.now}",
+            kind="schedule.moved",
+            actor=schedule.actor,
+            data={"from": schedule.slot, "next": slot},
+        )
+
+
+def defer(session: Session, schedule: Schedule, *, phase: str, number: int, until: str) -> None:
+    """Let a slot wait for a run that has the plan."""
+    _move(session, schedule, slot=schedule.slot, due_at=until, phase=phase, deferrals=number)
+    append(
+        session,
+        schedule.address,
+        key=f"schedule/{schedule.schedule}/deferred/{schedule.slot}/{phase}/{number}",
+        kind="schedule.deferred",
+        actor=schedule.actor,
+        data={"phase": phase, "number": number, "until": until},
+    )
+
+
+def find(session: Session, address: Address) -> Schedule | None:
+    """Return the schedule of a plan."""
+    row = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM schedules WHERE org = :org AND repo = :repo AND plan = :plan",
+            **address._asdict(),
+        )
+    )
+    return None if row is None else _schedule(row)
+
+
+def every(session: Session, org: str, repo: str | None = None, *, limit: int = 200) -> list[Schedule]:
+    """List the schedules of a repository, or of all, the next one first."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM schedules WHERE org = :org{'' if repo is None else ' AND repo = :repo'}"
+        " ORDER BY due_at, plan LIMIT :limit",
+        org=org,
+        repo=repo,
+        limit=limit,
+    )
+    return [_schedule(row) for row in rows]
+
+
+def to_look_at(session: Session, org: str, *, machine: str | None, limit: int = 100) -> list[Schedule]:
+    """List what is due, and what was decided at a time that the clock has not come to again."""
+    rows = session.rows(
+        f"SELECT {_COLUMNS} FROM schedules WHERE org = :org AND (due_at <= :now OR set_at > :now)"
+        f"{_here(machine)} LIMIT :limit",
+        org=org,
+        machine=machine,
+        now=session.now,
+        limit=limit,
+    )
+    return [_schedule(row) for row in rows]
+
+
+def is_any(session: Session, org: str, *, machine: str | None) -> bool:
+    """Tell whether anything is scheduled here."""
+    found = session.rows(
+        f"SELECT 1 FROM schedules WHERE org = :org{_here(machine)} LIMIT 1", org=org, machine=machine
+    )
+    return bool(found)
+
+
+def _fired(slot: str) -> str:
+    return f"schedule/fired/{slot}"
+
+
+def _here(machine: str | None) -> str:
+    """Say that a machine works in the repositories that it has; None: there is only one."""
+    if machine is None:
+        return ""
+    return (
+        " AND NOT EXISTS (SELECT 1 FROM repositories WHERE repositories.org = schedules.org"
+        " AND repositories.repo = schedules.repo AND repositories.machine <> :machine)"
+    )
+
+
+def _move(
+    session: Session, schedule: Schedule, *, slot: str, due_at: str, phase: str | None, deferrals: int
+) -> None:
+    session.run(
+        "UPDATE schedules SET slot = :slot, due_at = :due_at, set_at = :now, phase = :phase,"
+        " deferrals = :deferrals WHERE org = :org AND repo = :repo AND plan = :plan",
+        **schedule.address._asdict(),
+        slot=slot,
+        due_at=due_at,
+        phase=phase,
+        deferrals=deferrals,
+        now=session.now,
+    )
+
+
+def _delete(session: Session, address: Address) -> None:
+    session.run(
+        "DELETE FROM schedules WHERE org = :org AND repo = :repo AND plan = :plan", **address._asdict()
+    )
+
+
+def _schedule(row: Row) -> Schedule:
+    return Schedule(**{**row, "options": json.loads(row["options"])})

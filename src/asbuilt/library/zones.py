@@ -1,0 +1,46 @@
+"""Which zone do times of day mean? Its one rule: a zone is named, because an offset knows no summer time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from asbuilt.errors import SettingInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LOCALTIME: Final = Path("/etc/localtime")
+_TIMEZONE: Final = Path("/etc/timezone")
+_FOLDER: Final = "zoneinfo/"
+
+
+def zone_name(chosen: str, environ: Mapping[str, str]) -> str:
+    """Name the zone of schedules: the chosen one, else the machine's own; UTC where it has none."""
+    for name in (chosen, environ.get("TZ", "").removeprefix(":")):
+        if name:
+            return _known(name)
+    return _known(_of_machine() or "UTC")
+
+
+def _of_machine() -> str:
+    try:
+        target = str(_LOCALTIME.resolve(strict=True))
+        if _FOLDER in target:
+            return target.partition(_FOLDER)[2]
+        return _TIMEZONE.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _known(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SettingInvalid(
+            f'"{name}" is not a zone that this machine knows',
+            why="A schedule could fire at the wrong hour.",
+            next_step="Name yours, as in `asbuilt config set time.zone Europe/Prague`",
+        ) from error
+    return name

@@ -1,0 +1,63 @@
+"""What is doubtful about a phase before anybody works on it: it admits to be stale, or its numbers disagree.
+
+The one rule: who is there decides; where nobody is, a doubt is told, and only a grave one stops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.plan.model import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from asbuilt.plan.model import Phase, Plan
+
+GRAVE_PCT: Final = 20
+"""A number that is further off than this is not a matter of rounding: the same band as after the work."""
+
+Course = Literal["go", "tell", "ask", "refuse"]
+
+
+class Doubt(NamedTuple):
+    """One reason to look again before a phase is worked on."""
+
+    phase: str
+    line: int
+    what: str
+    is_grave: bool = False
+
+
+def doubts_in(plan: Plan, phases: Iterable[Phase]) -> tuple[Doubt, ...]:
+    """List what is doubtful about the phases that are to be worked on, in the order of the file."""
+    found = [doubt for phase in phases for doubt in (*_stale(plan, phase), *_off(phase))]
+    return tuple(sorted(found, key=lambda doubt: doubt.line))
+
+
+def _stale(plan: Plan, phase: Phase) -> Iterator[Doubt]:
+    first, last = phase.lines
+    for problem in plan.problems:
+        if problem.rule is Rule.STALE_TEXT and first <= problem.line <= last:
+            yield Doubt(phase.id, problem.line, problem.message)
+
+
+def _off(phase: Phase) -> Iterator[Doubt]:
+    for criterion in phase.criteria:
+        claim = criterion.claim
+        if claim is not None and claim.drift_pct:
+            stated = "-".join(
+                str(bound) for bound in dict.fromkeys((claim.low, claim.high)) if bound is not None
+            )
+            what = f"plan says {stated}, arithmetic says {claim.derived}, drift {claim.drift_pct} %"
+            yield Doubt(phase.id, criterion.line, what, is_grave=claim.drift_pct > GRAVE_PCT)
+
+
+def course_for(doubts: Iterable[Doubt], *, is_attended: bool) -> Course:
+    """Choose what becomes of a run with these doubts."""
+    doubts = tuple(doubts)
+    if not doubts:
+        return "go"
+    if is_attended:
+        return "ask"
+    return "refuse" if any(doubt.is_grave for doubt in doubts) else "tell"

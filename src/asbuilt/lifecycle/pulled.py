@@ -1,0 +1,147 @@
+"""What a run knows of its plan's pull request, folded from its events. Nothing here decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CI: Final = "ci_checks"
+CONFLICT: Final = "merge_conflict"
+REPAIRS: Final = (CI, CONFLICT)
+"""Where the agents have their address that mend a pull request; no phase of a plan can be called so."""
+CI_WAIT: Final = "the checks of pull request"
+"""How the reason begins for which a run waits for the forge; nobody is called for it."""
+POLL_S: Final = 30
+LIMIT_S: Final = 600
+FIX_LIMIT: Final = 2
+
+
+class Seen(NamedTuple):
+    """A pull request as the forge told of it."""
+
+    state: str
+    """none, open, merged or closed."""
+    at: str
+    """When the forge was asked, by the journal's clock."""
+    head: str | None = None
+    """Where its branch is at the forge."""
+    mergeable: str = "unknown"
+    checks: str = "none"
+    failing: tuple[str, ...] = ()
+    excerpt: str = ""
+    """The end of what the failing ones said: somebody else's text."""
+    target: str | None = None
+    """The tip of the target at the forge."""
+
+
+class Blocked(NamedTuple):
+    """Why nothing could be pushed; with a conflict, which commit does not go onto which."""
+
+    kind: str
+    """conflict, red, or moved."""
+    words: str
+    next_step: str
+    paths: tuple[str, ...] = ()
+    commit: str = ""
+    here: str = ""
+
+
+@dataclass(slots=True)
+class PullFacts:
+    """The plan's pull request, as one run knows it."""
+
+    poll_s: int = POLL_S
+    limit_s: int = LIMIT_S
+    """How long the forge's checks are waited for after a push."""
+    fix_limit: int = FIX_LIMIT
+    """How often an agent may mend them before a person is asked."""
+    looks: int = 0
+    seen: Seen | None = None
+    """None: nobody has looked since something changed."""
+    bare: int = 0
+    """Looks since the last push that found no check at all."""
+    head: str | None = None
+    """What this run has pushed last."""
+    target: str | None = None
+    """The tip of the target that it is built and proven on."""
+    pushes: int = 0
+    pushed_at: str = ""
+    rebases: int = 0
+    number: int | None = None
+    url: str = ""
+    blocks: int = 0
+    blocked: Blocked | None = None
+    refused: str = ""
+    """Why the forge did not merge."""
+    settled: dict[str, int] = field(default_factory=dict)
+    """Of each repair the last attempt that was taken over."""
+    issues: bool = False
+    """The issues that the plan names were told."""
+    broken: tuple[str, ...] | None = None
+    """What was left behind; None while nobody has looked."""
+
+
+def pull_in(options: Mapping[str, Any]) -> PullFacts:
+    """Begin with what was chosen when the run was asked for."""
+    told = options.get("pull", {})
+    return PullFacts(
+        poll_s=int(told.get("poll_s", POLL_S)),
+        limit_s=int(told.get("limit_s", LIMIT_S)),
+        fix_limit=int(told.get("fixes", FIX_LIMIT)),
+    )
+
+
+def hear_pull(pull: PullFacts, kind: str, data: Mapping[str, Any]) -> None:
+    """Hear an event of a landing by pull request."""
+    match kind:
+        case "pull.seen":
+            pull.looks += 1
+            pull.seen = Seen(
+                data["state"], data["asked_at"], data.get("head"), data.get("mergeable", "unknown"),
+                data.get("checks", "none"), tuple(data.get("failing", ())), data.get("excerpt", ""),
+                data.get("target"),
+            )  # fmt: skip
+            pull.bare += pull.seen.checks == "none"
+        case "pull.pushed":
+            pull.pushes += 1
+            pull.rebases += pull.target not in (None, data["target"])
+            pull.head, pull.target, pull.pushed_at = data["head"], data["target"], data["pushed_at"]
+            pull.seen, pull.bare, pull.blocked, pull.refused = None, 0, None, ""
+        case "pull.blocked":
+            pull.blocks += 1
+            pull.blocked = Blocked(
+                data["why"], data["what"], data["next"], tuple(data.get("paths", ())),
+                data.get("commit", ""), data.get("here", ""),
+            )  # fmt: skip
+        case "pull.opened":
+            pull.number, pull.url, pull.seen = data["number"], data["url"], None
+        case "pull.mended":
+            pull.settled[data["repair"]] = data["number"]
+            pull.blocked = None
+            # What is mended is pushed next, whatever the forge said of what was there before.
+            pull.head = None
+        case "pull.merged":
+            pull.seen = None
+        case "pull.refused":
+            pull.refused, pull.seen = data["why"], None
+        case "pull.invariants":
+            pull.broken = tuple(data["broken"])
+        case "issues.told":
+            pull.issues = True
+        case _:
+            return
+
+
+def look_again(pull: PullFacts) -> None:
+    """Forget what the forge has said, and what stood in the way: a person says that it may have changed."""
+    if pull.blocked is not None:
+        pull.head = None
+    pull.seen, pull.blocked, pull.refused = None, None, ""
+
+
+def start_over(pull: PullFacts) -> None:
+    """Forget a pull request that was merged: what is left takes another one."""
+    pull.seen = pull.head = pull.target = pull.number = None

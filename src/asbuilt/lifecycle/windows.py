@@ -1,0 +1,73 @@
+"""When may a run begin something? A window of the day, over midnight if need be. Pure.
+
+The one rule: what is begun is brought to its end; only what is not begun waits for the window.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from asbuilt.lifecycle.moves import Begin, Start, Wait
+from asbuilt.lifecycle.timers import moment, written
+from asbuilt.settings.hours import hours_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import time
+
+    from asbuilt.lifecycle.moves import Move
+
+
+class Window(NamedTuple):
+    """The hours of a day in which a run may begin a phase, by the clocks of a zone."""
+
+    opens: time
+    closes: time
+    zone: str
+
+    @property
+    def words(self) -> str:
+        """Say it as people write it: `22:00-07:00`."""
+        return f"{self.opens:%H:%M}-{self.closes:%H:%M}"
+
+    def opens_at(self, now: str) -> str | None:
+        """Say when it opens next; None while it is open."""
+        from zoneinfo import ZoneInfo  # noqa: PLC0415 - few runs have hours, and looking loads no zones
+
+        here = moment(now).astimezone(ZoneInfo(self.zone))
+        clock = here.time()
+        if self.opens < self.closes:
+            is_open = self.opens <= clock < self.closes
+        else:
+            is_open = clock >= self.opens or clock < self.closes
+        if is_open:
+            return None
+        day = here.date() if clock < self.opens else here.date() + timedelta(days=1)
+        opens = datetime.combine(day, self.opens, here.tzinfo)
+        # Clocks that go back may have shown this time already; then it is the second one that lies ahead.
+        if opens.astimezone(UTC) <= moment(now):
+            opens = opens.replace(fold=1)
+        return written(opens)
+
+    def closes_at(self, now: str) -> str | None:
+        """Say when it closes next; None while it is closed."""
+        return Window(self.closes, self.opens, self.zone).opens_at(now)
+
+
+def within(window: Window | None, move: Move, now: str) -> Move:
+    """Let a run that would begin something wait for its window; what is begun goes on at any hour."""
+    opens = window.opens_at(now) if window is not None and isinstance(move, Start | Begin) else None
+    return move if window is None or opens is None else Wait(f"it begins phases only {window.words}", opens)
+
+
+def read(text: str, zone: str) -> Window | None:
+    """Read a window, `22:00-07:00`; None when it is none, or has no length."""
+    span = hours_in(text)
+    return None if span is None else Window(*span, zone)
+
+
+def window_in(options: Mapping[str, Any]) -> Window | None:
+    """Read the window of a run from what was frozen into it; None: it may work at any hour."""
+    between = options.get("between")
+    return None if between is None else read(between["hours"], between["zone"])

@@ -1,0 +1,203 @@
+"""A plan authored by a conversation: its hooks as Claude Code calls them, its commands as its agent does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Self
+
+import pytest
+
+from tests.authoring.desk import say, turn
+from tests.authoring.outputs import EXPLORED, HEY, PROMISE, UNDERSTOOD, WEIGHED, line_of
+from tests.hook.talk import Talk
+from tests.journeys.test_commands import Office
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+pytestmark = pytest.mark.crash
+
+WANTED = """call "out" to whoever's there; `rm` nothing"""
+BETTER = HEY.replace("Nobody listens", "No one hears")
+_HOLDS = {"P2": "(new)", "P6": "grep -q", "P8": "Other languages", "P9": "prints HEY", "P10": "calls out"}
+CRITIQUE = json.dumps(
+    {
+        "verdicts": [
+            {"principle": one, "verdict": "PASS", "evidence": [{"line": line_of(words, HEY)}]}
+            for one, words in {**_HOLDS, "P11": "Effort: S"}.items()
+        ]
+    }
+)
+STAGES = [UNDERSTOOD, EXPLORED.replace("plan.md", "plans/greet.md"), WEIGHED, HEY]
+
+
+class Study(Office):
+    """A person's repository with conversations in it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        (self.shop / "mine.md").write_text("# Mine\n", encoding="utf-8")
+        self.git("add", "mine.md")
+        self.git("commit", "-qm", "a file to read")
+        self.script.write_text(turn("critique-1", say(CRITIQUE)), encoding="utf-8")
+        self.folder = folder
+
+    def talk(self) -> Spoken:
+        """Begin a conversation."""
+        return Spoken(self)
+
+
+class Spoken(Talk):
+    """A conversation whose agent runs commands of asbuilt."""
+
+    def __init__(self, study: Study) -> None:
+        super().__init__(study.folder, ASBUILT_RING_REQUIRED="false")
+        self.study = study
+
+    def author(self, typed: str) -> str:
+        """Type /asbuilt:author, which runs the command that its skill names."""
+        self.prompt(f"/asbuilt:author {typed}")
+        return self.runs("author", "--here")
+
+    def runs(self, *arguments: str) -> str:
+        """Run a command as the agent."""
+        before = dict(self.study.environ)
+        self.study.environ["CLAUDE_PID"] = str(self.agent.pid)
+        try:
+            return self.study.asbuilt(*arguments)
+        finally:
+            self.study.environ = before
+
+    def begin(self) -> str:
+        """Author a plan with one round of critique."""
+        return self.author(f"{WANTED} --refine-iterations 1 --name hey --script {self.study.script}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.die()
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    made = Study(tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_conversation_authors_a_plan_that_another_process_criticises(study: Study) -> None:
+    with study.talk() as talk:
+        begun = talk.begin()
+        assert begun.startswith("exit 0")
+        assert "[1/6] understand\n" in begun
+        assert f" prompt\n{WANTED}\n>>> " in begun
+
+        refused = talk.stop(text="I know what to do.")
+        assert refused.startswith("asbuilt: [1/6] understand\n")
+        assert "Refused 1 of 5 times; the block `refusal` says what was found and needed." in refused
+        assert (
+            "found no numbered item with words of your own; needed: at least 3. For example: 1. " in refused
+        )
+        for said, then in zip(STAGES[:3], ("explore", "alternatives", "draft"), strict=True):
+            assert f"/6] {then}\n" in talk.stop(active=True, text=said)
+        told = talk.stop(active=True, text=HEY)
+        assert told == (
+            "asbuilt: hey: accepted; critique-1 is another process's."
+            " Run `asbuilt author next`, and do what it says."
+        )
+        # An agent that does not run it is not trapped.
+        assert talk.stop(active=True, text="Is that so?") == ""
+
+        due = talk.runs("author", "next")
+        assert "[6/6] revise\n" in due
+        assert '"principle"' in due
+        assert UNDERSTOOD not in due
+        assert "Run `asbuilt author next`" in talk.stop(text=BETTER + PROMISE)
+        assert "waits for the user as a1. Say so, and end your turn." in talk.runs("author", "next")
+        assert talk.stop(text="Approve a1.") == ""
+        assert not (study.shop / "plans/hey.md").exists()
+
+    assert study.asbuilt("approve", "yes", "a1").startswith("exit 0")
+    study.asbuilt("watch", "hey")
+    assert (study.shop / "plans/hey.md").read_text(encoding="utf-8").endswith(BETTER)
+
+
+def test_a_conversation_that_is_killed_is_followed_by_another_one(study: Study) -> None:
+    with study.talk() as talk:
+        talk.begin()
+        assert "/6] explore\n" in talk.stop(text=UNDERSTOOD)
+        with study.talk() as other:
+            assert "hey is authored in another conversation" in other.runs("author", "next")
+            assert "a plan is being authored here already: hey" in other.author("something else")
+    with study.talk() as after:
+        due = after.author("next")
+        assert "[2/6] explore\n" in due
+        assert f"record\nunderstand-1\n\n{UNDERSTOOD}" in due
+        assert "/6] alternatives\n" in after.stop(text=STAGES[1])
+        # The same session in a new process, as `claude --resume` begins one.
+        after.die()
+        with study.talk() as resumed:
+            resumed.session = after.session
+            assert "this conversation authors hey" in resumed.context("SessionStart", source="resume")
+            assert resumed.stop(text="Nobody has asked for this yet.") == ""
+            assert "[3/6] alternatives\n" in resumed.runs("author", "next")
+
+
+def test_what_the_person_says_in_between_is_answered_and_not_judged(study: Study) -> None:
+    with study.talk() as talk:
+        talk.begin()
+        told = talk.prompt("what is this?")
+        assert "The user's message comes first; after it, run `asbuilt author next`" in told
+        assert talk.stop(text="A plan is being authored.") == ""
+        talk.runs("author", "next")
+        assert "Refused 1 of 5 times" in talk.stop(text="A plan is being authored.")
+        cleared = talk.cleared()
+        assert "this conversation authors hey" in cleared
+        assert talk.stop(text="Hello.") == ""
+
+
+def test_a_state_that_nobody_can_read_traps_nobody_and_is_kept(study: Study) -> None:
+    with study.talk() as talk:
+        talk.begin()
+        file = talk.folder / "authoring"
+        for broken in (b"\xff\x00", b"{}", b"[1]", file.read_bytes().replace(b"understand/1", b"nowhere")):
+            file.write_bytes(broken)
+            answer = talk.hears("Stop", stop_hook_active=False, last_assistant_message=UNDERSTOOD)
+            assert "decision" not in answer
+            assert "cannot be gone on with" in answer["systemMessage"]
+            assert not file.exists()
+            assert (talk.folder / "authoring.unreadable").read_bytes() == broken
+        assert "[1/6] understand\n" in talk.runs("author", "next")
+        assert "/6] explore\n" in talk.stop(text=UNDERSTOOD)
+
+
+def test_a_stage_that_is_refused_too_often_ends_the_authoring_and_lets_everybody_go(study: Study) -> None:
+    with study.talk() as talk:
+        talk.author(f"{WANTED} --attempts 2 --name hey --script {study.script}")
+        assert "Refused 1 of 2 times" in talk.stop(text="No.")
+        answer = talk.hears("Stop", stop_hook_active=True, last_assistant_message="No again.")
+        assert "decision" not in answer
+        assert answer["systemMessage"].startswith(
+            "asbuilt: the authoring of hey is over: understand was given up"
+        )
+        assert talk.stop(text="Anything.") == ""
+
+
+def test_cancel_says_where_it_was_keeps_the_record_and_is_no_error_where_nothing_is(study: Study) -> None:
+    with study.talk() as talk:
+        assert "nothing to cancel" in talk.author("cancel")
+        talk.begin()
+        talk.stop(text=UNDERSTOOD)
+        assert "hey   [2/6] explore" in talk.author("status")
+        cancelled = talk.author("cancel")
+        assert cancelled.startswith("exit 0")
+        assert "hey   Cancelled at [2/6] explore. What was accepted is kept." in cancelled
+        assert talk.stop(text="Anything.") == ""
+        assert "Usage  asbuilt author" in talk.author("help")
+    told = study.asbuilt("log", "hey")
+    assert ("ACCEPTED" in told, "cancelled" in told) == (True, True)

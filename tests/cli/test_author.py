@@ -1,0 +1,28 @@
+"""What `asbuilt author` does before any agent is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.lifecycle.principles import TEMPLATE
+from tests.cli.test_agents import asked, typed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OURS = "# Ours\n\n- P1 small: one screen at most.\n- P2 owner: each phase names who runs it.\n"
+
+
+def test_what_plans_are_judged_by_is_printed_to_be_edited(shop: Path, environ: dict[str, str]) -> None:
+    assert typed(shop, environ, "author", "--principles") == (0, TEMPLATE, "")
+    (shop / "ours.md").write_text(OURS, encoding="utf-8")
+    there = {**environ, "ASBUILT_AUTHOR_PRINCIPLES": "ours.md"}
+    assert typed(shop, there, "author", "--principles") == (0, OURS, "")
+    assert asked(shop, there, "author", "--principles") == {"schema": "asbuilt.principles/1", "text": OURS}
+
+
+def test_memory_is_emptied_and_that_is_said(shop: Path, environ: dict[str, str]) -> None:
+    typed(shop, environ, "memory", "add", "Redis 6 is what we run")
+    assert typed(shop, environ, "author", "--clear-memory") == (0, "", "Forgotten: 1 memory.\n")
+    assert typed(shop, environ, "memory", "list") == (0, "Nothing is remembered here.\n", "")
+    assert typed(shop, environ, "author", "--clear-memory") == (0, "", "Nothing is remembered here.\n")

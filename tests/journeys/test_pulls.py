@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.journal.blobs import Blobs
+from tests.forge.hub import CheckRun
+from tests.journeys.pulls import GREEN, PENDING, RED, PullShop, pulling
+from tests.journeys.shop import LONG, one_store
+from tests.journeys.untouched import git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.journeys.shop import Shop
+
+pytestmark = [pytest.mark.crash, one_store]
+STEPS = (
+    "pull.seen", "pull.intended", "pull.pushed", "pull.opening", "pull.opened", "pull.merging", "pull.merged",
+    "landing.done", "plan.marked", "pull.dropping", "landing.tidied", "issues.telling", "issues.told",
+    "pull.invariants",
+)  # fmt: skip
+"""The events between two steps of a landing; the slice kills at those with something outside behind them."""
+SLICE = ("pull.intended", "pull.opening", "pull.merging", "issues.telling")
+NAMED = "print('hello, you')"
+LANDED = ["Mark plan.md", "Greet", "plan", "start"]
+
+
+@pytest.fixture
+def pulls(shop: Shop, tmp_path: Path) -> Iterator[PullShop]:
+    with pulling(shop, tmp_path) as made:
+        yield made
+
+
+def fix(pulls: PullShop, repair: str, **files: str) -> None:
+    """Let the agent that mends something of the pull request write files."""
+    acts = [f'{{ write = "{name}.py", text = "{text}\\n" }}' for name, text in files.items()]
+    pulls.shop.turn(f'phase = "{repair}"\nrole = "fix"', *acts, '{ say = "mended" }')
+
+
+def names_everybody(pulls: PullShop) -> None:
+    """Let the CI be red for whatever greets nobody by name."""
+    pulls.hub.ci = lambda commit: list(GREEN if "you" in pulls.hub.show(commit, "greet.py") else RED)
+
+
+def landed_once(pulls: PullShop) -> None:
+    """Say what holds after every landing: one pull request, one merge, one comment, and nothing left."""
+    made = pulls.hub.changes()
+    assert [path for method, path in made if method == "POST" and path.endswith("/pulls")] == [
+        "/repos/ada/shop/pulls"
+    ]
+    assert [path for method, path in made if path.endswith("/merge")] == [
+        f"/repos/ada/shop/pulls/{pulls.pull.number}/merge"
+    ]
+    assert [len(said) for said in pulls.hub.said.values()] == [1]
+    assert pulls.hub.issues[pulls.issue].state == "closed"
+    assert pulls.hub.tip("feat/plan") is None
+    shop = pulls.shop
+    assert shop.git("branch", "--list") == "* main"
+    assert list((shop.home / "workspaces").glob("*/*/*")) == []
+    assert [(one["broken"], one["held"]) for one in shop.events("pull.invariants")] == [([], 8)]
+
+
+def test_a_plan_becomes_one_merged_pull_request_and_leaves_nothing_behind(pulls: PullShop) -> None:
+    assert pulls.ends() == ("landed", "")
+    pull, shop = pulls.pull, pulls.shop
+    assert (pull.title, pull.branch, pull.base) == ("[plan] Greetings", "feat/plan", "main")
+    assert pull.body == (
+        "<!-- run-plan:progress:start -->\n`plan.md`: 1 of 1 phases proven by asbuilt.\n\n"
+        "- [x] Phase 1: Greet\n<!-- run-plan:progress:end -->\n"
+    )
+    assert pulls.log() == LANDED
+    assert "- [x]" in pulls.hub.show("main", "plan.md")
+    landed_once(pulls)
+    (said,) = pulls.hub.said[pulls.issue]
+    greet = pulls.hub.git("log", "--format=%H", "--grep=^Greet$", "main")
+    assert said.startswith(f"`plan.md` is complete: 1 phase, proven by asbuilt.\n\n- Phase 1: {greet}\n")
+    report = Blobs(shop.home / "blobs").get(shop.events("report.written")[-1]["report"]).decode()
+    assert f"http://github.localhost/ada/shop/pull/{pull.number}" in report
+    # The person's own branch is theirs to move; a later run finds everything done all the same.
+    assert shop.log() == ["plan", "start"]
+    assert pulls.ends() == ("done", "the plan is complete already: every phase is done")
+
+
+def test_a_red_ci_is_mended_by_an_agent_and_proven_before_it_is_pushed(pulls: PullShop) -> None:
+    names_everybody(pulls)
+    fix(pulls, "ci_checks", greet=NAMED)
+    assert pulls.ends() == ("landed", "")
+    assert pulls.log() == ["Mend the checks of plan", *LANDED]
+    brief = (
+        pulls.shop.attempt(pulls.shop.events("pull.mended")[0]["run"], "ci_checks.1") / "brief.json"
+    ).read_text()
+    assert "the forge's check build fails" in brief
+    assert "nobody is named" in brief
+    landed_once(pulls)
+
+
+def test_a_ci_that_stays_red_is_a_question_and_no_ends_it(pulls: PullShop) -> None:
+    names_everybody(pulls)
+    fix(pulls, "ci_checks", greet="print('hello, all')")
+    run = pulls.request(pull={"fixes": 1})
+    pulls.start()
+    shop = pulls.shop
+    shop.until(lambda: shop.run(run).state == "waiting" and "approval.asked" in shop.kinds())
+    url = f"http://github.localhost/ada/shop/pull/{pulls.pull.number}"
+    what = f"pr-ci-failing: build of pull request #{pulls.pull.number} ({url}) fails after 1 fixes"
+    assert shop.answer(run, "no") == [f"{what}; look and try again?"]
+    assert shop.over(run) == ("pr-ci-failing", what)
+    assert (pulls.pull.state, pulls.log("feat/plan")[0]) == ("open", "Mend the checks of plan")
+    assert shop.git("branch", "--list", "cp-*") == "cp-plan"
+
+
+def test_an_agent_that_mends_the_ci_by_changing_what_it_runs_mends_nothing(pulls: PullShop) -> None:
+    names_everybody(pulls)
+    pulls.shop.turn(
+        'phase = "ci_checks"\nrole = "fix"',
+        '{ write = ".github/workflows/build.yml", text = "on: never\\n" }',
+        '{ say = "mended" }',
+    )
+    run = pulls.request(pull={"fixes": 1})
+    pulls.start()
+    shop = pulls.shop
+    shop.until(lambda: "approval.asked" in shop.kinds())
+    assert [one["outcome"] for one in shop.events("checks.done")] == ["PASS", "FAIL"]
+    assert len(shop.events("pull.pushed")) == 1
+    shop.answer(run, "no")
+    assert shop.over(run)[0] == "pr-ci-failing"
+
+
+def test_a_target_that_moves_is_followed_and_proven_on_again(pulls: PullShop) -> None:
+    pulls.hub.ci = lambda _: list(PENDING)
+    run = pulls.request()
+    pulls.start()
+    shop = pulls.shop
+    shop.until(lambda: "run.parked" in shop.kinds())
+    theirs = pulls.theirs({"theirs.txt": "theirs\n"})
+    pulls.hub.ci = lambda _: list(GREEN)
+    pulls.hub.check(pulls.pull.head, CheckRun(name="build", conclusion="success"))
+    assert shop.over(run) == ("landed", "")
+    assert [one["target"] for one in shop.events("pull.pushed")][1:] == [theirs]
+    assert pulls.log() == ["Mark plan.md", "Greet", "theirs", "plan", "start"]
+    landed_once(pulls)
+
+
+def test_a_conflict_in_one_file_is_resolved_by_an_agent_and_proven(pulls: PullShop) -> None:
+    pulls.theirs({"greet.py": "print('welcome')\n"})
+    fix(pulls, "merge_conflict", greet="print('welcome')\\nprint('hello')")
+    assert pulls.ends() == ("landed", "")
+    assert pulls.log() == ["Mark plan.md", "Greet", "theirs", "plan", "start"]
+    assert pulls.hub.show("main", "greet.py") == "print('welcome')\nprint('hello')"
+    landed_once(pulls)
+
+
+def test_a_conflict_in_six_files_is_a_persons_whose_work_is_proven_and_merged(
+    pulls: PullShop, tmp_path: Path
+) -> None:
+    names = ["greet.py", *(f"{name}.py" for name in "abcde")]
+    pulls.theirs(dict.fromkeys(names, "print('welcome')\n"))
+    acts = [f'{{ write = "{name}", text = "print(\'hello\')\\n" }}' for name in names]
+    pulls.shop.turn('phase = "1"\nrole = "implement"', *acts, '{ say = "done" }')
+    run = pulls.request()
+    pulls.start()
+    shop = pulls.shop
+    shop.until(lambda: shop.run(run).state == "waiting" and "approval.asked" in shop.kinds())
+    assert pulls.hub.pulls == {}
+    by_hand(pulls, tmp_path / "clone")
+    (question,) = shop.answer(run, "yes")
+    assert question.startswith(
+        "Not pushed: 6 files conflict with main: a.py, b.py, c.py, d.py, e.py, greet.py."
+    )
+    assert "git rebase origin/main; git push --force-with-lease origin feat/plan" in question
+    assert shop.over(run) == ("landed", "")
+    assert pulls.log() == ["Greet", "theirs", "plan", "start"]
+    landed_once(pulls)
+
+
+def by_hand(pulls: PullShop, clone: Path) -> None:
+    """Do what the question says, as a person does."""
+    hub = str(pulls.hub.git_dir)
+    clone.mkdir()
+    git(clone, "clone", "-q", str(pulls.shop.checkout), ".")
+    git(clone, "config", "user.name", "A Person")
+    git(clone, "config", "user.email", "a@example.com")
+    git(clone, "fetch", "-q", hub, "main")
+    git(clone, "switch", "-q", "-c", "feat/plan", "origin/cp-plan")
+    git(clone, "rebase", "-q", "-X", "theirs", "FETCH_HEAD")
+    git(clone, "push", "-q", hub, "feat/plan")
+
+
+def test_who_closes_the_pull_request_ends_the_run_and_everything_is_kept(pulls: PullShop) -> None:
+    pulls.hub.ci = lambda _: list(PENDING)
+    run = pulls.request()
+    pulls.start()
+    shop = pulls.shop
+    shop.until(lambda: "run.parked" in shop.kinds())
+    pulls.pull.state = "closed"
+    url = f"http://github.localhost/ada/shop/pull/{pulls.pull.number}"
+    assert shop.over(run) == (
+        "stopped",
+        f"pull request #{pulls.pull.number} ({url}) was closed by somebody; all that is proven is kept",
+    )
+    assert (shop.log("cp-plan")[0], pulls.log("feat/plan")[0]) == ("Greet", "Mark plan.md")
+
+
+def test_without_auto_merging_is_a_persons_and_landing_then_only_writes_it_down(pulls: PullShop) -> None:
+    state, reason = pulls.ends(auto=False, mode="phase")
+    url = f"http://github.localhost/ada/shop/pull/{pulls.pull.number}"
+    said = f"pull request #{pulls.pull.number} ({url}) is proven and green; merging it is yours"
+    assert (state, reason) == ("pr-ready", said)
+    with pulls.hub.lock:
+        pulls.hub.merge(pulls.pull, "squash")
+    assert pulls.ends(kind="land") == ("landed", "")
+    assert [path for method, path in pulls.hub.changes() if path.endswith("/merge")] == []
+    assert [one["new"] for one in pulls.shop.events("landing.done")] == [pulls.pull.merged_as]
+
+
+@pytest.mark.parametrize("point", STEPS if LONG else SLICE)
+def test_killed_at_any_step_it_is_one_pull_request_one_merge_and_one_comment(
+    pulls: PullShop, point: str
+) -> None:
+    run = pulls.request()
+    pulls.start()
+    pulls.shop.until(lambda: point in pulls.shop.kinds())
+    pulls.shop.kill()
+    pulls.start()
+    assert pulls.shop.over(run) == ("landed", "")
+    assert pulls.log() == LANDED
+    landed_once(pulls)
