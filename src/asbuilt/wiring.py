@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
@@ -202,7 +201,7 @@ def serve(
             RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
             awake=awake if settings.flag("power.inhibit") else nullcontext,
             lease=lease,
-            forge=partial(open_forge, environ=os.environ),
+            forge=lambda repository, kept: open_forge(repository, {**os.environ, **kept}),
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         reached = reach(settings, os.environ)

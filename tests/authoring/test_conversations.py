@@ -107,7 +107,7 @@ def test_a_conversation_authors_a_plan_that_another_process_criticises(study: St
             assert f"/6] {then}\n" in talk.stop(active=True, text=said)
         told = talk.stop(active=True, text=HEY)
         assert told == (
-            "asbuilt: hey: accepted; critique-1 is another process's."
+            "asbuilt: hey: critique-1 is next, by another process."
             " Run `asbuilt author next`, and do what it says."
         )
         # An agent that does not run it is not trapped.
@@ -122,9 +122,17 @@ def test_a_conversation_authors_a_plan_that_another_process_criticises(study: St
         assert talk.stop(text="Approve a1.") == ""
         assert not (study.shop / "plans/hey.md").exists()
 
-    assert study.asbuilt("approve", "yes", "a1").startswith("exit 0")
+        study.asbuilt("approve", "no", "a1", "-m", "say HEI")
+        due = talk.runs("author", "next")
+        assert "[7/7] revise\n" in due
+        assert " feedback\nsay HEI\n" in due
+        assert "a plan that answers: say HEI" in talk.stop(text=BETTER + PROMISE)
+        other = BETTER.replace("HEY", "HEI")
+        assert "the draft is next, by another process" in talk.stop(active=True, text=other + PROMISE)
+        assert "waits for the user as a2" in talk.runs("author", "next")
+    assert study.asbuilt("approve", "yes", "a2").startswith("exit 0")
     study.asbuilt("watch", "hey")
-    assert (study.shop / "plans/hey.md").read_text(encoding="utf-8").endswith(BETTER)
+    assert (study.shop / "plans/hey.md").read_text(encoding="utf-8").endswith(other)
 
 
 def test_a_conversation_that_is_killed_is_followed_by_another_one(study: Study) -> None:
@@ -199,5 +207,9 @@ def test_cancel_says_where_it_was_keeps_the_record_and_is_no_error_where_nothing
         assert "hey   Cancelled at [2/6] explore. What was accepted is kept." in cancelled
         assert talk.stop(text="Anything.") == ""
         assert "Usage  asbuilt author" in talk.author("help")
-    told = study.asbuilt("log", "hey")
-    assert ("ACCEPTED" in told, "cancelled" in told) == (True, True)
+        resumed = study.asbuilt("resume", "hey")
+        assert resumed.startswith("exit 5")
+        assert "Waits for the conversation that authors it, at the stage explore." in " ".join(
+            resumed.split()
+        )
+        assert f"record\nunderstand-1\n\n{UNDERSTOOD}" in talk.author("next")

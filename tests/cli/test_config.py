@@ -40,7 +40,6 @@ checks.probe           true
 landing.mode           cherry-pick
 landing.direct         allow
 landing.sign           auto
-landing.protected      false
 landing.branch_prefix  feat/
 landing.ci_poll_s      30
 landing.ci_limit_s     600
@@ -105,7 +104,6 @@ checks.probe           true           default
 landing.mode           pr             ASBUILT_LANDING_MODE
 landing.direct         allow          default
 landing.sign           auto           default
-landing.protected      false          default
 landing.branch_prefix  feat/          default
 landing.ci_poll_s      30             default
 landing.ci_limit_s     600            default
@@ -219,7 +217,6 @@ checks.probe           true         default
 landing.mode           cherry-pick  default
 landing.direct         allow        default
 landing.sign           auto         default
-landing.protected      false        default
 landing.branch_prefix  feat/        default
 landing.ci_poll_s      30           default
 landing.ci_limit_s     600          default

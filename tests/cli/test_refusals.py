@@ -24,6 +24,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "cli/plan/refine.py the new text wants what the plan wants already": "authoring/test_redrafting.py",
     "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "cli/author_here.py {} is authored in another conversation": "authoring/test_conversations.py",
@@ -56,6 +57,7 @@ ELSEWHERE = {
         "cli/test_plan_try.py"
     ),
     "cli/plan/trial.py nothing is committed here yet": "cli/test_plan_try.py",
+    "cli/now.py {} plans are scheduled here: {}": "journeys/test_schedules.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
@@ -144,6 +146,10 @@ CASES = [
         "author x",
         lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
         environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
+    ),
+    Case(
+        "cli/plan/refine.py -m says what changes, and the agent writes it",
+        "plan refine rate-limit x -m y",
     ),
     Case("cli/author.py --{} has its own stages", "author x --light --phases draft"),
     Case("cli/author.py {} is taken", "author x --name rate-limit"),
@@ -243,6 +249,11 @@ CASES = [
     Case('cli/notify/test.py no way "{}" is chosen here', "notify test slack"),
     Case("cli/run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("cli/stop.py stop takes the name of a plan, or --all", "stop"),
+    Case("cli/scheduling.py --now goes with --every", "run rate-limit --now"),
+    Case("cli/scheduling.py --finish and --every exclude each other", "run rate-limit --finish --every '4h'"),
+    Case("cli/scheduling.py {} does not go with --every", "run rate-limit 2a --every 4h"),
+    Case('cli/scheduling.py "{}" is no schedule: {}', "run rate-limit --every sometimes"),
+    Case('cli/scheduling.py "{}" is no span of hours', "run rate-limit --between night"),
     Case("cli/plan/mark.py mark takes a phase and its status, or --complete", "plan mark rate-limit"),
     Case(
         "cli/plan/mark.py mark takes a phase and its status, or --complete",

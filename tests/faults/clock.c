@@ -1,5 +1,6 @@
 /* Preloaded into a worker and into commands: the machine's clock is off by what stands in a file.
  *
+ * With CLOCK_STANDS_STILL it shows what stands there, in seconds since 1970, until somebody sets it.
  * Only the time of day is; the monotonic clock, by which durations are measured, goes on as it did.
  */
 #define _GNU_SOURCE
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 static const volatile long long *ahead_s;
+static int stands_still;
 
 __attribute__((constructor)) static void find(void) {
     const char *path = getenv("CLOCK_OF_TESTS");
@@ -22,12 +24,15 @@ __attribute__((constructor)) static void find(void) {
     close(file);
     if (mapped != MAP_FAILED)
         ahead_s = mapped;
+    stands_still = getenv("CLOCK_STANDS_STILL") != NULL;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int failed = (int)syscall(SYS_clock_gettime, clock, now);
-    if (!failed && ahead_s && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-        now->tv_sec += *ahead_s;
+    if (!failed && ahead_s && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+        now->tv_sec = *ahead_s + (stands_still ? 0 : now->tv_sec);
+        now->tv_nsec = stands_still ? 0 : now->tv_nsec;
+    }
     return failed;
 }
 

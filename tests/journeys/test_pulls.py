@@ -67,18 +67,22 @@ def test_a_plan_becomes_one_merged_pull_request_and_leaves_nothing_behind(pulls:
     assert pulls.ends() == ("landed", "")
     pull, shop = pulls.pull, pulls.shop
     assert (pull.title, pull.branch, pull.base) == ("[plan] Greetings", "feat/plan", "main")
-    assert pull.body == (
-        "<!-- run-plan:progress:start -->\n`plan.md`: 1 of 1 phases proven by asbuilt.\n\n"
-        "- [x] Phase 1: Greet\n<!-- run-plan:progress:end -->\n"
-    )
     assert pulls.log() == LANDED
     assert "- [x]" in pulls.hub.show("main", "plan.md")
     landed_once(pulls)
-    (said,) = pulls.hub.said[pulls.issue]
-    greet = pulls.hub.git("log", "--format=%H", "--grep=^Greet$", "main")
-    assert said.startswith(f"`plan.md` is complete: 1 phase, proven by asbuilt.\n\n- Phase 1: {greet}\n")
+    greet = pulls.hub.git("log", "--format=%H", "--grep=^Greet$", "main")[:10]
+    url = f"http://github.localhost/ada/shop/pull/{pull.number}"
+    assert pull.body == (
+        "<!-- asbuilt:progress:start -->\n1 of 1 phases proven: `plan.md`, run `plan.1`.\n\n"
+        f"- [x] Phase 1: Greet ({greet})\n\n"
+        "Written by asbuilt: done means proven, not said. Edits between the marks are overwritten.\n"
+        "<!-- asbuilt:progress:end -->\n"
+    )
+    assert pulls.hub.said[pulls.issue] == [
+        f"`plan.md` has landed by {url}: 1 phase, commits `{greet}`.\n\n<!-- asbuilt:landed:plan.md -->"
+    ]
     report = Blobs(shop.home / "blobs").get(shop.events("report.written")[-1]["report"]).decode()
-    assert f"http://github.localhost/ada/shop/pull/{pull.number}" in report
+    assert url in report
     # The person's own branch is theirs to move; a later run finds everything done all the same.
     assert shop.log() == ["plan", "start"]
     assert pulls.ends() == ("done", "the plan is complete already: every phase is done")

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,8 +28,12 @@ from asbuilt.policy.ring import passed
 from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from asbuilt.flows.engine import Steps
+    from asbuilt.git.repository import Repository
     from asbuilt.policy.ring import Level
+    from asbuilt.ports import Forge
 
 
 def main(step: Steps = recorded) -> None:
@@ -55,7 +58,11 @@ def main(step: Steps = recorded) -> None:
         environment={**passed(os.environ), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         level="none" if os.environ.get("ASBUILT_TEST_NO_RING") == "nowhere" else None,
     )
-    forge = partial(open_forge, environ=os.environ)
+
+    def forge(repository: Repository, kept: Mapping[str, str]) -> Forge:
+        """Open the forge as this worker reaches it: tests ask for runs from an environment of their own."""
+        return open_forge(repository, {**kept, **os.environ})
+
     with only_one(home.worker_lock) as mine:
         if not mine:
             sys.exit(75)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.authoring.outputs import EXPLORED, HEY, PROMISE, QUESTIONS, UNDERSTOOD, WEIGHED, line_of
 from tests.cli.plans import on_terminal
+from tests.cli.test_plan_refine import NEW, PLAN, WANTED
 from tests.live.house import HERE, JUDGES, WORKS, House
 from tests.live.stage import git
 from tests.model import Call, Say, answer
@@ -99,3 +100,20 @@ def test_stages_are_done_by_claude_and_criticised_by_codex(house: House) -> None
     house.type("watch", "hey")
     filed = (house.shop / "plans/hey.md").read_text(encoding="utf-8")
     assert filed.endswith(HEY.replace("Nobody listens", "No one hears"))
+
+
+def test_claude_writes_what_changes_of_a_plan_and_what_is_done_stays(house: House) -> None:
+    plan = house.shop / "plans" / "limits.md"
+    plan.write_text(PLAN, encoding="utf-8")
+    git(house.shop, "add", "plans")
+    git(house.shop, "commit", "--quiet", "--message=limits")
+    looked = Call("Read", {"file_path": f"{HERE}/plans/limits.md"})
+    anew = "Write this plan anew"
+    house.model.play(WORKS, answer(looked, when=anew), answer(Say(NEW), when=anew))
+    code, said = house.type("plan", "refine", "limits", "-m", "use Redis")
+    print(said)
+    assert (code, plan.read_text(encoding="utf-8")) == (5, PLAN)
+    assert "Phases  2 changed" in said
+    code, said = house.type("approve", "yes", "a1")
+    print(said)
+    assert (code, plan.read_text(encoding="utf-8"), house.model.left(WORKS)) == (0, WANTED, 0)

@@ -110,7 +110,7 @@ def test_a_conversation_that_is_killed_between_stages_is_resumed_and_goes_on(stu
         terminal.sees("I wait for the critic")
     assert study.model.left(SCRIPT) == 0
     assert "[2/6] explore" in study.told()[2]
-    assert "hey: accepted; critique-1 is another process's." in study.told()[-1]
+    assert "hey: critique-1 is next, by another process." in study.told()[-1]
 
 
 def test_a_plan_is_authored_in_a_conversation_and_approved(study: Study) -> None:

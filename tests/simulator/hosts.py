@@ -10,6 +10,7 @@ from asbuilt.lifecycle.causes import Cause, ending_of
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.ports import Ending, Result
 from asbuilt.proof.opinion import Entry, Line, Opinion
+from tests.simulator.authored import handed_in
 from tests.simulator.durable import TIMES
 from tests.simulator.model_spaces import LARGE
 from tests.simulator.stage import Unlawful, stamp
@@ -125,13 +126,16 @@ class Hosts:
         cause = _CAUSES.get(manner.kind) if ending is None else None
         kind: Ending = ending or (ending_of(cause) if cause else _ENDINGS.get(manner.kind, "done"))
         verdict: Opinion | None = None
-        if kind == "done" and brief.writable:
+        says = "done"
+        if kind == "done" and brief.role in ("plan", "critique"):
+            says = handed_in(self._story.seed, brief, manner.kind)
+        elif kind == "done" and brief.writable:
             self._work(host)
         elif kind == "done":
             verdict = self._verdict(host)
         until = stamp(self._stage.now + self._stage.skew + _LIMIT_S) if kind == "limited" else None
         result = Result(
-            ending=kind, reason=f"It {kind}.", cause=cause, says="done", verdict=verdict, resets_at=until,
+            ending=kind, reason=f"It {kind}.", cause=cause, says=says, verdict=verdict, resets_at=until,
             cost_usd=0.5 * host.number, starts=host.number, ring=self._story.ring,
         )  # fmt: skip
         self.results[host.name] = result

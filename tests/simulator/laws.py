@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from asbuilt.git.commits import PHASE, RUN, trailer
 from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import event_of, history
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import events_of, facts_of
 from asbuilt.lifecycle.standing import fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
+from asbuilt.plan.source import digest
 from tests.simulator.bench import passes_check, passes_tests
 from tests.simulator.model_git import outcomes
 from tests.simulator.stage import Unlawful
@@ -103,6 +105,7 @@ class Laws:
                 if "somebody else" in event.data["reason"] and not self._people.broke:
                     raise Unlawful(f"{run} blames somebody, and nobody did anything: {event.data['reason']}")
             case "approval.asked":
+                self._asked_anew(plan, event)
                 self._people.hear(event.data["number"], event.data["key"])
             case "approval.answered":
                 if event.data["number"] in self._answers:
@@ -115,6 +118,20 @@ class Laws:
                     raise Unlawful(f"{run} works on although it is over: {self._ended[run]}")
             case _:
                 return
+
+    def _asked_anew(self, plan: str, event: Event) -> None:
+        """See that nobody is asked what they have answered for the same plan, in whatever authoring."""
+        if event.data["kind"] != "question":
+            return
+        asked = approvals.named(self._ledger.look(), LOCAL, REPO, event.data["number"])
+        known = self._ledger.look().rows(
+            "SELECT number FROM approvals WHERE plan = :plan AND kind = 'question' AND question = :words"
+            " AND answer IN ('yes', 'no')",
+            plan=plan,
+            words=asked.question if asked else "",
+        )
+        if known:
+            raise Unlawful(f"a{event.data['number']} asks what a{known[0]['number']} has been told")
 
     def _row(self, row: dict[str, Any]) -> None:
         run, is_over = row["run"], row["ended_at"] is not None
@@ -257,7 +274,24 @@ class Laws:
         if claims.every(session, LOCAL):
             raise Unlawful("a claim is left")
         for script in self._story.scripts:
-            self._plan(Address(LOCAL, REPO, script.path), script.path)
+            address = Address(LOCAL, REPO, script.path)
+            if script.tracked == "absent":
+                self._is_authored(address)
+            else:
+                self._plan(address, script.path)
+
+    def _is_authored(self, address: Address) -> None:
+        """See that a plan's file is there only by a yes to its text, and that nothing is asked any more."""
+        session = self._ledger.look()
+        if approvals.waiting(session, LOCAL, REPO):
+            raise Unlawful("every authoring is over, and one still asks")
+        approved = drafts_of(session, address).approved
+        file = self._model.root / address.plan
+        is_filed = any(run.state == "done" for run in runs.of_plan(session, address))
+        if is_filed and not file.exists():
+            raise Unlawful(f"{address.plan} is said to be written")
+        if file.exists() and digest(file.read_bytes()) not in {one.digest for one in approved}:
+            raise Unlawful(f"{address.plan} is written, and nobody has said yes to it")
 
     def _plan(self, address: Address, plan: str) -> None:
         session = self._ledger.look()

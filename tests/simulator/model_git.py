@@ -186,7 +186,7 @@ def lines_of(repository: Model, commit: str, path: str) -> int | None:
 
 
 def entries(repository: Model, tree: str) -> dict[bytes, tuple[bytes, str]]:
-    return {path.encode(): (b"100644", f"{tree}:{path}") for path in repository.trees[tree]}
+    return {path.encode(): (b"100644", f"{tree}:{path}") for path in _files_at(repository, tree)}
 
 
 def _files_at(repository: Model, name: str) -> Files:

@@ -207,6 +207,8 @@ class Play:
         model.root.mkdir(parents=True)
         files = {"base": b"0"}
         for script in self._told.scripts:
+            if script.tracked == "absent":
+                continue
             model.plans.append(script.path)
             (model.root / script.path).write_bytes(script.text)
             if script.tracked != "untracked":

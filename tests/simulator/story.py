@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final, NamedTuple
+
+from tests.simulator.authored import FIRST, chosen
 
 BRANCH: Final = "main"
 REPO: Final = "shop"
@@ -43,7 +45,7 @@ class Script:
     text: bytes
     phases: tuple[str, ...]
     tracked: str
-    """clean, dirty or untracked: what git thinks of the plan's file."""
+    """clean, dirty or untracked: what git thinks of the plan's file; absent: it is to be written."""
     options: dict[str, Any]
 
     @property
@@ -90,7 +92,28 @@ class Story:
 
 
 def story(seed: int) -> Story:
-    """Make the story of a seed."""
+    """Make the story of a seed: of runs, or of an authoring."""
+    return _story(seed) if seed < FIRST else _authored(seed)
+
+
+def _authored(seed: int) -> Story:
+    """Let somebody author a plan, amid what befalls a run, and others stop it and go on with it."""
+    told, chance = _story(seed), Random(f"{seed}/authored")
+    options = told.scripts[0].options | {
+        "kind": "author", "mode": "author", "auto": False, "authoring": chosen(chance), "tests": None,
+    }  # fmt: skip
+    script = replace(told.scripts[0], tracked="absent", options=options)
+    acts = [Act(5.0, "run", 0)]
+    for _ in range(chance.choice((0, 1, 2))):
+        at_s = chance.uniform(20, 900)
+        acts += [Act(at_s, "stop", 0), Act(at_s + chance.uniform(30, 300), "continue", 0)]
+    acts += [
+        _act(chance, 1)._replace(kind=chance.choice(_AROUND)) for _ in range(chance.choice((0, 0, 1, 3)))
+    ]
+    return replace(told, scripts=(script,), acts=tuple(sorted(acts)), is_calm=False)
+
+
+def _story(seed: int) -> Story:
     chance = Random(seed)
     is_calm = chance.random() < 0.18
     tests = chance.choices(("run-tests", "", None), (85, 8, 7))[0]
@@ -163,6 +186,10 @@ _ACTS: Final = {
     "stop": 12, "pause": 10, "go_on": 8, "answer": 8, "run": 10, "land": 8, "undo": 8, "verify": 4,
     "continue": 8, "break": 5, "edit": 8, "tick": 4, "commit": 8, "clash": 4, "merge": 3, "commit_plan": 4,
 }  # fmt: skip
+
+
+_AROUND: Final = ("stop", "pause", "go_on", "answer", "continue", "break", "commit")
+"""What people do around an authoring."""
 
 
 def _act(chance: Random, plans: int) -> Act:

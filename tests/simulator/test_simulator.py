@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.flows import continuing
 from asbuilt.journal.runs import ENDED
+from tests.simulator.authored import FIRST
 from tests.simulator.planted import FOUND, planted
 from tests.simulator.seeds import failures, main
 from tests.simulator.simulation import simulator
@@ -25,6 +27,8 @@ SEEDS = 10_000
 SLICE = 1_000
 """Each in one process: whoever runs the tests decides on how many cores."""
 WITHIN = 1_000
+AUTHORED = 60
+"""Authorings; `just simulate 1000 1000000` plays more of them."""
 
 
 @pytest.fixture
@@ -64,12 +68,24 @@ def test_a_planted_bug_is_found_by_the_law_that_it_breaks(play: Simulator, name:
     assert play.play(found.seed).broken is None
 
 
+def test_no_seed_of_an_authoring_breaks_a_law() -> None:
+    assert failures(range(FIRST, FIRST + AUTHORED)) == []
+
+
+def test_an_authoring_that_forgets_what_was_answered_is_found(
+    play: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(continuing, "ANSWERS", ())
+    found = (play.play(seed).broken for seed in range(FIRST, FIRST + AUTHORED))
+    assert " asks what a" in (next(filter(None, found)) or "")
+
+
 def test_runs_end_in_every_way_that_there_is(play: Simulator) -> None:
     ends = [end for seed in range(100) for end in play.play(seed).end]
     assert {end.split()[1] for end in ends} == {*ENDED}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 10, 11])
+@pytest.mark.parametrize("seed", [0, 1, 10, 11, FIRST + 5])
 def test_a_seed_takes_the_same_course_in_whatever_process_it_is_played(play: Simulator, seed: int) -> None:
     play.play(seed + 1)
     course = play.play(seed)

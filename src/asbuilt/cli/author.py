@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from asbuilt.agents.ring import probe
 from asbuilt.cli import author_here, outcome
+from asbuilt.cli.author_choices import Wish, choosable
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in
@@ -27,10 +28,9 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.authoring import SKIPPABLE, choose
-from asbuilt.lifecycle.modes import EFFORTS, MODES, MOST_AGENTS, mode_for, name_for, plain_authoring
+from asbuilt.lifecycle.modes import MODES, mode_for, name_for, plain_authoring
 from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
-from asbuilt.plan.lengths import Length
 from asbuilt.plan.names import slug_of_file
 from asbuilt.plan.sections import SECTIONS
 
@@ -47,29 +47,6 @@ _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel"
 _LONGER: Final = {"light": "--staged for the long way", "standard": "--light is shorter"}
 
 
-class Wish(NamedTuple):
-    """What was chosen on the command line about the stages and who does them."""
-
-    mode: str | None
-    name: str | None
-    agent: str | None
-    script: str | None
-    explorers: int
-    planners: int
-    refine_iterations: int
-    phases: str | None
-    skip: tuple[str, ...]
-    max_phases: int | None
-    open_critique: bool
-    completion_promise: str
-    required_sections: str | None
-    attempts: int
-    no_memory: bool
-    length: str | None
-    model: str | None
-    effort: str | None
-
-
 @click.command(
     "author",
     cls=Command,
@@ -81,46 +58,7 @@ class Wish(NamedTuple):
     ],
 )
 @click.argument("prompt", nargs=-1)
-@click.option("--light", "mode", flag_value="light", help="one pass, at most two questions")
-@click.option("--standard", "mode", flag_value="standard", help="explorers, then planners, side by side")
-@click.option("--staged", "mode", flag_value="staged", help="the eight stages, each judged by code")
-@click.option("--interview", "mode", flag_value="interview", help="questions first, at most three at a time")
-@click.option("--name", metavar="NAME", help="the file's name, if not made of your words")
-@click.option("--agent", metavar="NAME", help="the agent that plans (roles.plan)")
-@click.option(
-    "--script",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="what the scripted agent plays",
-)
-@click.option("--explorers", type=click.IntRange(1, MOST_AGENTS), default=2, help="who read side by side")
-@click.option("--planners", type=click.IntRange(1, MOST_AGENTS), default=1, help="who draft side by side")
-@click.option("--refine-iterations", type=int, default=2, help="rounds of critique and revision, 1 to 4")
-@click.option("--phases", metavar="LIST", help="stages in place of the eight, by commas")
-@click.option(
-    "--skip-understand", "skip", flag_value="understand", multiple=True, help="leave that stage out"
-)
-@click.option("--skip-explore", "skip", flag_value="explore", multiple=True, help="leave that stage out")
-@click.option(
-    "--skip-alternatives", "skip", flag_value="alternatives", multiple=True, help="leave that stage out"
-)
-@click.option("--max-phases", type=int, help="so many outputs at most; 0: no limit")
-@click.option("--open-critique", is_flag=True, help="a critique in prose, without the principles")
-@click.option("--completion-promise", metavar="WORD", default="PLAN_OK", help="what ends the last revision")
-@click.option("--required-sections", metavar="LIST", help="headings that the plan must have, by commas")
-@click.option("--attempts", type=int, default=5, help="outputs of a stage that may be refused")
-@click.option(
-    "--length",
-    type=click.Choice([one.value for one in Length]),
-    help="how long the plan may be (plan.length)",
-)
-@click.option("--model", metavar="NAME", help="the model of whoever plans, if not its own")
-@click.option(
-    "--effort", type=click.Choice(list(EFFORTS)), help="how thoroughly whoever plans is told to look"
-)
-@click.option("--no-memory", is_flag=True, help="neither tell nor keep what was learnt")
-@click.option("--clear-memory", is_flag=True, help="forget all that is remembered here, first or only")
-@click.option("--principles", is_flag=True, help="print what a critic judges by, and do nothing else")
+@choosable
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @click.option("--here", is_flag=True, help="in the conversation of Claude Code around this command")
 @shared(json=True)

@@ -180,7 +180,7 @@ def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
                 bind(folder, bound._replace(asked=turn.name, stops=0, is_new=False))
             _tell(door, authoring.asked(begins=True, is_new=bound.is_new))
         case Theirs(what):
-            _tell(door, f"{bound.slug}: another process is at it: {what}. Run `{NEXT}` again.")
+            _tell(door, f"{bound.slug}: another process is at it still: {what}. Run `{NEXT}` again.")
         case Persons(why):
             _tell(door, _approval(bound.slug, why))
         case Over(reason):

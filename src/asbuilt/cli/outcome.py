@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import next_command
-from asbuilt.cli.waiting import for_person
+from asbuilt.cli.waiting import for_person, in_conversation
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
 from asbuilt.lifecycle.money import caps_in
@@ -26,7 +26,7 @@ CODES = {
 
 def shown(door: Door, view: RunView) -> int:
     """Say how a run ended, or what it waits for, and what to type next."""
-    asks = bool(view.questions) and not view.is_paused
+    asks = (bool(view.questions) or view.waits_for_conversation) and not view.is_paused
     code = WAITS_FOR_APPROVAL if asks else view.exit_code or CODES.get(view.run.state, FAILED)
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
@@ -57,6 +57,8 @@ def _sentence(view: RunView) -> str:
         return f"{view.name} is paused{where}: {why}. Claim and workspace are kept."
     if view.questions:
         return for_person(view, datetime.now(UTC)).sentence
+    if view.waits_for_conversation:
+        return in_conversation(view).sentence
     match view.run.state:
         case "landed":
             return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."

@@ -20,7 +20,7 @@ from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan, desk_for, next_command
-from asbuilt.cli.scheduling import hours_in, put_on, read_cadence, refuse_contradictions, tell_of_next
+from asbuilt.cli.scheduling import hours_in, put_on, read_cadence, refuse_contradictions, tell_of_next, times
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from asbuilt.cli.scheduling import When
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView
     from asbuilt.library.finding import Opened
@@ -94,31 +95,17 @@ class Wish(NamedTuple):
     type=click.Path(exists=True, dir_okay=False),
     help="what the scripted agent plays",
 )
-@click.option("--every", metavar="WHEN", help="a phase at these times, with --auto: 4h, day at 9am, cron")
-@click.option("--now", is_flag=True, help="with --every: the first one at once")
-@click.option("--between", metavar="HOURS", help="begin phases only then: 22:00-07:00")
+@times
 @click.option("--dry-run", is_flag=True, help="say what would happen, and write nothing")
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @shared(json=True)
-def command(  # noqa: PLR0913 - click passes each option by its name
-    door: Door,
-    plan: str,
-    *,
-    dry_run: bool,
-    foreground: bool,
-    every: str | None,
-    now: bool,
-    between: str | None,
-    **given: Any,  # noqa: ANN401 - click passes each option by its name
-) -> int:
+def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: When, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
     """Run a plan: each phase by an agent in a workspace of its own, proven by checks that asbuilt runs."""
     wish = Wish(**given)
-    refuse_contradictions(
-        plan, every=every, now=now, finish=wish.finish, phase=wish.phase, foreground=foreground
-    )
-    desk = desk_for(door)
-    cadence = None if every is None else read_cadence(desk.settings, every)
-    hours = hours_in(desk.settings, door, between)
+    refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
+    settings = desk_for(door).settings
+    every = None if when.every is None else read_cadence(settings, when.every)
+    hours = hours_in(settings, door, when.between)
     wish = wish._replace(auto=wish.auto or every is not None)
     if dry_run:
         return _rehearse(door, plan, wish)
@@ -134,9 +121,9 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     _tell_of_eyes(door, opened.plan, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    if cadence is not None:
-        put_on(door, site, address, slug=opened.at.slug, every=cadence, options=options)
-        if not now:
+    if every is not None:
+        put_on(door, site, address, slug=opened.at.slug, every=every, options=options)
+        if not when.now:
             return DONE
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
@@ -275,6 +262,7 @@ def options_for(
         "checkout": str(checkout),
         "branch": branch,
         "slug": slug,
+        "issues": list(plan.issues),
         "host": machine(),
         **team_for(settings, environ, agent=wish.agent, script=wish.script),
         "mode": "finish" if wish.finish else "phase",
@@ -283,7 +271,6 @@ def options_for(
         # A pull request is opened for people to look at; only merging it takes a word of theirs.
         "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
-        "protected": settings.flag("landing.protected"),
         "pull": {
             "branch_prefix": settings.text("landing.branch_prefix"),
             "poll_s": settings.number("landing.ci_poll_s"),

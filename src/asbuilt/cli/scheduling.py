@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 
 from asbuilt import wiring
 from asbuilt.cli.clock import now_in, stamp
@@ -18,11 +21,34 @@ from asbuilt.library.zones import zone_name
 from asbuilt.lifecycle import timing, windows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from asbuilt.cli.options import Door
     from asbuilt.cli.site import Site
     from asbuilt.journal.ids import Address
     from asbuilt.journal.schedules import Schedule
     from asbuilt.settings import Settings
+
+
+class When(NamedTuple):
+    """When a plan is to be run, as it was typed."""
+
+    every: str | None
+    now: bool
+    between: str | None
+
+
+def times(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that say when; it gets them as one `when`."""
+
+    @click.option("--every", metavar="WHEN", help="a phase at these times, with --auto: 4h, day at 9am, cron")
+    @click.option("--now", is_flag=True, help="with --every: the first one at once")
+    @click.option("--between", metavar="HOURS", help="begin phases only then: 22:00-07:00")
+    @functools.wraps(command)
+    def timed(*given: object, every: str | None, now: bool, between: str | None, **more: object) -> int:
+        return command(*given, when=When(every, now, between), **more)
+
+    return timed
 
 
 class Every(NamedTuple):
@@ -33,16 +59,16 @@ class Every(NamedTuple):
 
 
 def refuse_contradictions(
-    slug: str, *, every: str | None, now: bool, finish: bool, phase: str | None, foreground: bool
+    slug: str, when: When, *, finish: bool, phase: str | None, foreground: bool
 ) -> None:
     """Refuse what cannot be meant together, before anything is scheduled."""
-    if every is None and now:
+    if when.every is None and when.now:
         raise UsageWrong(
             "--now goes with --every",
             why="A run without a schedule begins now anyway.",
             next_step=f"`asbuilt run {slug}`, or `asbuilt now {slug}` for the schedule that it has",
         )
-    if every is None:
+    if when.every is None:
         return
     if finish:
         raise UsageWrong(

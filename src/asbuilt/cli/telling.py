@@ -227,6 +227,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         "; ".join((*data["broken"], *data["warned"])) or f"{data['held']} of {data['held']} invariants hold",
         bool(data["broken"]),
     ),
+    "issue.held": lambda data: (
+        "ISSUE",
+        f"#{data['number']} is claimed by {data['plan']}; this run goes on, and does not hold it",
+        True,
+    ),
     "issues.telling": lambda data: ("ISSUES", ", ".join(f"#{one}" for one in data["numbers"]), False),
     "issues.told": lambda data: ("ISSUES", "; ".join(data["failed"]) or "told", bool(data["failed"])),
     "plan.marked": lambda _: ("MARKED", "the plan's outcomes are written", False),

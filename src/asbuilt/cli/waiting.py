@@ -45,6 +45,13 @@ _AT_WORK: Final = {
     "Judge": "judges what was handed in",
     "Draft": "writes the draft down",
     "File": "writes the plan's file",
+    "Look": "asks the forge how the pull request stands",
+    "Push": "builds, proves and pushes what is proven",
+    "Propose": "opens the pull request",
+    "Mend": "takes over what was mended",
+    "Merge": "merges the pull request",
+    "CloseIssues": "tells the issues that the plan names",
+    "CheckInvariants": "sees that nothing is left behind",
 }
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
 
@@ -124,6 +131,8 @@ def run_waiting(run: RunView, seen: Seen) -> Waiting:
         return _paused(run, seen)
     if run.questions:
         return for_person(run, seen.now)
+    if run.waits_for_conversation:
+        return in_conversation(run)
     if seen.is_full:
         return _disk(run, seen)
     if is_cut_off(run, seen):
@@ -161,6 +170,18 @@ def for_person(run: RunView, now: datetime) -> Waiting:
         " until someone answers; no agent runs.",
         f"asbuilt approve {'show' if asked.kind == 'plan' else 'yes'} {asked.name}",
         since=asked.asked_at,
+    )
+
+
+def in_conversation(run: RunView) -> Waiting:
+    """Say that a conversation has to go on."""
+    waits = run.waits_for
+    return Waiting(
+        "person",
+        "you",
+        "a conversation",
+        f"Waits for {waits.why}, at the stage {waits.phase}. In Claude Code, /asbuilt:author next goes on.",
+        since=waits.since or None,
     )
 
 

@@ -18,6 +18,7 @@ from asbuilt.flows.briefing import overall_s, program_of, within
 from asbuilt.flows.continuing import take_over
 from asbuilt.flows.environment import kept
 from asbuilt.flows.proving import tree_of
+from asbuilt.flows.read_only import need_unchanged
 from asbuilt.flows.record import say
 from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.staging import Staging
@@ -33,8 +34,6 @@ from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Brief
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.flows.record import Record
     from asbuilt.flows.working import Working
     from asbuilt.git.repository import Repository
@@ -177,18 +176,7 @@ class Authoring:
         self._working.converse(record, facts, move, briefs)
         # Where a ring holds, the kernel has kept the workspace as it was.
         if not brief.ring_required:
-            _need_unchanged(
-                workspaces.written_in(repository, workspace, tree_of(repository, facts.base or ""))
-            )
-
-
-def _need_unchanged(wrote: Sequence[str]) -> None:
-    if wrote:
-        raise GateStopped(
-            f"an agent that plans has changed {', '.join(wrote[:3])} in its workspace",
-            why="Planning is read-only, and here no ring holds it: what it handed in is not used.",
-            next_step="`asbuilt doctor` says what helps; then author again.",
-        )
+            need_unchanged(repository, workspace, facts.base or "")
 
 
 def _one_of(brief: Brief, at: int, lean: str) -> Brief:

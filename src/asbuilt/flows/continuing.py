@@ -21,17 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from asbuilt.flows.record import Record
+    from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import DraftFacts, Handed, RunFacts
 
 
 def take_over(session: Session, record: Record) -> None:
     """Take over what the authoring that this one continues has come to; nothing, where it continues none."""
-    run = record.run
-    before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
-    if before is None or before.options.get("kind") != "author":
+    run, facts = record.run, _before(session, record, record.run)
+    if facts is None:
         return
-    facts = facts_of(session, record.blobs, before)
     draft = facts.draft
     for number in range(1, len(draft.batches) + 1):
         _take_questions(session, record, facts, number)
@@ -46,6 +45,15 @@ def take_over(session: Session, record: Record) -> None:
     _take_stages(session, record, stages[:at])
     _take_text(session, record, draft)
     _take_stages(session, record, stages[at:])
+
+
+def _before(session: Session, record: Record, run: Run) -> RunFacts | None:
+    """Find what is known of the authoring that a run continues; one that never began has nothing of it."""
+    before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
+    if before is None or before.options.get("kind") != "author":
+        return None
+    facts = facts_of(session, record.blobs, before)
+    return facts if facts.started else _before(session, record, before)
 
 
 def _take_questions(session: Session, record: Record, facts: RunFacts, number: int) -> None:

@@ -14,7 +14,7 @@ from asbuilt.flows.author import Authoring
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.concluding import check_invariants, drop_pushed
 from asbuilt.flows.document import Document
-from asbuilt.flows.environment import kept
+from asbuilt.flows.environment import kept, kept_for_forge
 from asbuilt.flows.inspecting import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
@@ -43,7 +43,7 @@ from asbuilt.plan.reader import read
 from asbuilt.proof.flakiness import Flaky, remarks_on_flaky
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from asbuilt.flows.fencing import Fenced
@@ -77,11 +77,11 @@ class Performer:
         *,
         awake: Callable[[], AbstractContextManager[object]] = nullcontext,
         lease: Lease | None = None,
-        forge: Callable[[Repository], Forge] | None = None,
+        forge: Callable[[Repository, Mapping[str, str]], Forge] | None = None,
     ) -> None:
         """Take what it works with; `awake` keeps the machine from sleeping while an agent works.
 
-        `forge` opens the one where a repository's pull requests are.
+        `forge` opens the one where a repository's pull requests are, as whoever asked for the run reaches it.
 
         Where other workers share the database, agents work for as long as the `lease` is renewed.
         """
@@ -160,14 +160,14 @@ class Performer:
             case _:
                 assert_never(move)
 
-    def _opened(self, repository: Repository) -> Forge:
+    def _opened(self, run: Run, repository: Repository) -> Forge:
         if self._forge is None:
             raise ForgeFailed(
                 "this worker reaches no forge",
                 why="A pull request is made where the repository is hosted.",
                 next_step="Land another way: asbuilt run --cherry-pick",
             )
-        return self._forge(repository)
+        return self._forge(repository, kept_for_forge(self._home.runs / run.run))
 
     def _proving(self, record: Record, repository: Repository, facts: RunFacts) -> Proving:
         base = tree_of(repository, facts.base) if facts.base else ""
@@ -181,7 +181,7 @@ class Performer:
         move: phases.Land | phases.Tidy | moves.CheckInvariants | moves.PullMove,
     ) -> None:
         """Perform a move of a landing by pull request."""
-        forge, root = self._opened(repository), self._home.workspaces / record.run.repo
+        forge, root = self._opened(record.run, repository), self._home.workspaces / record.run.repo
         pulls = Pulls(record, repository, self._proving(record, repository, facts), forge)
         match move:
             case phases.Land():

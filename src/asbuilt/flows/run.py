@@ -15,7 +15,7 @@ from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.troubles import trouble_in, words_of
-from asbuilt.journal import approvals, claims, memory, runs, schedules, segments
+from asbuilt.journal import approvals, claims, issues, memory, runs, schedules, segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
@@ -225,6 +225,8 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
     say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
     runs.set_state(session, run, state)
     _learn(session, run)
+    if state == "stopped" or (state == "landed" and is_complete):
+        issues.release(session, run.address)
     if run.options.get("kind") == "author":
         # What another run asked may be answered for the next one; what a planner asked, only while it plans.
         approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)

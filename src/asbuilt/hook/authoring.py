@@ -75,7 +75,7 @@ def _told(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judged
         case Yours():
             return _fetched(call, bound, f"{turn.stage} is due", turn.name)
         case Theirs(what):
-            return _fetched(call, bound, f"accepted; {what} is another process's", bound.asked)
+            return _fetched(call, bound, f"{what} is next, by another process", bound.asked)
         case Persons(why):
             bind(call.folder, bound._replace(asked="", stops=0))
             return Judged(message=f"asbuilt: {bound.slug} waits for you: {why}.")

@@ -123,6 +123,13 @@ _SCHEDULES: Final = (
     "CREATE INDEX schedules_of_repo ON schedules (org, repo, due_at, plan)",
 )
 
+_ISSUES: Final = (
+    """CREATE TABLE issue_claims (
+        org text NOT NULL, repo text NOT NULL, number integer NOT NULL, plan text NOT NULL,
+        since text NOT NULL, PRIMARY KEY (org, repo, number))""",
+    "CREATE INDEX issue_claims_of ON issue_claims (org, repo, plan)",
+)
+
 _NOTICES: Final = (
     # What a person is still to hear of, by each way; `said` is what kept it from being heard.
     """CREATE TABLE notices (
@@ -135,5 +142,5 @@ _NOTICES: Final = (
 
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
-    Step(6, _NOTICES),
+    Step(6, _ISSUES), Step(7, _NOTICES),
 )  # fmt: skip

@@ -66,9 +66,15 @@ class RunView(NamedTuple):
         return self.run.state == "paused" and self.waits_for.kind == "resume"
 
     @property
+    def waits_for_conversation(self) -> bool:
+        """Tell whether a conversation authors it, and has to hand something in."""
+        return self.run.state == "waiting" and self.waits_for.kind == "conversation"
+
+    @property
     def waits_for_a_person(self) -> bool:
         """Tell whether nothing happens to it before somebody acts."""
-        return self.is_paused or (self.run.state == "waiting" and bool(self.questions))
+        asks = self.run.state == "waiting" and bool(self.questions)
+        return asks or self.is_paused or self.waits_for_conversation
 
 
 class PlanView(NamedTuple):

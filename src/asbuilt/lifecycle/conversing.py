@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.lifecycle.drafting import CONVERSATION
-from asbuilt.lifecycle.moves import Attempt, End, Wait
+from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, Judge, Wait
 from asbuilt.lifecycle.phases import next_move
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Theirs(NamedTuple):
     """Another process is at work: a critic, or the worker."""
 
     what: str
-    """What it does: `critique-1`, or writing the draft down."""
+    """What it does: `critique-1`, the judgement, the draft."""
 
 
 class Persons(NamedTuple):
@@ -58,5 +58,9 @@ def turn_of(facts: RunFacts, now: str) -> Turn:
             return Over(facts.reason or reason)
         case Attempt(phase=phase):
             return Theirs(phase)
+        case Judge():
+            return Theirs("the judgement")
+        case Draft() | Ask():
+            return Theirs("the draft")
         case _:
-            return Theirs("writing the draft down" if facts.draft.finished else "asbuilt's own work")
+            return Theirs("the start")

@@ -102,7 +102,7 @@ def answer(due: Due, now: str) -> Answer:
     if now < due.due_at and not is_put_back:
         return Rest()
     if due.has_fired:
-        return Pass(due.setting.next_after(now))
+        return Pass(due.setting.next_after(due.slot))
     if due.busy is not None:
         number = due.deferrals + 1 if due.phase == due.busy else 1
         return Defer(due.busy, number, deferred_until(number, now), deferrals_told(number))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import moves, phases
+from asbuilt.lifecycle.drafting import CONVERSATION
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.stoppages import USAGE_LIMIT
@@ -20,7 +21,9 @@ State = Literal[
     "pending", "ready", "planning", "implementing", "fixing", "checking", "verifying", "parked", "paused",
     "proven", "landed", "done", "failed", "stopped",
 ]  # fmt: skip
-Waiting = Literal["agent", "verifier", "asbuilt", "person", "resume", "limit", "time", "nobody"]
+Waiting = Literal[
+    "agent", "verifier", "asbuilt", "person", "conversation", "resume", "limit", "time", "nobody"
+]  # fmt: skip
 DONE: Final = ("proven", "landed", "done")
 """States in which nothing is left to do for a phase."""
 _WORKING: Final[dict[str, State]] = {
@@ -87,6 +90,8 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
             return WaitsFor("nobody", why=facts.reason or move.reason)
         case phases.Wait(why=phases.PAUSED):
             return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
+        case phases.Wait(why=why) if why == CONVERSATION:
+            return WaitsFor("conversation", phase.id if phase else None, facts.parked_at, why=why)
         case phases.Wait(why=why, until=until):
             kind: Waiting = "person" if until is None else "limit" if why.startswith(USAGE_LIMIT) else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
 
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
-from asbuilt.settings.registry import Kind, Setting, Value, keys_near, setting_for
+from asbuilt.settings.registry import keys_near, setting_for
+from asbuilt.settings.setting import Kind, Setting, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -48,6 +48,13 @@ OURS: Final = {
     "Judge": "judges what was handed in",
     "Draft": "tries its checks and writes the draft down",
     "File": "writes the plan's file",
+    "Look": "asks the forge how the pull request stands",
+    "Push": "builds, proves and pushes what is proven",
+    "Propose": "opens the pull request",
+    "Mend": "takes over what was mended",
+    "Merge": "merges the pull request",
+    "CloseIssues": "tells the issues that the plan names",
+    "CheckInvariants": "sees that nothing is left behind",
 }
 """What asbuilt itself does, by the move that comes next."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 import click
 
+from asbuilt import wiring
 from asbuilt.cli.commands import Command
 from asbuilt.cli.deciding import decide
 from asbuilt.cli.drafts import change_rows
@@ -19,13 +20,16 @@ from asbuilt.cli.refined import refinements_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.talking import answer
+from asbuilt.cli.terms import team_for
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GATE_STOPPED, WAITS_FOR_APPROVAL, AsbuiltError, GateStopped, UsageWrong
+from asbuilt.flows.redrafting import AgentRedrafting
 from asbuilt.flows.refining import Wish
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.approving import Ask, Await, File, GiveUp, Rewrite
+from asbuilt.lifecycle.team import agent_of
 from asbuilt.pages.drafts import changes
 from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
@@ -99,6 +103,7 @@ class _Work(NamedTuple):
     cls=Command,
     examples=[
         ('asbuilt plan refine rate-limit "Redis, not memcached"', "write it in your editor"),
+        ('asbuilt plan refine rate-limit -m "Redis, not memcached"', "let the agent that plans write it"),
         ('asbuilt plan refine rate-limit "one phase more" --from new.md', "take the new text from a file"),
         ("asbuilt plan refine rate-limit", "go on: ask again, or write what was approved"),
     ],
@@ -108,9 +113,23 @@ class _Work(NamedTuple):
 @click.option(
     "--from", "source", metavar="FILE", help="the new text of the plan; -: standard input", type=click.Path()
 )
+@click.option("-m", "wanted", metavar="WHAT CHANGES", help="let the agent that plans write it (roles.plan)")
+@click.option("--agent", metavar="NAME", help="with -m: another agent")
+@click.option(
+    "--script",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="with -m: what the scripted agent plays",
+)
 @click.option("--try", "is_trial", is_flag=True, help="run the checks of open phases before you are asked")
 @shared(json=True)
-def command(door: Door, plan: str, change: str | None, *, source: str | None, is_trial: bool) -> int:
+def command(
+    door: Door,
+    plan: str,
+    *,
+    is_trial: bool,
+    **given: Any,  # noqa: ANN401 - click passes each option by its name
+) -> int:
     """Change the open phases of a plan. Completed ones keep their text and their marks, whatever is written.
 
     What changes is shown and waits for a yes; the file is written then, and a run accepts only that text.
@@ -118,6 +137,15 @@ def command(door: Door, plan: str, change: str | None, *, source: str | None, is
     site = open_site(door)
     opened = site.desk.open(plan)
     work = _Work(door, site, opened, refinements_of(site, opened.at.shown))
+    change, source, wanted = (given[name] for name in ("change", "source", "wanted"))
+    if wanted is not None:
+        if change is not None or source is not None or not wanted.strip():
+            raise UsageWrong(
+                "-m says what changes, and the agent writes it",
+                why="Of two texts, or two wishes, nobody knows which one you mean.",
+                next_step=f'`asbuilt plan refine {plan} -m "what changes"`',
+            )
+        return _propose(work, wanted, _agent(work, given["agent"], given["script"]), is_trial=is_trial)
     if not (change or "").strip():
         if source is not None:
             raise UsageWrong(
@@ -140,6 +168,32 @@ def _author(work: _Work, source: str | None) -> Redrafting:
             next_step=f'`asbuilt plan refine {work.name} "what changes" --from FILE`',
         )
     return _FromEditor(by, work.door, work.copy)
+
+
+def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
+    """Let the agent that plans write it, in a checkout of what is committed."""
+    door, site, settings = work.door, work.site, work.site.desk.settings
+    options = team_for(settings, door.environ, agent=agent, script=script)
+    door.screen.talk(printable(f"{agent_of(options, 'plan')} writes it, read-only."))
+    return AgentRedrafting(
+        attempts=wiring.attempts(site.journal.home),
+        home=site.journal.home,
+        repository=site.repository,
+        repo=site.repo,
+        options={**options, "ring_required": settings.flag("ring.required")},
+        environ=door.environ,
+        done=work.refinements.done(work.opened.plan),
+        judge=lambda text: _need_change(work, _refined(work, text)),
+    )
+
+
+def _need_change(work: _Work, after: Plan) -> None:
+    if after.intent == work.opened.plan.intent:
+        raise GateStopped(
+            "the new text wants what the plan wants already",
+            why="A change was asked for, and phases that are done cannot be where it is.",
+            next_step="Change an open phase, or add one.",
+        )
 
 
 def _propose(work: _Work, change: str, author: Redrafting, *, is_trial: bool) -> int:

@@ -1,0 +1,66 @@
+"""An agent writes what changes of a plan; what is done keeps every byte, and a person says yes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.agents.folder import Folder
+from tests.authoring.desk import say, turn
+from tests.cli.test_plan_refine import NEW, PLAN, WANTED
+from tests.journeys.test_commands import Office
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.crash
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    made = Office(tmp_path)
+    (made.shop / "plans" / "limits.md").write_text(PLAN, encoding="utf-8")
+    made.git("add", ".")
+    made.git("commit", "-qm", "limits")
+    yield made
+    made.close()
+
+
+def refine(office: Office, *turns: str) -> str:
+    office.script.write_text("".join(turns), encoding="utf-8")
+    return office.asbuilt("plan", "refine", "limits", "-m", "use Redis", "--script", str(office.script))
+
+
+def test_the_agent_that_plans_writes_what_changes_and_what_is_done_stays(office: Office) -> None:
+    plan = office.shop / "plans" / "limits.md"
+    said = refine(
+        office,
+        turn("refine", say(f"Here it is:\n\n{NEW}"), attempt=1),
+        turn("refine", say(PLAN), attempt=2),
+        turn("refine", '{ ask = "edit", path = "plans/limits.md" }', say(NEW)),
+    )
+    assert said.startswith("exit 5")
+    assert "Phases  2 changed" in said
+    assert plan.read_text(encoding="utf-8") == PLAN
+    attempts = sorted((office.state / "runs").glob("*/attempts/*.refine.*"))
+    told = [dict(Folder(one).brief()[0].told).get("refusal", "").partition("\n")[0] for one in attempts]
+    assert told == [
+        "",
+        "the new text does not begin with its title",
+        "the new text wants what the plan wants already",
+    ]
+    assert "denied: This role changes nothing." in (attempts[2] / "events.jsonl").read_text(encoding="utf-8")
+    assert list((office.state / "workspaces").glob("*/*/refine")) == []
+    assert office.asbuilt("approve", "yes", "a1").startswith("exit 0")
+    assert plan.read_text(encoding="utf-8") == WANTED
+    assert "revision 2" in office.asbuilt("log", "limits")
+
+
+def test_an_agent_that_writes_no_plan_leaves_it_as_it_was(office: Office) -> None:
+    said = refine(office, turn("refine", '{ fail = "out of ideas" }'))
+    assert said.startswith("exit 4")
+    assert "scripted has written no text: " in said
+    assert (office.shop / "plans" / "limits.md").read_text(encoding="utf-8") == PLAN
+    assert "Nothing" in office.asbuilt("approve")

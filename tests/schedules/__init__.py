@@ -1,0 +1,1 @@
+"""A year of schedules, on a clock that somebody sets."""
