@@ -122,7 +122,7 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     if not _agreed(door, opened.plan, wish):
         return DONE
     if every is not None:
-        put_on(door, site, address, slug=opened.at.slug, every=every, options=options)
+        put_on(door, site, address, every, options, is_all=not when.now)
         if not when.now:
             return DONE
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)

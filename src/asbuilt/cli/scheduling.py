@@ -114,23 +114,27 @@ def hours_in(settings: Settings, door: Door, between: str | None) -> dict[str, A
 
 
 def put_on(
-    door: Door, site: Site, address: Address, *, slug: str, every: Every, options: dict[str, Any]
+    door: Door, site: Site, address: Address, every: Every, options: dict[str, Any], *, is_all: bool
 ) -> None:
-    """Schedule a plan, see that a worker is there, and confirm what it means."""
+    """Schedule a plan, see that a worker is there, and confirm what it means.
+
+    Unless that `is_all`, a run follows, and its JSON is the only one.
+    """
     zone = zone_name(site.desk.settings.text("time.zone"), door.environ)
     home = site.journal.home
     asked = schedule(
         site.journal.store,
         home,
         address,
-        slug=slug,
+        slug=options["slug"],
         cadence=every.cadence,
         zone=zone,
         options=options,
         asker=asker(door),
     )
     wiring.ensure_worker(home, door.environ)
-    _confirm(door, asked.schedule, every, is_new=asked.before is None)
+    if is_all or not door.json:
+        _confirm(door, asked.schedule, every, is_new=asked.before is None)
 
 
 def tell_of_next(door: Door, site: Site, address: Address) -> None:
