@@ -51,6 +51,10 @@ schedules *args:
 replays *args:
     ASBUILT_REPLAYS=${ASBUILT_REPLAYS:-20} pytest -p no:xdist -m crash tests/journeys/test_replay.py {{ args }}
 
+# landings by pull request with the real gh against a stub, killed at every step, on both databases
+pulls *args:
+    ASBUILT_CRASH_ROUNDS=400 pytest --numprocesses 2 -m crash tests/journeys/test_pulls.py {{ args }}
+
 # every fault in its long form, into docs/reliability.md: disks, files, locks, databases, clocks, agents
 faults *args:
     ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 tests/faults {{ args }}

@@ -38,9 +38,6 @@ LOW_TO_HIGH = [Layer.ORGANISATION, Layer.USER, Layer.REPOSITORY, Layer.ENVIRONME
 WORDS = st.text("aé漢.-_ 0", min_size=1, max_size=6).filter(str.strip)
 VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.FLAG: st.booleans(),
-    Kind.NUMBER: st.integers(
-        1, min(setting.most for setting in SETTINGS.values() if setting.kind is Kind.NUMBER)
-    ),
     Kind.MONEY: st.integers(0, 10**5).map(lambda cents: cents / 100),
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
@@ -49,6 +46,8 @@ VALUES: dict[Kind, st.SearchStrategy[Value]] = {
 
 
 def _values(setting: Setting) -> st.SearchStrategy[Value]:
+    if setting.kind is Kind.NUMBER:
+        return st.integers(setting.least, setting.most)
     return st.sampled_from(setting.choices) if setting.choices else VALUES[setting.kind]
 
 
@@ -213,8 +212,9 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
             snapshot(
                 [
                     (
-                        'asbuilt.toml:1: landing "pr" is not a table;'
-                        " it holds landing.mode, landing.direct, landing.sign"
+                        'asbuilt.toml:1: landing "pr" is not a table; it holds landing.mode, landing.direct,'
+                        " landing.sign, landing.branch_prefix, landing.ci_poll_s, landing.ci_limit_s,"
+                        " landing.ci_fixes"
                     )
                 ]
             ),
@@ -276,7 +276,7 @@ def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protect
     free = {key for key, one in SETTINGS.items() if one.repository_may_set and not one.tightens}
     assert free == {
         "plans.folder", "plan.length", "ui.patterns", "ui.pictures", "checks.tests", "checks.setup",
-        "landing.mode",
+        "landing.mode", "landing.branch_prefix",
     }  # fmt: skip
 
 

@@ -21,48 +21,59 @@ def test_show_lists_every_setting(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("config", "show") == snapshot("""\
 exit 0
 --- stdout
-KEY                VALUE
-plans.folder       plans
-plan.length        control
-ui.patterns        []
-ui.pictures        ""
-checks.tests       ""
-checks.setup       ""
-scope.outside      sign-off
-scope.plan         block
-scope.ci           sign-off
-scope.hooks        sign-off
-scope.git          sign-off
-scope.agents       sign-off
-scope.settings     block
-scope.locks        sign-off
-checks.probe       true
-landing.mode       cherry-pick
-landing.direct     allow
-landing.sign       auto
-ring.required      true
-planning.tools     []
-author.profile     expedient
-author.principles  ""
-approvals.plan     []
-store.url          ""
-store.blobs        ""
-agents.slots       2
-agents.implement   ""
-agents.min_model   ""
-roles.implement    ""
-roles.fix          ""
-roles.verify       ""
-roles.plan         ""
-roles.critique     ""
-limits.usd         15
-limits.tokens      0
-limits.hours       0
-power.inhibit      true
-attention.desktop  true
-attention.bell     true
-schedule.offset    3
-time.zone          ""
+KEY                    VALUE
+plans.folder           plans
+plan.length            control
+ui.patterns            []
+ui.pictures            ""
+checks.tests           ""
+checks.setup           ""
+scope.outside          sign-off
+scope.plan             block
+scope.ci               sign-off
+scope.hooks            sign-off
+scope.git              sign-off
+scope.agents           sign-off
+scope.settings         block
+scope.locks            sign-off
+checks.probe           true
+landing.mode           cherry-pick
+landing.direct         allow
+landing.sign           auto
+landing.branch_prefix  feat/
+landing.ci_poll_s      30
+landing.ci_limit_s     600
+landing.ci_fixes       2
+ring.required          true
+planning.tools         []
+author.profile         expedient
+author.principles      ""
+approvals.plan         []
+store.url              ""
+store.blobs            ""
+agents.slots           2
+agents.implement       ""
+agents.min_model       ""
+roles.implement        ""
+roles.fix              ""
+roles.verify           ""
+roles.plan             ""
+roles.critique         ""
+limits.usd             15
+limits.tokens          0
+limits.hours           0
+power.inhibit          true
+attention.desktop      true
+attention.bell         true
+notify.webhook         ""
+notify.secret          ""
+notify.ntfy            ""
+notify.token           ""
+notify.slack           ""
+notify.quiet           ""
+notify.urgent          []
+schedule.offset        3
+time.zone              ""
 """)
 
 
@@ -74,48 +85,59 @@ def test_show_origin_names_file_and_line(asbuilt: Callable[..., str], shop: Path
     assert asbuilt("config", "show", "--origin", ASBUILT_LANDING_MODE="pr") == snapshot("""\
 exit 0
 --- stdout
-KEY                VALUE          SET BY
-plans.folder       docs/plans     pyproject.toml:2
-plan.length        control        default
-ui.patterns        []             default
-ui.pictures        ""             default
-checks.tests       ""             default
-checks.setup       ""             default
-scope.outside      sign-off       default
-scope.plan         block          default
-scope.ci           sign-off       default
-scope.hooks        sign-off       default
-scope.git          sign-off       default
-scope.agents       sign-off       default
-scope.settings     block          default
-scope.locks        sign-off       default
-checks.probe       true           default
-landing.mode       pr             ASBUILT_LANDING_MODE
-landing.direct     allow          default
-landing.sign       auto           default
-ring.required      true           ../organisation.toml:3 (locked)
-planning.tools     []             default
-author.profile     expedient      default
-author.principles  ""             default
-approvals.plan     []             default
-store.url          ""             default
-store.blobs        ""             default
-agents.slots       2              default
-agents.implement   ""             default
-agents.min_model   ""             default
-roles.implement    ""             default
-roles.fix          ""             default
-roles.verify       ""             default
-roles.plan         ""             default
-roles.critique     ""             default
-limits.usd         15             default
-limits.tokens      0              default
-limits.hours       0              default
-power.inhibit      true           default
-attention.desktop  true           default
-attention.bell     true           default
-schedule.offset    3              default
-time.zone          Europe/Prague  ../organisation.toml:5
+KEY                    VALUE          SET BY
+plans.folder           docs/plans     pyproject.toml:2
+plan.length            control        default
+ui.patterns            []             default
+ui.pictures            ""             default
+checks.tests           ""             default
+checks.setup           ""             default
+scope.outside          sign-off       default
+scope.plan             block          default
+scope.ci               sign-off       default
+scope.hooks            sign-off       default
+scope.git              sign-off       default
+scope.agents           sign-off       default
+scope.settings         block          default
+scope.locks            sign-off       default
+checks.probe           true           default
+landing.mode           pr             ASBUILT_LANDING_MODE
+landing.direct         allow          default
+landing.sign           auto           default
+landing.branch_prefix  feat/          default
+landing.ci_poll_s      30             default
+landing.ci_limit_s     600            default
+landing.ci_fixes       2              default
+ring.required          true           ../organisation.toml:3 (locked)
+planning.tools         []             default
+author.profile         expedient      default
+author.principles      ""             default
+approvals.plan         []             default
+store.url              ""             default
+store.blobs            ""             default
+agents.slots           2              default
+agents.implement       ""             default
+agents.min_model       ""             default
+roles.implement        ""             default
+roles.fix              ""             default
+roles.verify           ""             default
+roles.plan             ""             default
+roles.critique         ""             default
+limits.usd             15             default
+limits.tokens          0              default
+limits.hours           0              default
+power.inhibit          true           default
+attention.desktop      true           default
+attention.bell         true           default
+notify.webhook         ""             default
+notify.secret          ""             default
+notify.ntfy            ""             default
+notify.token           ""             default
+notify.slack           ""             default
+notify.quiet           ""             default
+notify.urgent          []             default
+schedule.offset        3              default
+time.zone              Europe/Prague  ../organisation.toml:5
 """)
 
 
@@ -176,48 +198,59 @@ def test_show_tells_what_is_wrong_and_still_shows_the_rest(asbuilt: Callable[...
     assert asbuilt("config", "show", "--origin") == snapshot("""\
 exit 2
 --- stdout
-KEY                VALUE        SET BY
-plans.folder       plans        default
-plan.length        control      default
-ui.patterns        []           default
-ui.pictures        ""           default
-checks.tests       ""           default
-checks.setup       ""           default
-scope.outside      sign-off     default
-scope.plan         block        default
-scope.ci           sign-off     default
-scope.hooks        sign-off     default
-scope.git          sign-off     default
-scope.agents       sign-off     default
-scope.settings     block        default
-scope.locks        sign-off     default
-checks.probe       true         default
-landing.mode       cherry-pick  default
-landing.direct     allow        default
-landing.sign       auto         default
-ring.required      true         default
-planning.tools     []           default
-author.profile     expedient    default
-author.principles  ""           default
-approvals.plan     []           default
-store.url          ""           default
-store.blobs        ""           default
-agents.slots       2            default
-agents.implement   ""           default
-agents.min_model   ""           default
-roles.implement    ""           default
-roles.fix          ""           default
-roles.verify       ""           default
-roles.plan         ""           default
-roles.critique     ""           default
-limits.usd         15           default
-limits.tokens      0            default
-limits.hours       0            default
-power.inhibit      true         default
-attention.desktop  true         default
-attention.bell     true         default
-schedule.offset    3            default
-time.zone          ""           default
+KEY                    VALUE        SET BY
+plans.folder           plans        default
+plan.length            control      default
+ui.patterns            []           default
+ui.pictures            ""           default
+checks.tests           ""           default
+checks.setup           ""           default
+scope.outside          sign-off     default
+scope.plan             block        default
+scope.ci               sign-off     default
+scope.hooks            sign-off     default
+scope.git              sign-off     default
+scope.agents           sign-off     default
+scope.settings         block        default
+scope.locks            sign-off     default
+checks.probe           true         default
+landing.mode           cherry-pick  default
+landing.direct         allow        default
+landing.sign           auto         default
+landing.branch_prefix  feat/        default
+landing.ci_poll_s      30           default
+landing.ci_limit_s     600          default
+landing.ci_fixes       2            default
+ring.required          true         default
+planning.tools         []           default
+author.profile         expedient    default
+author.principles      ""           default
+approvals.plan         []           default
+store.url              ""           default
+store.blobs            ""           default
+agents.slots           2            default
+agents.implement       ""           default
+agents.min_model       ""           default
+roles.implement        ""           default
+roles.fix              ""           default
+roles.verify           ""           default
+roles.plan             ""           default
+roles.critique         ""           default
+limits.usd             15           default
+limits.tokens          0            default
+limits.hours           0            default
+power.inhibit          true         default
+attention.desktop      true         default
+attention.bell         true         default
+notify.webhook         ""           default
+notify.secret          ""           default
+notify.ntfy            ""           default
+notify.token           ""           default
+notify.slack           ""           default
+notify.quiet           ""           default
+notify.urgent          []           default
+schedule.offset        3            default
+time.zone              ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
   Why:  A guessed landing could move the wrong branch.

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.cli.bugreport.redaction import Redaction, secrets_in
+from asbuilt.policy.redaction import Redaction, secrets_in
 
 SALT = b"0123456789abcdef"
 ADAS = Redaction(

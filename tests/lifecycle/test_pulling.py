@@ -7,7 +7,6 @@ import pytest
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.invariants import Left, broken, warnings
 from asbuilt.lifecycle.phases import next_move
-from asbuilt.lifecycle.proposing import Done, landed_words, title_of, with_progress
 
 RUN = "r1"
 AT = "2026-11-15T02:00:00.000Z"
@@ -237,32 +236,6 @@ def test_what_a_pull_request_has_brought_is_not_taken_back_here() -> None:
     assert move(events, {"kind": "undo", "landing": "pr"}) == (
         "End(state='failed', reason='what a pull request has brought is taken back by another one, at the"
         " forge')"
-    )
-
-
-def test_a_body_keeps_what_others_wrote_and_done_twice_nothing_changes() -> None:
-    progress = [Done("1", "Greet", True), Done("2", "Part", False)]
-    first = with_progress("", progress[:1], "plans/p.md")
-    body = f"Read me first.\n\n{first}And this."
-    told = with_progress(body, progress, "plans/p.md")
-    assert told == (
-        "Read me first.\n\n<!-- run-plan:progress:start -->\n`plans/p.md`: 1 of 2 phases proven by asbuilt.\n"
-        "\n- [x] Phase 1: Greet\n- [ ] Phase 2: Part\n<!-- run-plan:progress:end -->\nAnd this."
-    )
-    assert with_progress(told, progress, "plans/p.md") == told
-    assert with_progress("Foreign.", progress, "p").startswith("Foreign.\n\n<!-- run-plan:progress:start -->")
-
-
-def test_a_title_names_the_plan_or_its_one_phase() -> None:
-    progress = [Done("1", "Greet", True), Done("2", "Part", False)]
-    assert title_of("shop", "All of it", progress, ["1", "2"]) == "[shop] All of it"
-    assert title_of("shop", "All of it", progress, ["2"]) == "[shop] Phase 2: Part"
-    assert title_of("shop", "All of it", progress[:1], ["1"]) == "[shop] All of it"
-
-
-def test_an_issue_is_told_plan_phases_and_commits() -> None:
-    assert landed_words("plans/p.md", {"1": "abc"}, in_all=1) == (
-        "`plans/p.md` is complete: 1 phase, proven by asbuilt.\n\n- Phase 1: abc"
     )
 
 

@@ -54,12 +54,15 @@ class Given(NamedTuple):
         return DONE if self.counts or self.asked.answer == said else GATE_STOPPED
 
 
-def give(door: Door, site: Site, number: int, said: Said, note: str | None) -> Given:
-    """Give an answer, and see that somebody goes on with what asked."""
+def give(
+    door: Door, site: Site, number: int, said: Said, note: str | None, *, by: str | None = None
+) -> Given:
+    """Give an answer, and see that somebody goes on with what asked; `by`: somebody who spoke elsewhere."""
+    who = asker(door) if by is None else asker(door)._replace(actor=by)
     given = Given(
         *answer(
             site.journal.store, LOCAL, site.repo, number,
-            said=said, note=note, asker=asker(door), approvers=_approvers(site),
+            said=said, note=note, asker=who, approvers=_approvers(site),
         )
     )  # fmt: skip
     if given.counts and is_refinement(given.asked.run):

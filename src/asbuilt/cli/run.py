@@ -258,6 +258,7 @@ def options_for(
         "checkout": str(checkout),
         "branch": branch,
         "slug": slug,
+        "issues": list(plan.issues),
         "host": machine(),
         **team_for(settings, environ, agent=wish.agent, script=wish.script),
         "mode": "finish" if wish.finish else "phase",
@@ -266,7 +267,6 @@ def options_for(
         # A pull request is opened for people to look at; only merging it takes a word of theirs.
         "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
-        "protected": settings.flag("landing.protected"),
         "pull": {
             "branch_prefix": settings.text("landing.branch_prefix"),
             "poll_s": settings.number("landing.ci_poll_s"),

@@ -21,7 +21,8 @@ from asbuilt.journal.events import shortened
 from asbuilt.journal.views import events_of
 from asbuilt.lifecycle import moves
 from asbuilt.lifecycle.forge import BranchMoved, Checks, NotMerged
-from asbuilt.lifecycle.proposing import Done, landed_words, title_of, with_progress
+from asbuilt.lifecycle.standing import fold_plan
+from asbuilt.pages import pull as pages
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from asbuilt.flows.proving import Proving
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
+    from asbuilt.journal.views import Told
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.lifecycle.forge import Pull
+    from asbuilt.plan.model import Plan
     from asbuilt.ports import Forge
 
 _WORDS: Final = 500
@@ -132,7 +135,7 @@ class Pulls:
             )
         known, there = self.known(), self._forge.tip(self._branch)
         load = Picks(self._record, self._repository, self._proving, self._document, facts)
-        found = self._standing(facts, known, onto, there) or self._built(load, known, onto, there)
+        found = self._standing(load, known, onto, there) or self._built(load, known, onto, there)
         if isinstance(found, candidates.Conflict):
             self._block(facts, "conflict", self._conflict(found), found)
             return
@@ -166,9 +169,9 @@ class Pulls:
         )
 
     def _standing(
-        self, facts: RunFacts, known: Known, onto: str, there: str | None
+        self, load: Picks, known: Known, onto: str, there: str | None
     ) -> candidates.Candidate | None:
-        """Take what is at the forge as it is, with what was mended on top, if it has all that is proven."""
+        """Take what is at the forge as it is, if it has all that is proven; what was mended comes on top."""
         if there is None or self._forge.fetch(self._branch) != there:
             return None
         above = [
@@ -177,10 +180,11 @@ class Pulls:
         top = above[-1] if above else there
         if not commits.contains(self._repository, top, onto):
             return None
-        stands = self._stands(facts, top, since=onto)
-        if any(work.commit not in stands for work in facts.pending):
+        stands = self._stands(load.facts, top, since=onto)
+        if any(work.commit not in stands for work in load.facts.pending):
             return None
-        return candidates.Candidate(onto=onto, tip=top, commits=tuple(stands.items()))
+        found = candidates.Candidate(onto=onto, tip=top, commits=tuple(stands.items()))
+        return load.marked(found, sign=False)
 
     def _built(
         self, load: Picks, known: Known, onto: str, there: str | None
@@ -212,21 +216,32 @@ class Pulls:
         self._record.say(
             "pull.opening", f"pull/opening/{self._branch}", branch=self._branch, into=self._target
         )
-        options = self._run.options
-        plan = read(self._document.read())
-        landing = [work.phase for work in facts.pending]
-        progress = [Done(phase.id, phase.title, phase.id in facts.done) for phase in plan.phases]
-        title = title_of(options["slug"], plan.title, progress, landing)
-        pull = self._forge.open(
-            branch=self._branch,
-            base=self._target,
-            title=title,
-            body=with_progress("", progress, self._run.plan),
-        )
+        options, plan = self._run.options, read(self._document.read())
+        steps = self._steps(facts, plan)
+        brought = {work.phase for work in facts.pending}
+        only = [step for step in steps if step.id in brought] if len(steps) > 1 else []
+        title = pages.title(options["slug"], plan.title, phase=only[0] if len(only) == 1 else None)
+        name = f"{options['slug']}.{self._run.number}"
+        block = pages.progress(steps, plan=self._run.plan, run=name)
+        body = pages.with_progress("", block)
+        pull = self._forge.open(branch=self._branch, base=self._target, title=title, body=body)
         # A body that cannot be brought up to date stops nothing: the journal has it all.
         with suppress(ForgeFailed):
-            self._forge.update(pull.number, body=with_progress(pull.body, progress, self._run.plan))
+            self._forge.update(pull.number, body=pages.with_progress(pull.body, block))
         self._record.say("pull.opened", f"pull/opened/{pull.number}", number=pull.number, url=pull.url)
+
+    def _steps(self, facts: RunFacts, plan: Plan) -> list[pages.Step]:
+        """Give the plan's phases with the commits that stand for them, in this pull request or before it."""
+        events = self._events()
+        proven = {work.phase: work.commit for work in fold_plan(events).proven}
+        pushed = known_of(events).heads.get(facts.pull.head or "", {}).get("commits", ())
+        stands = proven | {phase: commit for phase, _, _, commit in pushed}
+        return [
+            pages.Step(
+                phase.id, phase.title, stands.get(phase.id, "by hand") if phase.id in facts.done else None
+            )
+            for phase in plan.phases
+        ]
 
     def _merge(self, facts: RunFacts) -> None:
         head, number, turn = facts.pull.head or "", facts.pull.number or 0, facts.pull.looks
@@ -256,9 +271,10 @@ class Pulls:
         found = self._forge.issue(number)
         if found is None or not found.is_open:
             return
-        landed = {one.phase: one.stands for one in facts.landed}
-        text = landed_words(self._run.plan, landed, in_all=len(facts.phases))
-        self._forge.say(number, text, mark=f"<!-- asbuilt:landed {facts.tip} -->")
+        plan, mark = self._run.plan, pages.mark_for(self._run.plan)
+        stands = [one.stands for one in facts.landed]
+        text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=stands, pull=facts.pull.url)
+        self._forge.say(number, text, mark=mark)
         self._forge.close_issue(number)
 
     def _found(self, facts: RunFacts) -> Pull | None:
@@ -267,8 +283,11 @@ class Pulls:
 
     def known(self) -> Known:
         """Tell what all runs of the plan have done to its pull request."""
+        return known_of(self._events())
+
+    def _events(self) -> Told:
         with self._record.store.read() as session:
-            return known_of(events_of(session, self._record.blobs, self._run.address))
+            return events_of(session, self._record.blobs, self._run.address)
 
     def _landed(self, facts: RunFacts, pull: Pull | None, target: str | None) -> dict[str, str]:
         """Tell which commits of the target stand for what waits to be landed, by the proven commit."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows import environment
-from asbuilt.journal import approvals, claims, drafts, runs
+from asbuilt.journal import approvals, claims, drafts, issues, runs
 from asbuilt.journal.events import append, hold, open_plan
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.lifecycle.approving import may_answer
@@ -66,7 +66,9 @@ def enter(
     )
     if taken.answer is not claims.Answer.YOURS:
         return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
-    return runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+    requested = runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+    issues.acquire(session, address, options.get("issues", ()), run=run, actor=asker.actor)
+    return requested
 
 
 def kinds_in(options: Mapping[str, Any]) -> set[str]:
@@ -84,6 +86,7 @@ def take_away(session: Session, address: Address, *, reason: str, asker: Asker) 
     """Break the claim of a plan. A run that had it ends: else it would work beside whoever claims it next."""
     hold(session, address)
     held = claims.break_(session, address, reason=reason, actor=asker.actor)
+    issues.release(session, address)
     run = None if held is None else runs.find(session, address.org, address.repo, held.run)
     if run is not None:
         _stop(session, run, reason=f"its claim was broken: {reason}", asker=asker)

@@ -20,7 +20,8 @@ from asbuilt.settings.places import (
     text_of,
     user_place,
 )
-from asbuilt.settings.registry import NAMED, SETTINGS, Kind, Setting, Value
+from asbuilt.settings.registry import NAMED, SETTINGS
+from asbuilt.settings.setting import Kind, Setting, Value
 from asbuilt.settings.values import from_text, setting_named
 
 __all__ = [

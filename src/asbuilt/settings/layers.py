@@ -16,12 +16,14 @@ from asbuilt.settings.places import (
     text_of,
     user_place,
 )
-from asbuilt.settings.registry import NAMED, SETTINGS, Setting, Value, keys_near, setting_for
+from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
 from asbuilt.settings.values import did_you_mean, from_text, from_toml, setting_named, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from asbuilt.settings.setting import Setting, Value
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)

@@ -2,52 +2,15 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.settings.landing import LANDING
+from asbuilt.settings.notify import NOTIFY
+from asbuilt.settings.setting import Kind, Setting, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-Value = str | bool | int | float | tuple[str, ...]
-
-
-class Kind(Enum):
-    """What values a setting takes."""
-
-    TEXT = "text"
-    FOLDER = "folder"
-    FLAG = "flag"
-    CHOICE = "choice"
-    GLOBS = "globs"
-    NUMBER = "number"
-    MONEY = "money"
-
-
-class Setting(NamedTuple):
-    """One thing that can be chosen."""
-
-    key: str
-    kind: Kind
-    default: Value
-    meaning: str
-    stakes: str
-    """What a guessed value could do; the Why of every error about this setting."""
-    choices: tuple[str, ...] = ()
-    repository_may_set: bool = False
-    """A repository is text that others wrote: it never sets what protects the user."""
-    tightens: bool = False
-    """Its choices go from the strictest to the loosest, and a repository only makes it stricter."""
-    read_by: str | None = None
-    """The command that reads it; None while no command does."""
-    least: int = 1
-    most: int = 1_000
-    """What a number, or an amount of dollars, may be."""
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that sets it."""
-        return "ASBUILT_" + self.key.upper().replace(".", "_")
 
 
 def _boundary(name: str, default: str, meaning: str) -> Setting:
@@ -166,83 +129,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 stakes="Nothing is decided by it; a guess would cost time, or keep what you want to know.",
                 read_by="run",
             ),
-            Setting(
-                key="landing.mode",
-                kind=Kind.CHOICE,
-                choices=("cherry-pick", "pr", "direct"),
-                default="cherry-pick",
-                meaning="how proven commits reach the target branch",
-                stakes="A guessed landing could move the wrong branch.",
-                repository_may_set=True,
-                read_by="run",
-            ),
-            Setting(
-                key="landing.direct",
-                kind=Kind.CHOICE,
-                choices=("refuse", "allow"),
-                default="allow",
-                meaning="whether a phase may land by itself as soon as it is proven; refuse for a branch that"
-                " is protected",
-                stakes="A phase could reach a branch that somebody keeps whole.",
-                repository_may_set=True,
-                tightens=True,
-                read_by="run",
-            ),
-            Setting(
-                key="landing.sign",
-                kind=Kind.CHOICE,
-                choices=("auto", "always", "never"),
-                default="auto",
-                meaning="whether landed commits are signed",
-                stakes="Commits could land without the signature that somebody relies on.",
-                read_by="run",
-            ),
-            Setting(
-                key="landing.protected",
-                kind=Kind.FLAG,
-                default=False,
-                meaning="nobody pushes to the target branch directly: landing.mode direct is refused",
-                stakes="Work could land on a branch that is to change by review alone.",
-                repository_may_set=True,
-                read_by="run",
-            ),
-            Setting(
-                key="landing.branch_prefix",
-                kind=Kind.TEXT,
-                default="feat/",
-                meaning="what the branch of a pull request begins with, before the plan's name",
-                stakes="The work would be pushed to a branch that nobody expects.",
-                repository_may_set=True,
-                read_by="run",
-            ),
-            Setting(
-                key="landing.ci_poll_s",
-                kind=Kind.NUMBER,
-                default=30,
-                most=3_600,
-                meaning="seconds between two looks at the checks of a pull request",
-                stakes="The forge would be asked so often that it refuses, or so seldom that nothing lands.",
-                read_by="run",
-            ),
-            Setting(
-                key="landing.ci_limit_s",
-                kind=Kind.NUMBER,
-                default=600,
-                most=86_400,
-                meaning="seconds for which the checks of a pull request are waited for after a push",
-                stakes="A run would end before its checks do, or wait for what never comes.",
-                read_by="run",
-            ),
-            Setting(
-                key="landing.ci_fixes",
-                kind=Kind.NUMBER,
-                default=2,
-                least=0,
-                most=5,
-                meaning="how often an agent may mend red checks of a pull request before you are asked",
-                stakes="An agent would work, at your cost, on what it cannot mend.",
-                read_by="run",
-            ),
+            *LANDING,
             Setting(
                 key="ring.required",
                 kind=Kind.FLAG,
@@ -362,6 +249,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 stakes="A run could wait for you without a sound.",
                 read_by="run",
             ),
+            *NOTIFY,
             Setting(
                 key="schedule.offset",
                 kind=Kind.NUMBER,

@@ -11,6 +11,7 @@ from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
 from asbuilt.cli.waiting import Seen, run_waiting
 from asbuilt.cli.words import counted
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.money import caps_in
 from asbuilt.lifecycle.phases import FIX_LIMIT
 
@@ -48,6 +49,13 @@ OURS: Final = {
     "Judge": "judges what was handed in",
     "Draft": "tries its checks and writes the draft down",
     "File": "writes the plan's file",
+    "Look": "asks the forge how the pull request stands",
+    "Push": "builds, proves and pushes what is proven",
+    "Propose": "opens the pull request",
+    "Mend": "takes over what was mended",
+    "Merge": "merges the pull request",
+    "CloseIssues": "tells the issues that the plan names",
+    "CheckInvariants": "sees that nothing is left behind",
 }
 """What asbuilt itself does, by the move that comes next."""
 
@@ -67,7 +75,7 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
     age = ago(view.run.at, now)
     parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
     if view.phases:
-        word = "done" if view.run.options.get("kind") == "author" else "proven"
+        word = "done" if is_planning(view.run.options.get("kind")) else "proven"
         parts.append(f"{proven} of {len(view.phases)} {word}")
     if view.spent.brief:
         cap = caps_in(view.run.options).usd

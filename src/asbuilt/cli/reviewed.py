@@ -1,0 +1,114 @@
+"""`asbuilt approve pr`: a draft as a pull request, and what its reviewers say. An answer counts once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, assert_never
+
+import click
+
+from asbuilt.cli.commands import Command
+from asbuilt.cli.deciding import give
+from asbuilt.cli.drafts import draft_of, slug_of
+from asbuilt.cli.inbox import question_at, question_in
+from asbuilt.cli.options import Door, shared
+from asbuilt.cli.run import target_of
+from asbuilt.cli.screen import printable
+from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, UsageWrong
+from asbuilt.flows.reviewing import Text, propose
+from asbuilt.git.forge import open_forge
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle.reviewing import Bound, SentBack, Undecided, decide
+
+if TYPE_CHECKING:
+    from asbuilt.cli.site import Site
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.ids import Address
+    from asbuilt.lifecycle.reviewing import Decision
+
+
+@click.command(
+    "pr",
+    cls=Command,
+    examples=[
+        ("asbuilt approve pr a1", "open its pull request, or hear what the reviewers said"),
+    ],
+)
+@click.argument("question")
+@shared(json=True)
+def command(door: Door, question: str) -> int:
+    """Put a plan to reviewers as a pull request, and take their word; typed again, it goes on from there.
+
+    An approving review of exactly this text, by whom approvals.plan names (github:LOGIN), is its yes.
+    One that requests changes is a no, with the remarks as findings. While nobody has decided it ends with 5.
+    """
+    site, number = question_at(door, question)
+    asked = question_in(site, number)
+    if asked.kind != "plan":
+        raise UsageWrong(
+            f"{asked.name} is not about a plan, so that nobody can review it: {asked.gist}",
+            why="Only a plan has a text that can be a pull request.",
+            next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
+        )
+    return review(door, site, asked)
+
+
+def put_to_reviewers(door: Door, site: Site, address: Address) -> int:
+    """Put the draft of an authoring that waits to its reviewers, and say where."""
+    with site.journal.store.read() as session:
+        waiting = approvals.waiting(session, LOCAL, site.repo)
+    asked = next((one for one in waiting if one.kind == "plan" and one.plan == address.plan), None)
+    return WAITS_FOR_APPROVAL if asked is None else review(door, site, asked, is_talk=True)
+
+
+def review(door: Door, site: Site, asked: Approval, *, is_talk: bool = False) -> int:
+    """See that a draft is a pull request, and answer its question as the reviewers do."""
+    with site.journal.store.read() as session:
+        run = runs.find(session, LOCAL, site.repo, asked.run)
+    options = run.options if run else {}
+    draft = draft_of(site, asked)
+    text = Text(asked.plan, slug_of(asked), draft.plan.title, draft.plan.source.data, draft.revision.number)
+    forge = open_forge(site.repository, door.environ)
+    pull, head = propose(
+        site.repository, forge, text, base=options.get("branch") or target_of(site.repository.root)
+    )
+    approvers = options.get("approvers") or site.desk.settings.globs("approvals.plan")
+    said = decide(forge.reviews(pull.number), forge.comments(pull.number), head=head, approvers=approvers)
+    told, code = _taken(door, site, asked, said, pull.url)
+    if is_talk:
+        door.screen.talk(printable(told.words))
+    elif door.json:
+        door.screen.emit_json(told.as_json(code))
+    else:
+        door.screen.answer(printable(told.words))
+    return code
+
+
+class Told(NamedTuple):
+    """What became of a question, and where its text is reviewed."""
+
+    asked: Approval
+    words: str
+    url: str
+
+    def as_json(self, code: int) -> dict[str, object]:
+        """Tell it to a script."""
+        now = self.asked
+        told = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": self.url}
+        return {"schema": "asbuilt.review/1", **told, "exit": code}
+
+
+def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> tuple[Told, int]:
+    match said:
+        case Bound():
+            given = give(door, site, asked.number, "yes", f"review of {url}", by=said.by)
+        case SentBack():
+            given = give(door, site, asked.number, "no", said.note, by=said.by)
+        case Undecided():
+            return Told(
+                asked, f"{asked.name} waits for a review: {url} ({said.why})", url
+            ), WAITS_FOR_APPROVAL
+        case _:
+            assert_never(said)
+    now = given.asked
+    return Told(now, f"{now.name} is answered {now.answer}, by {now.answered_by}: {url}", url), DONE

@@ -1,0 +1,79 @@
+"""Put a plan's draft to reviewers as a pull request. The one rule: what is there already is not done again.
+
+The draft's text is one commit on a branch of its own; nothing in the user's checkout or branches changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import ForgeBusy, ForgeFailed
+from asbuilt.git.candidates import Candidate, Edit, add_files
+from asbuilt.git.commits import author_of, message_for
+from asbuilt.git.gh import LATER
+from asbuilt.git.trees import file_in
+from asbuilt.lifecycle.forge import BranchMoved
+from asbuilt.pages.pull import title as title_of
+
+if TYPE_CHECKING:
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.forge import Pull
+    from asbuilt.ports import Forge
+
+BRANCH: Final = "plan/"
+
+
+class Text(NamedTuple):
+    """A draft, as it would lie in the repository."""
+
+    path: str
+    slug: str
+    title: str
+    data: bytes
+    revision: int
+
+
+class Proposal(NamedTuple):
+    """A pull request, and the commit of it that holds exactly the text."""
+
+    pull: Pull
+    head: str
+
+
+def propose(repository: Repository, forge: Forge, text: Text, *, base: str) -> Proposal:
+    """See that the branch has the text and a pull request that is open, and return that."""
+    branch = BRANCH + text.slug
+    head, target = forge.fetch(branch), forge.fetch(base)
+    if target is None:
+        raise ForgeFailed(
+            f"{forge.address} has no branch {base}",
+            why="A plan is proposed for the branch that it was authored on.",
+            next_step=f"git push origin {base}, then try again.",
+        )
+    if head is None or file_in(repository, head, text.path) != text.data:
+        before, head = head, _committed(repository, text, onto=head or target)
+        pushed = forge.push(branch, head, expected=before)
+        if isinstance(pushed, BranchMoved):
+            raise ForgeBusy(
+                f"somebody else has moved {branch}", why="Nothing of theirs is overwritten.", next_step=LATER
+            )
+    name = title_of(text.slug, f"Plan: {text.title}")
+    found = forge.find(branch)
+    if found is None or found.state == "closed":
+        found = forge.open(branch=branch, base=base, title=name, body=_BODY.format(path=text.path))
+    return Proposal(found, head)
+
+
+def _committed(repository: Repository, text: Text, *, onto: str) -> str:
+    subject = f"{text.title}: the plan, revision {text.revision}"
+    edit = Edit(files={text.path: text.data}, message=message_for(subject), by=author_of(repository))
+    start = Candidate(onto=onto, tip=onto, commits=())
+    return add_files(repository, start, edit, run="").tip
+
+
+_BODY: Final = """\
+A plan that waits for approval: `{path}`. Nothing is built before.
+
+An approving review by somebody whom `approvals.plan` names binds exactly this text. A review that requests
+changes sends it back, with every remark at a line as a finding for whoever drafts it again.
+"""

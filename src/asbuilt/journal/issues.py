@@ -1,0 +1,80 @@
+"""Which plan has which issue: one row an issue, kept across runs and the days between them.
+
+The one rule: a plan lets go when it is complete, stopped or broken, never because nobody works on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.journal.events import append
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.store import Session
+
+
+class Held(NamedTuple):
+    """An issue, and the plan that has it."""
+
+    number: int
+    plan: str
+    since: str
+
+
+def acquire(
+    session: Session, address: Address, numbers: Iterable[int], *, run: str, actor: str
+) -> list[Held]:
+    """Take the issues that a plan names; returns those that another plan has, and keeps.
+
+    A run goes on without such an issue, and says so: two plans may well be about one issue.
+    """
+    lost = []
+    for number in sorted(set(numbers)):
+        session.run(
+            "INSERT INTO issue_claims (org, repo, number, plan, since)"
+            " VALUES (:org, :repo, :number, :plan, :since) ON CONFLICT DO NOTHING",
+            **address._asdict(),
+            number=number,
+            since=session.now,
+        )
+        held = _find(session, address, number)
+        if held.plan != address.plan:
+            lost.append(held)
+            data = held._asdict() | {"run": run}
+            append(session, address, key=f"{run}/issue/{number}", kind="issue.held", actor=actor, data=data)
+    return lost
+
+
+def release(session: Session, address: Address) -> None:
+    """Let go of every issue of a plan."""
+    session.run(
+        "DELETE FROM issue_claims WHERE org = :org AND repo = :repo AND plan = :plan", **address._asdict()
+    )
+
+
+def of_plan(session: Session, address: Address) -> list[int]:
+    """List the issues that a plan has."""
+    rows = session.rows(
+        "SELECT number FROM issue_claims WHERE org = :org AND repo = :repo AND plan = :plan ORDER BY number",
+        **address._asdict(),
+    )
+    return [int(row["number"]) for row in rows]
+
+
+def _find(session: Session, address: Address, number: int) -> Held:
+    row = first(
+        session.rows(
+            "SELECT number, plan, since FROM issue_claims"
+            " WHERE org = :org AND repo = :repo AND number = :number",
+            org=address.org,
+            repo=address.repo,
+            number=number,
+        )
+    )
+    if row is None:
+        raise LookupError(number)
+    return Held(**row)
