@@ -82,9 +82,7 @@ class Wish(NamedTuple):
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all phases that are left")
 @click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
-@click.option(
-    "--hold", is_flag=True, help="prove everything, land nothing (the default without --auto or --pr)"
-)
+@click.option("--hold", is_flag=True, help="prove all, land nothing (the default without --auto or --pr)")
 @click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end")
 @click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it")
 @click.option("--direct", "landing", flag_value="direct", help="land each phase as soon as it is proven")
