@@ -179,7 +179,6 @@ def serve(
     from asbuilt.flows.run import Runs  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
-    from asbuilt.git.forge import open_forge  # noqa: PLC0415
     from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.ring import passed  # noqa: PLC0415
 
@@ -201,7 +200,6 @@ def serve(
             RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
             awake=awake if settings.flag("power.inhibit") else nullcontext,
             lease=lease,
-            forge=lambda repository, kept: open_forge(repository, {**os.environ, **kept}),
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         reached = reach(settings, os.environ)

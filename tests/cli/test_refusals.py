@@ -27,10 +27,12 @@ ELSEWHERE = {
     "cli/plan/refine.py the new text wants what the plan wants already": "authoring/test_redrafting.py",
     "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
+    "cli/task/add.py specs/state.json has tasks that are not in the ledger": "cli/test_task.py",
     "cli/author_here.py {} is authored in another conversation": "authoring/test_conversations.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
     "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
+    "cli/reviewed.py {} is not about a plan, so that nobody can review it: {}": "cli/test_approve.py",
     "cli/inbox.py the journal knows no repository {}": "cli/test_approve.py",
     "cli/inbox.py there is no question {}a{} here": "cli/test_approve.py",
     "cli/deciding.py your text has {}: line {}: {}": "cli/test_approve.py",
@@ -168,6 +170,7 @@ CASES = [
         lambda shop: (shop / "plans" / "rate-limit.md").unlink(),
     ),
     Case("cli/session/start.py no agent is named", "session --plan"),
+    Case("cli/author.py --pr does not go with a conversation", "author --here --pr shout"),
     Case("cli/session/start.py {} is not installed, or not on your PATH", "session -- no-such-agent"),
     Case("cli/session/start.py --plan starts claude, not {}", "session --plan -- sh"),
     Case(
@@ -340,6 +343,11 @@ CASES = [
     Case("cli/tell.py a note of {} characters is not one that is carried", "tell rate-limit ''"),
     Case("cli/memory/add.py {} characters are not something that is remembered", "memory add ''"),
     Case('cli/memory/known.py nothing is remembered under "{}"', "memory show m7"),
+    Case("cli/task/add.py {} characters are not the description of a task", "task add ''"),
+    Case("cli/task/bring.py there is no {} and no {} here", "task import"),
+    Case('cli/task/known.py "{}" is no status of a task', "task status 1 done"),
+    Case("cli/task/known.py there is no task {}", "task show 1"),
+    Case("cli/task/status.py no task is named", "task status planned"),
     Case("cli/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 PLACEHOLDERS = {

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from asbuilt.flows.environment import keep
 from tests.forge.hub import CheckRun
 from tests.forge.server import serving
 
@@ -69,18 +70,17 @@ class PullShop:
     def request(self, **options: Any) -> str:  # noqa: ANN401
         """Ask for a run that lands by pull request."""
         pull = {**CALM, **options.pop("pull", {})}
-        return self.shop.request(
-            **{"mode": "finish", "hold": False, "landing": "pr", "pull": pull, **options}
-        )
-
-    def start(self) -> None:
-        self.shop.start(**self._environment)
+        wish = {"mode": "finish", "hold": False, "landing": "pr", "pull": pull, **options}
+        # No worker may take the run up before the way to its forge is kept.
+        self.shop.kill()
+        run = self.shop.request(**wish)
+        keep(self.shop.home / "runs" / run, self._environment, by_pull=True)
+        return run
 
     def ends(self, **options: Any) -> tuple[str, str]:  # noqa: ANN401
-        """Ask for a run, and let a worker bring it to its end."""
+        """Ask for a run, and let a worker bring it to its end that knows of no forge but by the run."""
         run = self.request(**options)
-        if self.shop.worker is None or self.shop.worker.poll() is not None:
-            self.start()
+        self.shop.start()
         return self.shop.over(run)
 
     def theirs(self, files: dict[str, str], subject: str = "theirs") -> str:

@@ -105,7 +105,7 @@ def test_a_ci_that_stays_red_is_a_question_and_no_ends_it(pulls: PullShop) -> No
     names_everybody(pulls)
     fix(pulls, "ci_checks", greet="print('hello, all')")
     run = pulls.request(pull={"fixes": 1})
-    pulls.start()
+    pulls.shop.start()
     shop = pulls.shop
     shop.until(lambda: shop.run(run).state == "waiting" and "approval.asked" in shop.kinds())
     url = f"http://github.localhost/ada/shop/pull/{pulls.pull.number}"
@@ -124,7 +124,7 @@ def test_an_agent_that_mends_the_ci_by_changing_what_it_runs_mends_nothing(pulls
         '{ say = "mended" }',
     )
     run = pulls.request(pull={"fixes": 1})
-    pulls.start()
+    pulls.shop.start()
     shop = pulls.shop
     shop.until(lambda: "approval.asked" in shop.kinds())
     assert [one["outcome"] for one in shop.events("checks.done")] == ["PASS", "FAIL"]
@@ -136,7 +136,7 @@ def test_an_agent_that_mends_the_ci_by_changing_what_it_runs_mends_nothing(pulls
 def test_a_target_that_moves_is_followed_and_proven_on_again(pulls: PullShop) -> None:
     pulls.hub.ci = lambda _: list(PENDING)
     run = pulls.request()
-    pulls.start()
+    pulls.shop.start()
     shop = pulls.shop
     shop.until(lambda: "run.parked" in shop.kinds())
     theirs = pulls.theirs({"theirs.txt": "theirs\n"})
@@ -165,7 +165,7 @@ def test_a_conflict_in_six_files_is_a_persons_whose_work_is_proven_and_merged(
     acts = [f'{{ write = "{name}", text = "print(\'hello\')\\n" }}' for name in names]
     pulls.shop.turn('phase = "1"\nrole = "implement"', *acts, '{ say = "done" }')
     run = pulls.request()
-    pulls.start()
+    pulls.shop.start()
     shop = pulls.shop
     shop.until(lambda: shop.run(run).state == "waiting" and "approval.asked" in shop.kinds())
     assert pulls.hub.pulls == {}
@@ -176,7 +176,7 @@ def test_a_conflict_in_six_files_is_a_persons_whose_work_is_proven_and_merged(
     )
     assert "git rebase origin/main; git push --force-with-lease origin feat/plan" in question
     assert shop.over(run) == ("landed", "")
-    assert pulls.log() == ["Greet", "theirs", "plan", "start"]
+    assert pulls.log() == ["Mark plan.md", "Greet", "theirs", "plan", "start"]
     landed_once(pulls)
 
 
@@ -196,7 +196,7 @@ def by_hand(pulls: PullShop, clone: Path) -> None:
 def test_who_closes_the_pull_request_ends_the_run_and_everything_is_kept(pulls: PullShop) -> None:
     pulls.hub.ci = lambda _: list(PENDING)
     run = pulls.request()
-    pulls.start()
+    pulls.shop.start()
     shop = pulls.shop
     shop.until(lambda: "run.parked" in shop.kinds())
     pulls.pull.state = "closed"
@@ -225,10 +225,28 @@ def test_killed_at_any_step_it_is_one_pull_request_one_merge_and_one_comment(
     pulls: PullShop, point: str
 ) -> None:
     run = pulls.request()
-    pulls.start()
+    pulls.shop.start()
     pulls.shop.until(lambda: point in pulls.shop.kinds())
     pulls.shop.kill()
-    pulls.start()
+    pulls.shop.start()
     assert pulls.shop.over(run) == ("landed", "")
     assert pulls.log() == LANDED
     landed_once(pulls)
+
+
+def test_phase_by_phase_each_run_builds_on_what_was_merged_before(pulls: PullShop) -> None:
+    shop = pulls.shop
+    second = "\n## Phase 2 — Part\n### Dependencies\nPhase 1.\n### Work Items\n- [ ] `part.py` parts\n"
+    checks = "### Verification\n- `grep -q hello greet.py`\n- `grep -q bye part.py`\n"
+    shop.commit("plan.md", (shop.checkout / "plan.md").read_text(encoding="utf-8") + second + checks, "more")
+    shop.git("push", "-q", str(pulls.hub.git_dir), "main")
+    act = '{ write = "part.py", text = "print(\'bye\')\\n" }'
+    shop.turn('phase = "2"\nrole = "implement"', act, '{ say = "done" }')
+    assert pulls.ends(mode="phase") == ("landed", "")
+    assert (pulls.hub.said, pulls.hub.issues[pulls.issue].state) == ({}, "open")
+    assert pulls.ends(mode="phase") == ("landed", "")
+    titles = [pull.title for pull in pulls.hub.pulls.values()]
+    assert titles == ["[plan] Phase 1: Greet", "[plan] Phase 2: Part"]
+    assert pulls.log() == ["Mark plan.md", "Part", "Mark plan.md", "Greet", "more", "plan", "start"]
+    assert pulls.hub.issues[pulls.issue].state == "closed"
+    assert shop.log() == ["more", "plan", "start"]

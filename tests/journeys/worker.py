@@ -17,7 +17,6 @@ from asbuilt.flows.lease import Lease, Times
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
 from asbuilt.flows.worker import Worker, clear
-from asbuilt.git.forge import open_forge
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
 from asbuilt.journal.identity import worker_id
@@ -58,18 +57,13 @@ def main(step: Steps = recorded) -> None:
         environment={**passed(os.environ), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         level="none" if os.environ.get("ASBUILT_TEST_NO_RING") == "nowhere" else None,
     )
-
-    def forge(repository: Repository, kept: Mapping[str, str]) -> Forge:
-        """Open the forge as this worker reaches it: tests ask for runs from an environment of their own."""
-        return open_forge(repository, {**kept, **os.environ})
-
     with only_one(home.worker_lock) as mine:
         if not mine:
             sys.exit(75)
         clear(home.scratch)
         me = worker_id(home)
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
-        performer = Performer(home, store, blobs, attempts, processes, lease=lease, forge=forge)
+        performer = Performer(home, store, blobs, attempts, processes, lease=lease)
         engine = Engine(folder=home.path, url=url, worker=me, slots=slots)
         flow = Runs(store, blobs, performer, step=step)
         Worker(store, engine, flow, org=LOCAL, lease=lease).serve(ended)

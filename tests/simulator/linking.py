@@ -142,7 +142,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (outside.under_way, lambda _repository: {}),
         (workspaces.written_in, lambda _repository, _workspace, _tree: []),
         (rigs.Rigs, bench.Bench),
-        (environment.keep, lambda _room, _environ, _kinds: None),
+        (environment.keep, lambda *_, **__: None),
         (environment.kept, lambda _room: {}),
         (environment.kept_for, lambda _room, _kind: {}),
         (ids.new_id, lambda: world.people.next_id),

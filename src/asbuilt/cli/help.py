@@ -13,6 +13,7 @@ Examples
 
 Plan    author      a sentence becomes a plan that you approve
         plan        list show check new mark open refine import export
+        task        add list show status research plan import export
         approve     everything that waits for a person
         session     your own agent; --plan: the kernel holds it while it plans
 Run     run         --finish all phases, --auto unattended, --every WHEN

@@ -39,8 +39,9 @@ def keep(room: Path, environ: Mapping[str, str], kinds: Iterable[str] = (), *, b
 def hand_on(room: Path, other: Path) -> None:
     """Keep in another folder what was kept in this one; where nothing was, nothing is."""
     other.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for name in (_FILE, _AGENTS):
-        _write(other / name, _read(room / name))
+    for name in (_FILE, _AGENTS, _FORGE):
+        if name != _FORGE or (room / name).is_file():
+            _write(other / name, _read(room / name))
 
 
 def kept(room: Path) -> dict[str, str]:

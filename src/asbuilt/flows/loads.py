@@ -56,9 +56,11 @@ class Picks:
         found = candidates.pick(
             self.repository, onto=onto, commits=wanted, run=run, sign=sign, resolved=resolved
         )
-        if isinstance(found, candidates.Conflict):
-            return found
-        before = self.document.committed(onto)
+        return found if isinstance(found, candidates.Conflict) else self.marked(found, sign=sign)
+
+    def marked(self, found: candidates.Candidate, *, sign: bool) -> candidates.Candidate:
+        """Put the plan's marks on top, unless it has them, or may not be committed."""
+        before = self.document.committed(found.tip)
         if before is None:
             return found
         landed = {work.phase: stands for work, stands in self._stands(found)}
@@ -67,7 +69,7 @@ class Picks:
         corrected = corrected_in(self.record, self.facts.pending)
         after = marked(before, landed, completed=completed, waived=waived, corrected=corrected)
         edit = self.document.edit(after, f"Mark {self.record.run.plan}")
-        return candidates.add_files(self.repository, found, edit, run=run, sign=sign)
+        return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
         """Prove each phase by its own checks at its commit, and the whole by the tests."""

@@ -7,7 +7,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.errors import ForgeFailed, TreeTooLarge
+from asbuilt.errors import TreeTooLarge
 from asbuilt.flows import preparing
 from asbuilt.flows.approving import hold_to_approval
 from asbuilt.flows.author import Authoring
@@ -26,12 +26,14 @@ from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.seeing import take_pictures
 from asbuilt.flows.starting import start
 from asbuilt.flows.surroundings import Surroundings
+from asbuilt.flows.tasking import Tasking
 from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.trials import Order
 from asbuilt.flows.working import Working
 from asbuilt.git import snapshots, workspaces
 from asbuilt.git.changes import base_of
+from asbuilt.git.forge import open_forge
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle import moves, phases
@@ -77,11 +79,11 @@ class Performer:
         *,
         awake: Callable[[], AbstractContextManager[object]] = nullcontext,
         lease: Lease | None = None,
-        forge: Callable[[Repository, Mapping[str, str]], Forge] | None = None,
+        forge: Callable[[Repository, Mapping[str, str]], Forge] = open_forge,
     ) -> None:
         """Take what it works with; `awake` keeps the machine from sleeping while an agent works.
 
-        `forge` opens the one where a repository's pull requests are, as whoever asked for the run reaches it.
+        `forge` opens the one where a repository's pull requests are, with the login of who asked for a run.
 
         Where other workers share the database, agents work for as long as the `lease` is renewed.
         """
@@ -92,6 +94,7 @@ class Performer:
         self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
         self._authoring = Authoring(home, self._working, processes)
+        self._tasking = Tasking(home, self._working)
         self._forge = forge
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
@@ -102,6 +105,8 @@ class Performer:
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         if facts.kind == "author":
             self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+        elif facts.kind == "task":
+            self._tasking.perform(record, repository, facts, move, ring=self._processes.level)
         elif facts.way == "pr" and facts.kind != "undo" and isinstance(move, _BY_PULL):
             self._by_pull(record, repository, facts, move)
         else:
@@ -114,7 +119,9 @@ class Performer:
         outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
         match move:
             case phases.Start():
-                start(record, repository, ring=self._processes.level, room=self._home.runs / run.run)
+                pushed = self._pushed(record, repository, facts)
+                room = self._home.runs / run.run
+                start(record, repository, ring=self._processes.level, room=room, pushed=pushed)
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
@@ -152,26 +159,26 @@ class Performer:
             case phases.Tidy():
                 tidy(record, repository, facts, self._home.workspaces / run.repo)
             case (
-                moves.Judge() | moves.Draft() | moves.File() | moves.Look() | moves.Push() | moves.Propose()
-                | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
-                | phases.Ask() | phases.Wait() | phases.End()
+                moves.Judge() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
+                | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues()
+                | moves.CheckInvariants() | phases.Ask() | phases.Wait() | phases.End()
             ):  # fmt: skip
                 raise ValueError(move)
             case _:
                 assert_never(move)
 
-    def _opened(self, run: Run, repository: Repository) -> Forge:
-        if self._forge is None:
-            raise ForgeFailed(
-                "this worker reaches no forge",
-                why="A pull request is made where the repository is hosted.",
-                next_step="Land another way: asbuilt run --cherry-pick",
-            )
-        return self._forge(repository, kept_for_forge(self._home.runs / run.run))
-
     def _proving(self, record: Record, repository: Repository, facts: RunFacts) -> Proving:
         base = tree_of(repository, facts.base) if facts.base else ""
         return Proving(record, repository, self._rigs(record.run, repository), base)
+
+    def _opened(self, record: Record, repository: Repository) -> Forge:
+        return self._forge(repository, kept_for_forge(self._home.runs / record.run.run))
+
+    def _pushed(self, record: Record, repository: Repository, facts: RunFacts) -> str | None:
+        """Give the target's tip at the forge, for a run that lands there."""
+        if facts.way != "pr" or facts.kind not in ("run", "land"):
+            return None
+        return self._opened(record, repository).fetch(record.run.options["branch"])
 
     def _by_pull(
         self,
@@ -181,7 +188,8 @@ class Performer:
         move: phases.Land | phases.Tidy | moves.CheckInvariants | moves.PullMove,
     ) -> None:
         """Perform a move of a landing by pull request."""
-        forge, root = self._opened(record.run, repository), self._home.workspaces / record.run.repo
+        forge = self._opened(record, repository)
+        root = self._home.workspaces / record.run.repo
         pulls = Pulls(record, repository, self._proving(record, repository, facts), forge)
         match move:
             case phases.Land():

@@ -135,7 +135,7 @@ class Pulls:
             )
         known, there = self.known(), self._forge.tip(self._branch)
         load = Picks(self._record, self._repository, self._proving, self._document, facts)
-        found = self._standing(facts, known, onto, there) or self._built(load, known, onto, there)
+        found = self._standing(load, known, onto, there) or self._built(load, known, onto, there)
         if isinstance(found, candidates.Conflict):
             self._block(facts, "conflict", self._conflict(found), found)
             return
@@ -169,9 +169,9 @@ class Pulls:
         )
 
     def _standing(
-        self, facts: RunFacts, known: Known, onto: str, there: str | None
+        self, load: Picks, known: Known, onto: str, there: str | None
     ) -> candidates.Candidate | None:
-        """Take what is at the forge as it is, with what was mended on top, if it has all that is proven."""
+        """Take what is at the forge as it is, if it has all that is proven; what was mended comes on top."""
         if there is None or self._forge.fetch(self._branch) != there:
             return None
         above = [
@@ -180,10 +180,11 @@ class Pulls:
         top = above[-1] if above else there
         if not commits.contains(self._repository, top, onto):
             return None
-        stands = self._stands(facts, top, since=onto)
-        if any(work.commit not in stands for work in facts.pending):
+        stands = self._stands(load.facts, top, since=onto)
+        if any(work.commit not in stands for work in load.facts.pending):
             return None
-        return candidates.Candidate(onto=onto, tip=top, commits=tuple(stands.items()))
+        found = candidates.Candidate(onto=onto, tip=top, commits=tuple(stands.items()))
+        return load.marked(found, sign=False)
 
     def _built(
         self, load: Picks, known: Known, onto: str, there: str | None

@@ -19,6 +19,7 @@ from asbuilt.journal import approvals, claims, issues, memory, runs, schedules, 
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.firing import ends_with
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.memory import lessons_of_run
@@ -203,8 +204,8 @@ class Runs:
             now = session.now
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
-        # An authoring promises nothing yet, so there is nothing to account for.
-        report = None if facts.kind == "author" else self._performer.report(found, facts, now)
+        # Planning promises nothing yet, so there is nothing to account for.
+        report = None if is_planning(facts.kind) else self._performer.report(found, facts, now)
         with self._store.write() as session:
             if runs.close_segment(session, fenced.segment):
                 if report is not None:

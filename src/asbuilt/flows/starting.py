@@ -49,14 +49,21 @@ class Ground(NamedTuple):
     """What the target has though the journal does not say so: merged by hand, or landed after its time."""
 
 
-def start(record: Record, repository: Repository, *, ring: str, room: Path) -> None:
+def start(
+    record: Record, repository: Repository, *, ring: str, room: Path, pushed: str | None = None
+) -> None:
     """Claim the plan, look at the repository, and write down what this run is.
+
+    `pushed` is the target's tip at the forge, for a run that lands there: what others, or an earlier pull
+    request, have brought is built on, though the person's own branch may not have it yet.
 
     A run that was started before, and whose journal was put back to an earlier time since, begins where it
     had begun: on the same commit and with the same date, so that it finds its own commits again.
     """
     run = record.run
     target = _look(record, repository)
+    if pushed is not None and commits.contains(repository, pushed, target):
+        target = pushed
     data = Document(record, repository).read()
     plan = read(data)
     author = commits.author_of(repository)

@@ -113,7 +113,8 @@ def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
 
 def _red(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     """Let an agent mend what the forge's checks say; then ask, and each yes gives as many tries again."""
-    failures = (*(f"the forge's check {name} fails" for name in seen.failing[:_NAMED]), seen.excerpt)
+    failures = tuple(f"the forge's check {name} fails" for name in seen.failing[:_NAMED])
+    failures += (seen.excerpt,) if seen.excerpt else ()
     asked = [key for key in facts.approvals if key.startswith(f"{facts.run}/pull/ci/")]
     granted = sum(facts.approvals[key] == "yes" for key in asked)
     move = _repair(facts, facts.repairs[CI], failures, pull.fix_limit * (granted + 1), now)
