@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
+    "notify": Lazy("asbuilt.cli.notify:group", "test: the ways to you when nobody looks on"),
     "gate": Lazy(
         "asbuilt.cli.gate:group", "what may go on: commands while planning, paths beside pull requests"
     ),

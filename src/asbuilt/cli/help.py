@@ -38,6 +38,7 @@ Prove   verify      prove again that what is done is done
 Set up  doctor      is this machine ready to be left alone?
         init        --claude --codex --gemini --opencode; --remove
         agents      list test: who is here to work, and are they held?
+        notify      test: the ways to you when nobody looks on
         gate        check command pr-paths: what may go on here
         mode        show enter exit set: is planning held here?
         clean       remove what nobody needs any more; shows it first

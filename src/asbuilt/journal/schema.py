@@ -145,7 +145,17 @@ _LEDGER: Final = (
     "CREATE INDEX task_history ON task_events (org, repo, number, seq)",
 )
 
+_NOTICES: Final = (
+    # What a person is still to hear of, by each way; `said` is what kept it from being heard.
+    """CREATE TABLE notices (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, key text NOT NULL, way text NOT NULL,
+        run text NOT NULL, due_at text NOT NULL, tries integer NOT NULL, said text, said_at text,
+        done_at text, PRIMARY KEY (org, repo, plan, key, way))""",
+    "CREATE INDEX due_notices ON notices (org, way, due_at) WHERE done_at IS NULL",
+    "CREATE INDEX answered_notices ON notices (org, said_at) WHERE said_at IS NOT NULL",
+)
+
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
-    Step(6, _ISSUES), Step(7, _LEDGER),
+    Step(6, _ISSUES), Step(7, _LEDGER), Step(8, _NOTICES),
 )  # fmt: skip
