@@ -24,7 +24,7 @@ def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> F
     """Say where pull requests would be opened; None where there is nowhere, and nobody `wanted` to."""
     path = environ.get("PATH", os.defpath)
     if shutil.which("git", path=path) is None:
-        return None  # its own row says so
+        return None
     try:
         address = open_forge(open_repository(start), environ).address
     except (NotFound, GitFailed):
