@@ -43,6 +43,10 @@ races *args:
     ASBUILT_RACE_ROUNDS=${ASBUILT_RACE_ROUNDS:-1000} ASBUILT_CRASH_ROUNDS=400 \
         pytest --numprocesses 2 -m crash tests/races tests/timetravel {{ args }}
 
+# a year of five schedules in three zones, on a clock that jumps and a worker that is killed; ASBUILT_YEARS=N for N seeds
+schedules *args:
+    ASBUILT_YEARS=${ASBUILT_YEARS:-1} pytest -p no:xdist -q -s -m crash tests/schedules {{ args }}
+
 # store twenty runs and replay each on another checkout
 replays *args:
     ASBUILT_REPLAYS=${ASBUILT_REPLAYS:-20} pytest -p no:xdist -m crash tests/journeys/test_replay.py {{ args }}

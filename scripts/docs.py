@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 import manuals
 import messages
+import requirements
 
 from asbuilt.cli.app import root
 from asbuilt.cli.commands import LazyGroup
@@ -94,10 +95,20 @@ def troubleshooting() -> str:
     )
 
 
+def required() -> str:
+    """Say of every required behaviour what shows it."""
+    note = NOTE.replace("the code", "`tests/requirements/`")
+    return (
+        "\n\n".join(["# What is required, and what shows it", note, *requirements.page(requirements.rows())])
+        + "\n"
+    )
+
+
 def pages() -> dict[str, str]:
     """Give everything that is made from the code, by its path."""
     return {
         "docs/commands.md": commands(),
+        "docs/requirements.md": required(),
         "docs/settings.md": settings(),
         "docs/troubleshooting.md": troubleshooting(),
         **{f"share/{name}": text for name, text in manuals.share().items()},

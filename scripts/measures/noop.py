@@ -73,7 +73,7 @@ class Noop:
                 record.say("landing.tidied", "tidied")
             case phases.Ask() | phases.Wait() | phases.End() | phases.Recheck():
                 raise ValueError(move)
-            case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants():
+            case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants() | moves.Post():
                 raise ValueError(move)
             case (
                 moves.Look()

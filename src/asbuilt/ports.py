@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from asbuilt.lifecycle.attention import Notice
+    from asbuilt.lifecycle.attention import Message
     from asbuilt.lifecycle.causes import Cause
     from asbuilt.lifecycle.forge import (
         BranchMoved,
@@ -220,8 +220,8 @@ class Attention(Protocol):
     def way(self) -> str:
         """What it is called: `desktop`."""
 
-    def call(self, notice: Notice) -> None:
-        """Say it; whatever comes of it, the run goes on."""
+    def call(self, message: Message) -> str | None:
+        """Say it; what kept it from being heard is the answer. Whatever comes of it, runs go on."""
 
 
 class Processes(Protocol):

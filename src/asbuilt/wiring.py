@@ -16,13 +16,14 @@ from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import holder, only_one
 from asbuilt.journal.schema import STEPS
-from asbuilt.settings import state_folder
+from asbuilt.settings import state_folder, survey
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Mapping
     from datetime import tzinfo
 
+    from asbuilt.flows.calling import Reach
     from asbuilt.flows.conversing import Conversing
     from asbuilt.flows.engine import Steps
     from asbuilt.journal.store import Store
@@ -171,9 +172,9 @@ def serve(
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
     from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
-    from asbuilt.attention import desktop  # noqa: PLC0415
     from asbuilt.flows.engine import Engine  # noqa: PLC0415
     from asbuilt.flows.lease import Lease, Times  # noqa: PLC0415
+    from asbuilt.flows.notifying import sending  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
@@ -201,13 +202,42 @@ def serve(
             lease=lease,
         )
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
-        runs = Runs(store, blobs, performer, desktop(os.environ))
+        reached = reach(settings, os.environ)
+        runs = Runs(store, blobs, performer, reached)
         machine = machine_id() if url else None
         schedules = Schedules(store, home, org=LOCAL, machine=machine)
-        worker = Worker(store, engine, runs, org=LOCAL, lease=lease, machine=machine, schedules=schedules)
-        worker.serve(ended, idle_s=idle_s)
+        with sending(store, reached, org=LOCAL) as is_needed:
+            worker = Worker(
+                store,
+                engine,
+                runs,
+                org=LOCAL,
+                lease=lease,
+                machine=machine,
+                schedules=schedules,
+                is_needed=is_needed,
+            )
+            worker.serve(ended, idle_s=idle_s)
         engine.close()
     return True
+
+
+def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
+    """Find how the user is reached, and when not."""
+    from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
+    from asbuilt.attention.ways import posts  # noqa: PLC0415
+    from asbuilt.flows.calling import Reach  # noqa: PLC0415
+    from asbuilt.library.zones import zone_name  # noqa: PLC0415
+    from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
+    from asbuilt.lifecycle.windows import read  # noqa: PLC0415
+
+    quiet = settings.text("notify.quiet")
+    return Reach(
+        desktop(environ),
+        posts(settings, environ),
+        quiet=read(quiet, zone_name(settings.text("time.zone"), environ)) if quiet else None,
+        urgent=frozenset(map(Topic, settings.globs("notify.urgent"))),
+    )
 
 
 def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
@@ -264,7 +294,7 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
         started = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground", "--idle", str(int(IDLE_S))],
             cwd="/",
-            env={name: environ[name] for name in _PASSED if name in environ},
+            env={name: environ[name] for name in (*_PASSED, *_pointed_to(environ)) if name in environ},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
@@ -283,6 +313,13 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
         why="What you asked for is written down, and begins when a worker is there.",
         next_step="`asbuilt worker --foreground` shows what it says.",
     )
+
+
+def _pointed_to(environ: Mapping[str, str]) -> list[str]:
+    """Name the variables that the user's own settings point to: a worker has to find there what they hold."""
+    from asbuilt.attention.ways import variables  # noqa: PLC0415 - only where a worker is started
+
+    return variables(survey(repository=None, environ=environ)[0])
 
 
 def _tail(log: Path) -> str:

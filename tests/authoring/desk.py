@@ -72,6 +72,7 @@ class Desk(Shop):
         """Ask for a plan; the agents play these turns."""
         length = chosen.pop("length", "control")
         told = {name: chosen.pop(name, None) for name in ("effort", "principles")}
+        in_conversation = chosen.pop("in_conversation", False)
         self.script.write_text("".join(turns), encoding="utf-8")
         stages = MODES[mode].stages
         if stages is not None:
@@ -80,6 +81,7 @@ class Desk(Shop):
         assert isinstance(options, Options), options
         session = Session(prompt=PROMPT, options=options, started_at="2026-11-15T12:00:00.000Z")
         authoring = plain_authoring(MODES[mode], session, explorers=agents, planners=agents, **told)
+        authoring["in_conversation"] = in_conversation
         return self.request(
             kind="author", mode="author", slug="greet", authoring=authoring, length=length, auto=False
         )

@@ -196,6 +196,18 @@ def test_a_stage_that_is_refused_too_often_ends_the_authoring_and_lets_everybody
         assert talk.stop(text="Anything.") == ""
 
 
+def test_before_claude_code_would_end_the_turn_itself_the_agent_is_told_to_ask(study: Study) -> None:
+    with study.talk() as talk:
+        talk.author(f"{WANTED} --attempts 9 --name hey --script {study.script}")
+        for refused in range(1, 7):
+            assert f"Refused {refused} of 9 times" in talk.stop(active=refused > 1, text="No.")
+        told = talk.stop(active=True, text="No.")
+        assert told == "asbuilt: hey: understand is due. Run `asbuilt author next`, and do what it says."
+        assert talk.stop(active=True, text="No.") == ""
+        assert "Refused 7 of 9 times" in talk.runs("author", "next")
+        assert "Refused 8 of 9 times" in talk.stop(text="No.")
+
+
 def test_cancel_says_where_it_was_keeps_the_record_and_is_no_error_where_nothing_is(study: Study) -> None:
     with study.talk() as talk:
         assert "nothing to cancel" in talk.author("cancel")

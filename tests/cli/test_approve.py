@@ -343,6 +343,8 @@ def test_only_a_plan_has_a_text_to_edit_and_only_somebody_at_a_terminal_edits(
     assert "error: a2 is not about a plan: go on with phase 2a?\n" in ada.types(
         "approve", "yes", "a2", "--edit"
     )
+    said = " ".join(inbox.typed("approve", "pr", "a2").split())
+    assert "a2 is not about a plan, so that nobody can review it: go on with phase 2a?" in said
 
 
 def test_a_question_whose_draft_is_lost_says_so(inbox: Inbox) -> None:

@@ -65,6 +65,13 @@ limits.hours           0
 power.inhibit          true
 attention.desktop      true
 attention.bell         true
+notify.webhook         ""
+notify.secret          ""
+notify.ntfy            ""
+notify.token           ""
+notify.slack           ""
+notify.quiet           ""
+notify.urgent          []
 schedule.offset        3
 time.zone              ""
 """)
@@ -122,6 +129,13 @@ limits.hours           0              default
 power.inhibit          true           default
 attention.desktop      true           default
 attention.bell         true           default
+notify.webhook         ""             default
+notify.secret          ""             default
+notify.ntfy            ""             default
+notify.token           ""             default
+notify.slack           ""             default
+notify.quiet           ""             default
+notify.urgent          []             default
 schedule.offset        3              default
 time.zone              Europe/Prague  ../organisation.toml:5
 """)
@@ -228,6 +242,13 @@ limits.hours           0            default
 power.inhibit          true         default
 attention.desktop      true         default
 attention.bell         true         default
+notify.webhook         ""           default
+notify.secret          ""           default
+notify.ntfy            ""           default
+notify.token           ""           default
+notify.slack           ""           default
+notify.quiet           ""           default
+notify.urgent          []           default
 schedule.offset        3            default
 time.zone              ""           default
 --- stderr

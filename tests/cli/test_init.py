@@ -48,7 +48,7 @@ def test_bare_it_says_what_it_can_do_and_writes_nothing(asbuilt: Callable[..., s
 def test_it_says_where_it_writes_and_what_changes(asbuilt: Callable[..., str], settings: Path) -> None:
     assert asbuilt("init", "--claude") == (
         "exit 0\n--- stdout\n"
-        "✓ claude    ~/.local/share/asbuilt/claude   11 files written\n"
+        "✓ claude    ~/.local/share/asbuilt/claude   12 files written\n"
         "✓ settings  ~/.claude/settings.json   2 entries added, nothing else\n"
         "Conversations that start from now on have it, open ones after /reload-plugins.\n"
         "--- stderr\n"
@@ -75,14 +75,14 @@ def test_what_is_taken_away_leaves_no_file_and_no_byte(
 ) -> None:
     before = _files(home)
     asbuilt("init", *ALL)
-    assert len(_files(home)) == 37
+    assert len(_files(home)) == 42
     assert asbuilt("init", *ALL, "--remove") == (
         "exit 0\n--- stdout\n"
-        "✓ claude    ~/.local/share/asbuilt/claude   11 files removed\n"
+        "✓ claude    ~/.local/share/asbuilt/claude   12 files removed\n"
         "✓ settings  ~/.claude/settings.json   2 entries taken out, nothing else\n"
-        "✓ codex     ~/.codex/skills   10 files removed\n"
-        "✓ gemini    ~/.gemini/extensions/asbuilt   6 files removed\n"
-        "✓ opencode  ~/.config/opencode/commands   5 files removed\n"
+        "✓ codex     ~/.codex/skills   12 files removed\n"
+        "✓ gemini    ~/.gemini/extensions/asbuilt   7 files removed\n"
+        "✓ opencode  ~/.config/opencode/commands   6 files removed\n"
     )
     assert _files(home) == before
     assert settings.read_bytes() == b'{\r\n\t"model": "opus"\r\n}\r\n'
@@ -187,7 +187,7 @@ def test_a_file_that_somebody_changed_is_left(asbuilt: Callable[..., str], home:
     mine = home / ".config" / "opencode" / "commands" / "asbuilt-status.md"
     mine.write_text("mine now")
     said = asbuilt("init", "--opencode", "--remove")
-    assert "! opencode  ~/.config/opencode/commands   4 files removed, 1 left: somebody changed" in said
+    assert "! opencode  ~/.config/opencode/commands   5 files removed, 1 left: somebody changed" in said
     assert _files(home) == {".config/opencode/commands/asbuilt-status.md": b"mine now"}
 
 

@@ -9,6 +9,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.cli.app import COMMANDS
+from asbuilt.cli.run_plan import command_line
+from asbuilt.lifecycle.invocation import Unclear, parse
 from tests.cli.plans import RATE_LIMIT, put
 
 if TYPE_CHECKING:
@@ -29,10 +31,6 @@ def typed(shop: Path, asbuilt: Callable[..., str]) -> Callable[[str], str]:
     return typed
 
 
-def _said(shown: str) -> str:
-    return next((row for row in shown.splitlines() if row.startswith("= ")), shown)
-
-
 def test_words_are_one_command_which_is_said_before_it_is_done(typed: Callable[[str], str]) -> None:
     assert typed("plans/rate-limit.md STATUS") == snapshot("""\
 exit 3
@@ -45,37 +43,53 @@ error: plans/rate-limit.md has not been run here
     assert typed("next") == snapshot("""\
 exit 0
 --- stdout
-Nothing is due by itself here.
+Nothing is due by itself here: no active schedule.
 --- stderr
 = asbuilt next
 """)
 
 
-def test_every_line_of_the_source_leads_to_a_command(typed: Callable[[str], str]) -> None:
+def test_every_line_of_the_source_leads_to_a_command() -> None:
     lines = (
         "plans/rate-limit.md", "plans/rate-limit.md 2a", "plans/rate-limit.md finish",
         "plans/rate-limit.md auto finish", "plans/rate-limit.md direct", "plans/rate-limit.md status",
-        "stop", "plans/rate-limit.md stop", "'plans/stop auto.md' auto", "plans/stop auto.md stop",
-        "'plans/rate-limit.md finish auto'", "plans/rate-limit.md finish auto pr",
+        "stop", "plans/rate-limit.md stop", "plans/stop auto.md auto", "plans/stop auto.md stop",
+        "plans/rate-limit.md finish auto pr",
+        "plans/rate-limit.md auto every 4h", "plans/rate-limit.md auto every 4h now", "now",
+        "plans/rate-limit.md now", "plans/rate-limit.md next", "every day at 9am plans/rate-limit.md direct",
     )  # fmt: skip
-    said = [_said(typed(line)) for line in lines]
-    assert said == snapshot(
+    plans = {"plans/rate-limit.md", "plans/stop auto.md"}
+    understood = [parse(line, plans.__contains__) for line in lines]
+    said = [command_line(words) for words in understood if not isinstance(words, Unclear)]
+    assert [shlex.join(argv) for argv in said] == snapshot(
         [
-            "= asbuilt run plans/rate-limit.md",
-            "= asbuilt run plans/rate-limit.md 2a",
-            "= asbuilt run plans/rate-limit.md --finish",
-            "= asbuilt run plans/rate-limit.md --finish --auto",
-            "= asbuilt run plans/rate-limit.md --direct",
-            "= asbuilt status plans/rate-limit.md",
-            "= asbuilt stop --all",
-            "= asbuilt stop plans/rate-limit.md",
-            "= asbuilt run 'plans/stop auto.md' --auto",
-            "= asbuilt stop 'plans/stop auto.md'",
-            "= asbuilt run plans/rate-limit.md --finish --auto",
-            "= asbuilt run plans/rate-limit.md --finish --auto --pr",
+            "run plans/rate-limit.md",
+            "run plans/rate-limit.md 2a",
+            "run plans/rate-limit.md --finish",
+            "run plans/rate-limit.md --finish --auto",
+            "run plans/rate-limit.md --direct",
+            "status plans/rate-limit.md",
+            "stop --all",
+            "stop plans/rate-limit.md",
+            "run 'plans/stop auto.md' --auto",
+            "stop 'plans/stop auto.md'",
+            "run plans/rate-limit.md --finish --auto --pr",
+            "run plans/rate-limit.md --auto --every 4h",
+            "run plans/rate-limit.md --auto --every 4h --now",
+            "now",
+            "now plans/rate-limit.md",
+            "next plans/rate-limit.md",
+            "run plans/rate-limit.md --auto --every 'day at 9am' --direct",
         ]
     )
-    assert {row.split()[2] for row in said} <= COMMANDS.keys()
+    assert {name for name, *_ in said} <= COMMANDS.keys()
+
+
+def test_a_plan_whose_path_is_a_word_is_run_and_not_obeyed(typed: Callable[[str], str]) -> None:
+    assert typed("'plans/stop auto.md' status").splitlines()[2] == "= asbuilt status 'plans/stop auto.md'"
+    assert (
+        typed("'plans/stop auto.md finish'").splitlines()[2] == "= asbuilt run 'plans/stop auto.md' --finish"
+    )
 
 
 def test_what_every_command_takes_is_handed_on(shop: Path, asbuilt: Callable[..., str]) -> None:
@@ -83,7 +97,7 @@ def test_what_every_command_takes_is_handed_on(shop: Path, asbuilt: Callable[...
     assert said == snapshot("""\
 exit 0
 --- stdout
-{"schema":"asbuilt.next/1","due":[]}
+{"schema":"asbuilt.next/1","due":[],"schedules":[]}
 """)
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from asbuilt.lifecycle.tasks.delegating import order_for
+from asbuilt.lifecycle.tasks.model import Task
+from tests.authoring.desk import say, turn
 from tests.journeys.shop import LANDED, PLAN, SCRIPT
+from tests.tasks.bench import PATH, STATE, TODO, result
 
 _ONE: Final = PLAN[: PLAN.index("## Phase 2a")]
 _TWO: Final = PLAN[: PLAN.index("## Phase 2b")]
 _RIGHT: Final = SCRIPT.replace("wrong", "goodbye")
 _LIMIT_S: Final = 3
+_ORDER: Final = order_for(Task(number=1, slug="say_hello"), "plan", ())
 _LIMITED: Final = f"""\
 [[turn]]
 phase = "1"
@@ -41,6 +46,8 @@ class Journey(NamedTuple):
     """Agent starts when nothing strikes."""
     plan: str = PLAN
     script: str = SCRIPT
+    is_of_a_task: bool = False
+    """What is asked for is a plan of a numbered task; else the plan is there already."""
 
 
 JOURNEYS: Final = {
@@ -94,5 +101,13 @@ JOURNEYS: Final = {
         starts=3,
         plan=_ONE,
         script=_LIMITED,
+    ),
+    "task": Journey(
+        legs=(Leg({"kind": "task", "mode": "task", "auto": False, "task": _ORDER._asdict()}, "done"),),
+        subjects=("task 1: create implementation plan",),
+        lands=(PATH, STATE, TODO),
+        starts=1,
+        script=turn("plan", say(result())),
+        is_of_a_task=True,
     ),
 }

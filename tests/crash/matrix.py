@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 PAIRS: Final = 200
 BACKENDS: Final = ("sqlite", "postgres")
 CLASSES: Final = ("step", "pair", *SYSCALLS, *ATTEMPT_KINDS)
-_ROTATED: Final = ("four", "direct", "held", "undo", "question", "limit")
+_ROTATED: Final = ("four", "direct", "held", "undo", "question", "limit", "task")
+_TASK: Final = "task"
 _SOON: Final = 9
 """The second of a pair strikes within so many places of the worker that recovers."""
 _BEYOND: Final = 3
@@ -52,12 +53,13 @@ def _pair(seed: int, journey: str, places: dict[str, list[str]]) -> Point:
 def _rotated(places: dict[str, list[str]]) -> list[Point]:
     """Give every step on both stores, each time in another of the journeys that have it.
 
-    A later run of a journey is of a kind that no other has, so it is struck at each of its own steps.
+    A later run of a journey is of a kind that no other has, and so is a task: each is struck at every step.
     """
     having: dict[tuple[str, str], list[str]] = defaultdict(list)
     for journey, names in places.items():
         for name in names:
-            having["" if name.startswith(("1.", "start")) else journey, name].append(journey)
+            is_shared = journey != _TASK and name.startswith(("1.", "start"))
+            having["" if is_shared else journey, name].append(journey)
     return [
         Point("step", journeys[(number + shift) % len(journeys)], backend, name)
         for number, ((_, name), journeys) in enumerate(having.items())

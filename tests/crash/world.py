@@ -26,6 +26,7 @@ from tests.crash.nursery import KILLED, ROOT, Nursery, Worker
 from tests.crash.points import SYSCALLS, Outcome, Point
 from tests.crash.strike import Board, compiled
 from tests.journeys.shop import REPO, Shop
+from tests.tasks.bench import add_task, unsettled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,8 +53,11 @@ class World(Shop):
         self.passed.touch()
         (folder / "tmp").mkdir()
         self.script.write_text(journey.script, encoding="utf-8")
-        (self.checkout / self.plan).write_text(journey.plan, encoding="utf-8")
-        self.git("commit", "-q", "--amend", "--no-edit", "--", self.plan)
+        if journey.is_of_a_task:
+            add_task(self)
+        else:
+            (self.checkout / self.plan).write_text(journey.plan, encoding="utf-8")
+            self.git("commit", "-q", "--amend", "--no-edit", "--", self.plan)
         self.lands(*journey.lands)
 
     def fork(self, at: str = "") -> None:
@@ -247,6 +251,8 @@ def judged(world: World) -> Iterator[Broken]:
     """Say everything that does not hold of a world at rest."""
     yield from broken(world)
     yield from world.leftovers()
+    if world.journey.is_of_a_task:
+        yield from (Broken("torn", words) for words in unsettled(world))
     expected = [*world.journey.subjects, "start"]
     if world.log() != expected:
         yield Broken("lost", f"the branch has {world.log()}")

@@ -27,12 +27,8 @@ from asbuilt.policy.ring import passed
 from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.flows.engine import Steps
-    from asbuilt.git.repository import Repository
     from asbuilt.policy.ring import Level
-    from asbuilt.ports import Forge
 
 
 def main(step: Steps = recorded) -> None:

@@ -25,7 +25,7 @@ HERE = Call(
     typed=("asbuilt",),
     hook=lambda event: ("/opt/py thon", "-I", "/opt/main.py", event),
 )
-SKILLS = ["approve", "plan", "run", "run-plan", "status"]
+SKILLS = ["approve", "plan", "run", "run-plan", "status", "task"]
 """What every agent is given; Claude Code, which has hooks, can also be held to the stages of `author`."""
 
 

@@ -37,7 +37,9 @@ def main() -> None:
     store = _opened(where)
     store.migrate(STEPS)
     _change(store, home, "4h")
-    for number in count(1):
+    was_struck, number = True, 0
+    while was_struck:
+        number += 1
         for strikes in ("before", "after"):
             was_struck = _struck(home, where, number, strikes)
             sys.stdout.write(
@@ -45,8 +47,6 @@ def main() -> None:
             )
             sys.stdout.flush()
             _change(store, home, "4h")
-        if not was_struck:
-            return
 
 
 def _opened(where: str) -> Store:
@@ -65,7 +65,7 @@ def _struck(home: Home, where: str, number: int, strikes: str) -> bool:
     if child == 0:
         made = count(1)
         for kind in (vars(sqlite)["_Connection"], psycopg.Connection):
-            kind.execute = _counted(kind.execute, made, number, strikes)
+            setattr(kind, "execute", _counted(kind.execute, made, number, strikes))  # noqa: B010 - a method
         _change(_opened(where), home, "30m")
         os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])

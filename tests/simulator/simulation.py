@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.calling import Reach
 from asbuilt.flows.lease import Lease
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
@@ -231,7 +232,10 @@ class Play:
         self._sites = [one for one in self._sites if not one.dead] + [site]
         stage.tell(f"worker {name} starts")
         site.serve(
-            self._durable, ledger, Runs(ledger, blobs, performer, Bell(), step=self._durable.step), lease
+            self._durable,
+            ledger,
+            Runs(ledger, blobs, performer, Reach(desktop=Bell()), step=self._durable.step),
+            lease,
         )
 
     def _is_full(self) -> bool:
@@ -301,8 +305,10 @@ class Bell:
 
     way = "bell"
 
-    def call(self, notice: object) -> None:
+    def call(self, message: object) -> str | None:
         """Say it."""
+        del message
+        return None
 
 
 def _is_same(end: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COMMANDS: Final = {
     "author": Lazy("asbuilt.cli.author:command", "a sentence becomes a plan that you approve"),
     "plan": Lazy("asbuilt.cli.plan:group", "list, show, check, write and mark plans"),
+    "task": Lazy("asbuilt.cli.task:group", "what is wanted, by number; plan it, research it"),
     "approve": Lazy("asbuilt.cli.approve:group", "everything that waits for a person"),
     "session": Lazy("asbuilt.cli.session:group", "your own agent; --plan: held by the kernel while it plans"),
     "run": Lazy("asbuilt.cli.run:command", "the next phase; --finish all of them, --auto unattended"),
@@ -41,6 +42,7 @@ COMMANDS: Final = {
     "doctor": Lazy("asbuilt.cli.doctor.command:command", "is this machine ready to be left alone?"),
     "init": Lazy("asbuilt.cli.init.command:command", "put asbuilt into the agents that you have"),
     "agents": Lazy("asbuilt.cli.agents:group", "who is here to work, and whether they are held"),
+    "notify": Lazy("asbuilt.cli.notify:group", "test: the ways to you when nobody looks on"),
     "gate": Lazy(
         "asbuilt.cli.gate:group", "what may go on: commands while planning, paths beside pull requests"
     ),

@@ -16,13 +16,15 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in
 from asbuilt.cli.plan.new import plans_folder
 from asbuilt.cli.principles import principles_text
+from asbuilt.cli.reviewed import put_to_reviewers
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.terms import caps_for, team_for
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, UsageWrong
 from asbuilt.flows.requests import Declined, request
+from asbuilt.git.forge import open_forge
 from asbuilt.journal import memory, plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
@@ -55,6 +57,7 @@ _LONGER: Final = {"light": "--staged for the long way", "standard": "--light is 
         ('asbuilt author "move sessions to Redis" --staged', "every stage judged, with a critic"),
         ('asbuilt author "a settings page" --interview', "questions first, three at a time"),
         ('asbuilt author "drop Python 3.10" --name py311', "as plans/py311.md"),
+        ('asbuilt author "a public API" --pr', "the draft is a pull request; its reviewers approve it"),
     ],
 )
 @click.argument("prompt", nargs=-1)
@@ -90,9 +93,13 @@ def command(
         if not words:
             return DONE
     mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
+    if wish.by_pull:
+        # Whoever cannot open one shall know it before an agent works.
+        open_forge(site.repository, door.environ)
     address, slug, options = _wanted(door, site, words, mode, wish)
     _announce(door, mode, options)
-    return ask_for(door, site, address, slug, options, is_here=foreground)
+    code = ask_for(door, site, address, slug, options, is_here=foreground)
+    return put_to_reviewers(door, site, address) if wish.by_pull and code == WAITS_FOR_APPROVAL else code
 
 
 def _wanted(
@@ -109,6 +116,7 @@ def _wanted(
         door.screen.talk(printable(f"{said} (another --name begins anew)"))
     options = _options(door, site, slug, wish) | {
         "authoring": authoring,
+        "by_pull": wish.by_pull,
         "continues": before.run if before else None,
     }
     return Address(LOCAL, site.repo, path), slug, options
@@ -132,6 +140,12 @@ def _here(door: Door, words: str, wish: Wish) -> int:
         return _ALONE[words](door)
     if not words:
         return _typed(door)
+    if wish.by_pull:
+        raise UsageWrong(
+            "--pr does not go with a conversation",
+            why="Its draft is put to the person who is there.",
+            next_step="`asbuilt approve pr a1` puts a draft that waits to reviewers.",
+        )
     mode = _mode(words, wish, MODES["staged"])
     if mode.stages is not None:
         raise UsageWrong(
@@ -253,7 +267,8 @@ def _need_room(site: Site) -> None:
             raise GateStopped(
                 f"a plan is being authored here already: {slug}",
                 why="One authoring a checkout: two would plan past each other.",
-                next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it.",
+                next_step=f"`asbuilt watch {slug}` looks on, `asbuilt stop {slug}` ends it; in a conversation"
+                " `asbuilt author cancel` does.",
             )
 
 

@@ -36,6 +36,7 @@ class Wish(NamedTuple):
     length: str | None
     model: str | None
     effort: str | None
+    by_pull: bool
 
 
 _CHOICES: Final = (
@@ -80,6 +81,7 @@ _CHOICES: Final = (
     click.option(
         "--effort", type=click.Choice(list(EFFORTS)), help="how thoroughly whoever plans is told to look"
     ),
+    click.option("--pr", "by_pull", is_flag=True, help="put the draft to reviewers as a pull request"),
     click.option("--no-memory", is_flag=True, help="neither tell nor keep what was learnt"),
     click.option("--clear-memory", is_flag=True, help="forget all that is remembered here, first or only"),
     click.option("--principles", is_flag=True, help="print what a critic judges by, and do nothing else"),

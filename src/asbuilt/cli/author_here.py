@@ -58,10 +58,10 @@ def typed(command: click.Command, context: click.Context, folder: str) -> list[s
     for found in _OPTION.finditer(words):
         try:
             options = shlex.split(words[found.end() :])
-            _, rest, _ = command.make_parser(context).parse_args(list(options))
+            parsed, _, _ = command.make_parser(context).parse_args(list(options))
         except (ValueError, click.UsageError):
             continue
-        if not rest:
+        if not isinstance(parsed.get("prompt"), tuple):
             return [*options, "--", *filter(None, [words[: found.start()].strip()])]
     return ["--", words] if words else []
 

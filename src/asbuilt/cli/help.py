@@ -13,6 +13,7 @@ Examples
 
 Plan    author      a sentence becomes a plan that you approve
         plan        list show check new mark open refine import export
+        task        add list show status research plan import export
         approve     everything that waits for a person
         session     your own agent; --plan: the kernel holds it while it plans
 Run     run         --finish all phases, --auto unattended, --every WHEN
@@ -37,6 +38,7 @@ Prove   verify      prove again that what is done is done
 Set up  doctor      is this machine ready to be left alone?
         init        --claude --codex --gemini --opencode; --remove
         agents      list test: who is here to work, and are they held?
+        notify      test: the ways to you when nobody looks on
         gate        check command pr-paths: what may go on here
         mode        show enter exit set: is planning held here?
         clean       remove what nobody needs any more; shows it first

@@ -11,6 +11,7 @@ from asbuilt.cli.talking import next_command
 from asbuilt.cli.waiting import for_person, in_conversation
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.money import caps_in
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _sentence(view: RunView) -> str:
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
-            before = "" if view.run.options.get("kind") == "author" else f" Proven before: {phases}."
+            before = "" if is_planning(view.run.options.get("kind")) else f" Proven before: {phases}."
             return f"{view.name} was stopped: {why}.{before}"
         case _:
             return f"{view.name} failed: {why}"

@@ -22,6 +22,7 @@ from asbuilt.errors import DONE, NotFound
 from asbuilt.flows.record import Record
 from asbuilt.flows.reporting import account_of
 from asbuilt.journal.views import facts_of
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.report import notes, sums
 from asbuilt.pages.telling import Page
 
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None, markdown: bool) -> int:
     """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
     looking, run = _found(door, plan)
-    if run.options.get("kind") == "author":
+    if is_planning(run.options.get("kind")):
         slug = run.options["slug"]
         raise NotFound(
             f"{slug}.{run.number} has written a plan, and no run of it has begun",
@@ -95,7 +96,7 @@ def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
         return looking, looking.run(plan)
     _, here = look(door)
     views = views_here(here) if here is not None else []
-    newest = [one.run for one in views if one.run and one.run.run.options.get("kind") != "author"]
+    newest = [one.run for one in views if one.run and not is_planning(one.run.run.options.get("kind"))]
     if here is None or not newest:
         raise NotFound(
             "nothing has been run here",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 import click
 
@@ -16,13 +16,15 @@ from asbuilt.cli.screen import printable
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, UsageWrong
 from asbuilt.flows.reviewing import Text, propose
 from asbuilt.git.forge import open_forge
-from asbuilt.journal import runs
+from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.reviewing import Bound, SentBack, Undecided, decide
 
 if TYPE_CHECKING:
     from asbuilt.cli.site import Site
     from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.ids import Address
+    from asbuilt.lifecycle.reviewing import Decision
 
 
 @click.command(
@@ -51,7 +53,15 @@ def command(door: Door, question: str) -> int:
     return review(door, site, asked)
 
 
-def review(door: Door, site: Site, asked: Approval) -> int:
+def put_to_reviewers(door: Door, site: Site, address: Address) -> int:
+    """Put the draft of an authoring that waits to its reviewers, and say where."""
+    with site.journal.store.read() as session:
+        waiting = approvals.waiting(session, LOCAL, site.repo)
+    asked = next((one for one in waiting if one.kind == "plan" and one.plan == address.plan), None)
+    return WAITS_FOR_APPROVAL if asked is None else review(door, site, asked, is_talk=True)
+
+
+def review(door: Door, site: Site, asked: Approval, *, is_talk: bool = False) -> int:
     """See that a draft is a pull request, and answer its question as the reviewers do."""
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, asked.run)
@@ -64,28 +74,41 @@ def review(door: Door, site: Site, asked: Approval) -> int:
     )
     approvers = options.get("approvers") or site.desk.settings.globs("approvals.plan")
     said = decide(forge.reviews(pull.number), forge.comments(pull.number), head=head, approvers=approvers)
-    return _taken(door, site, asked, said, pull.url)
+    told, code = _taken(door, site, asked, said, pull.url)
+    if is_talk:
+        door.screen.talk(printable(told.words))
+    elif door.json:
+        door.screen.emit_json(told.as_json(code))
+    else:
+        door.screen.answer(printable(told.words))
+    return code
 
 
-def _taken(door: Door, site: Site, asked: Approval, said: Bound | SentBack | Undecided, url: str) -> int:
+class Told(NamedTuple):
+    """What became of a question, and where its text is reviewed."""
+
+    asked: Approval
+    words: str
+    url: str
+
+    def as_json(self, code: int) -> dict[str, object]:
+        """Tell it to a script."""
+        now = self.asked
+        told = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": self.url}
+        return {"schema": "asbuilt.review/1", **told, "exit": code}
+
+
+def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> tuple[Told, int]:
     match said:
         case Bound():
             given = give(door, site, asked.number, "yes", f"review of {url}", by=said.by)
         case SentBack():
             given = give(door, site, asked.number, "no", said.note, by=said.by)
         case Undecided():
-            words, code = f"{asked.name} waits for a review: {url} ({said.why})", WAITS_FOR_APPROVAL
-            return _told(door, asked, words, url, code)
+            return Told(
+                asked, f"{asked.name} waits for a review: {url} ({said.why})", url
+            ), WAITS_FOR_APPROVAL
         case _:
             assert_never(said)
     now = given.asked
-    return _told(door, now, f"{now.name} is answered {now.answer}, by {now.answered_by}: {url}", url, DONE)
-
-
-def _told(door: Door, asked: Approval, words: str, url: str, code: int) -> int:
-    if door.json:
-        told = {"id": asked.name, "answer": asked.answer, "answered_by": asked.answered_by, "url": url}
-        door.screen.emit_json({"schema": "asbuilt.review/1", **told, "exit": code})
-    else:
-        door.screen.answer(printable(words))
-    return code
+    return Told(now, f"{now.name} is answered {now.answer}, by {now.answered_by}: {url}", url), DONE

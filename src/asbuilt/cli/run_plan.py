@@ -30,7 +30,7 @@ from asbuilt.lifecycle.invocation import (
 
 if TYPE_CHECKING:
     from asbuilt.library.shelves import Library
-    from asbuilt.lifecycle.invocation import Words
+    from asbuilt.lifecycle.invocation import Landing, Words
 
 
 @click.command(
@@ -40,15 +40,16 @@ if TYPE_CHECKING:
         ("asbuilt run-plan plans/login.md", "its next phase"),
         ("asbuilt run-plan plans/login.md 4b", "this phase"),
         ("asbuilt run-plan plans/login.md finish auto", "all that is left, no questions, then land"),
+        ("asbuilt run-plan plans/login.md auto every 4h now", "a phase now, and every four hours"),
         ("asbuilt run-plan plans/login.md status", "how far it is"),
         ("asbuilt run-plan next", "what happens by itself, and when"),
-        ("asbuilt run-plan stop", "end all that runs here"),
+        ("asbuilt run-plan stop", "end all that runs or is scheduled here"),
     ],
 )
 @click.argument("words", nargs=-1, shell_complete=complete_plan)
 @shared(json=True)
 def command(door: Door, words: tuple[str, ...]) -> int:
-    """Understand the words of /run-plan: PLAN, a phase, finish, auto, direct, status, next, stop.
+    """Understand /run-plan's words: PLAN, a phase, finish, auto, pr, direct, every, now, status, next, stop.
 
     They mean the same in any order and in any case. A plan whose path holds such a word is still that plan.
     """
@@ -97,18 +98,18 @@ def command_line(words: Words) -> tuple[str, ...]:
         case RunWords():
             phase = [words.phase] if words.phase is not None else []
             flags = ["--finish"] * words.finish + ["--auto"] * words.auto
-            landing = [f"--{words.landing}"] if words.landing is not None else []
-            return ("run", *_named(words.plan), *phase, *flags, *landing)
+            return ("run", *_named(words.plan), *phase, *flags, *_landing(words.landing))
         case EveryWords():
-            raise _not_built("every", words.plan)
+            flags = ["--every", words.schedule, *["--now"] * words.now]
+            return ("run", *_named(words.plan), "--auto", *flags, *_landing(words.landing))
         case StopWords():
             return ("stop", *_named(words.plan)) if words.plan else ("stop", "--all")
         case NextWords():
-            return ("next",)
+            return ("next", *_named(words.plan))
         case StatusWords():
             return ("status", *_named(words.plan))
         case NowWords():
-            raise _not_built("now", words.plan)
+            return ("now", *_named(words.plan))
         case _:
             assert_never(words)
 
@@ -118,9 +119,5 @@ def _named(plan: str | None) -> list[str]:
     return [] if plan is None else [f"./{plan}" if plan.startswith("-") else plan]
 
 
-def _not_built(word: str, plan: str | None) -> UsageWrong:
-    return UsageWrong(
-        f"{word} is not built yet",
-        why="Nothing is scheduled here, so nothing would run when you expect it.",
-        next_step=f"`asbuilt run {shlex.quote(plan or 'PLAN')}` runs its next phase at once.",
-    )
+def _landing(chosen: Landing | None) -> list[str]:
+    return [] if chosen is None else [f"--{chosen}"]

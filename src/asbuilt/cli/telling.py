@@ -154,6 +154,12 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     ),
     "attempt.ended": _attempt_ended,
     "stage.judged": _judged,
+    "task.judged": lambda data: (
+        "JUDGED",
+        "what was handed in holds" if data["outcome"] == "finished" else f"{data['outcome']}: {data['why']}",
+        True,
+    ),
+    "task.posted": lambda data: ("POSTED", f"task {data['task']} is {data['status']}", True),
     "attempt.lost": lambda data: ("LOST", str(data["reason"]), True),
     "tree.refused": lambda data: ("TOO LARGE", str(data["reason"]), True),
     "tree.kept": lambda data: ("KEPT", f"tree {data['tree'][:_HASH]}", False),

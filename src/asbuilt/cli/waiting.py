@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from asbuilt.cli import timetable
 from asbuilt.cli.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.lifecycle.drafting import role_of
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
 from asbuilt.lifecycle.phases import REPEAT_LIMIT
 from asbuilt.lifecycle.team import agent_of
@@ -200,7 +201,7 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
 
 def _agent(run: RunView, seen: Seen) -> Waiting:
     waits, now = run.waits_for, seen.now
-    is_planned = run.run.options.get("kind") == "author"
+    is_planned = is_planning(run.run.options.get("kind"))
     role = "verify" if waits.kind == "verifier" else "fix" if _is_fixed(run) else "implement"
     role = role_of(waits.phase or "") if is_planned else role
     agent = agent_of(run.run.options, role) or "the agent"

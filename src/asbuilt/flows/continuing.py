@@ -13,7 +13,7 @@ from asbuilt.flows.trying import keep_tried, tried_of
 from asbuilt.journal import drafts, runs
 from asbuilt.journal.events import append
 from asbuilt.journal.views import facts_of
-from asbuilt.lifecycle.approving import ANSWERS, TAKEN, File, Rewrite, next_step
+from asbuilt.lifecycle.approving import ANSWERS, File, Rewrite, next_step
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.plan.reader import read
 
@@ -107,7 +107,7 @@ def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:
     if asked is not None:
         answered = asked._replace(run=run.run, revision=written.number)._asdict()
         key = f"{run.run}/answer/{written.number}"
-        append(session, run.address, key=key, kind=TAKEN, actor=ACTOR, data=answered)
+        append(session, run.address, key=key, kind="answer.taken", actor=ACTOR, data=answered)
     if isinstance(step, File):
         approved = step.approved._replace(run=run.run)._asdict()
         append(

@@ -26,6 +26,7 @@ from asbuilt.flows.rigs import LIMIT_S, Rigs
 from asbuilt.flows.seeing import take_pictures
 from asbuilt.flows.starting import start
 from asbuilt.flows.surroundings import Surroundings
+from asbuilt.flows.tasking import Tasking
 from asbuilt.flows.tidings import Tidings
 from asbuilt.flows.tidying import tidy
 from asbuilt.flows.trials import Order
@@ -93,6 +94,7 @@ class Performer:
         self._working = Working(attempts, awake, self.tidings, lease, home.runs)
         self._processes = processes
         self._authoring = Authoring(home, self._working, processes)
+        self._tasking = Tasking(home, self._working)
         self._forge = forge
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
@@ -103,6 +105,8 @@ class Performer:
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         if facts.kind == "author":
             self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+        elif facts.kind == "task":
+            self._tasking.perform(record, repository, facts, move, ring=self._processes.level)
         elif facts.way == "pr" and facts.kind != "undo" and isinstance(move, _BY_PULL):
             self._by_pull(record, repository, facts, move)
         else:
@@ -155,9 +159,9 @@ class Performer:
             case phases.Tidy():
                 tidy(record, repository, facts, self._home.workspaces / run.repo)
             case (
-                moves.Judge() | moves.Draft() | moves.File() | moves.Look() | moves.Push() | moves.Propose()
-                | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
-                | phases.Ask() | phases.Wait() | phases.End()
+                moves.Judge() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
+                | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues()
+                | moves.CheckInvariants() | phases.Ask() | phases.Wait() | phases.End()
             ):  # fmt: skip
                 raise ValueError(move)
             case _:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows import engine
-from asbuilt.flows.calling import Calling
+from asbuilt.flows.calling import NOBODY, Calling
 from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
@@ -19,12 +19,14 @@ from asbuilt.journal import approvals, claims, issues, memory, runs, schedules, 
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.firing import ends_with
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.timers import again_at
 
 if TYPE_CHECKING:
+    from asbuilt.flows.calling import Reach
     from asbuilt.flows.engine import Steps
     from asbuilt.flows.perform import Performer
     from asbuilt.flows.tidings import Tidings
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
     from asbuilt.lifecycle.facts import RunFacts
-    from asbuilt.ports import Attention
 
 _MAX_REASON: Final = 900
 
@@ -50,7 +51,7 @@ class Runs:
         store: Store,
         blobs: Blobs,
         performer: Performer,
-        attention: Attention | None = None,
+        reach: Reach = NOBODY,
         *,
         step: Steps = engine.step,
     ) -> None:
@@ -59,7 +60,7 @@ class Runs:
         self._step = step
         self._histories = Histories(blobs)
         self._performer = performer
-        self._calling = Calling(store, attention)
+        self._calling = Calling(store, reach)
         self._acts: dict[type[phases.Move], Act] = {
             phases.Wait: self._wait, phases.End: self._end, phases.Ask: self._ask
         }  # fmt: skip
@@ -203,8 +204,8 @@ class Runs:
             now = session.now
         if facts.ended is None:
             facts.ended, facts.reason = state, reason[:_MAX_REASON]
-        # An authoring promises nothing yet, so there is nothing to account for.
-        report = None if facts.kind == "author" else self._performer.report(found, facts, now)
+        # Planning promises nothing yet, so there is nothing to account for.
+        report = None if is_planning(facts.kind) else self._performer.report(found, facts, now)
         with self._store.write() as session:
             if runs.close_segment(session, fenced.segment):
                 if report is not None:

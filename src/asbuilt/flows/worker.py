@@ -17,6 +17,7 @@ from asbuilt.flows.engine import State
 from asbuilt.journal import segments, workers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.flows.engine import Engine
@@ -75,11 +76,13 @@ class Worker:
         lease: Lease | None = None,
         machine: str | None = None,
         schedules: Schedules | None = None,
+        is_needed: Callable[[], bool] = lambda: False,
     ) -> None:
         """Take what it works with; without a `lease` it is the only worker of its database.
 
         `machine` names the one whose repositories it works in, where a database serves several.
-        Without `schedules` nothing begins but what people ask for.
+        Without `schedules` nothing begins but what people ask for. `is_needed` tells whether there is
+        something else to do, later, for which it has to be there.
         """
         self._store = store
         self._engine = engine
@@ -88,6 +91,7 @@ class Worker:
         self._lease = lease
         self._machine = machine
         self._schedules = schedules
+        self._is_needed = is_needed
         self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
@@ -147,7 +151,7 @@ class Worker:
         self._flow.tidings.hear(mine)
         self._begin([one.segment for one in mine])
         self._sweep()
-        return goes_on or stays
+        return goes_on or stays or self._is_needed()
 
     def _come(self, gone: threading.Event) -> None:
         """Make oneself known before anything is begun; alone, take what a worker of another name left."""

@@ -130,7 +130,32 @@ _ISSUES: Final = (
     "CREATE INDEX issue_claims_of ON issue_claims (org, repo, plan)",
 )
 
+_LEDGER: Final = (
+    # One head row a repository: it numbers the events of its tasks, and the tasks themselves.
+    """CREATE TABLE ledgers (
+        org text NOT NULL, repo text NOT NULL, seq integer NOT NULL, next_number integer NOT NULL,
+        imported integer NOT NULL, writing text, PRIMARY KEY (org, repo))""",
+    """CREATE TABLE tasks (
+        org text NOT NULL, repo text NOT NULL, number integer NOT NULL, data text NOT NULL,
+        PRIMARY KEY (org, repo, number))""",
+    """CREATE TABLE task_events (
+        org text NOT NULL, repo text NOT NULL, seq integer NOT NULL, key text NOT NULL,
+        number integer NOT NULL, kind text NOT NULL, at text NOT NULL, actor text NOT NULL,
+        data text NOT NULL, PRIMARY KEY (org, repo, seq), UNIQUE (org, repo, key))""",
+    "CREATE INDEX task_history ON task_events (org, repo, number, seq)",
+)
+
+_NOTICES: Final = (
+    # What a person is still to hear of, by each way; `said` is what kept it from being heard.
+    """CREATE TABLE notices (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, key text NOT NULL, way text NOT NULL,
+        run text NOT NULL, due_at text NOT NULL, tries integer NOT NULL, said text, said_at text,
+        done_at text, PRIMARY KEY (org, repo, plan, key, way))""",
+    "CREATE INDEX due_notices ON notices (org, way, due_at) WHERE done_at IS NULL",
+    "CREATE INDEX answered_notices ON notices (org, said_at) WHERE said_at IS NOT NULL",
+)
+
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
-    Step(6, _ISSUES),
+    Step(6, _ISSUES), Step(7, _LEDGER), Step(8, _NOTICES),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.journal import approvals, claims, runs, schedules
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.money import spent_in, total
 from asbuilt.lifecycle.progress import (
@@ -216,7 +217,7 @@ def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str
     proven_at = {data["commit"]: data["at"] for kind, data in events if kind == "phase.proven"}
     for run, facts in newest_first:
         # The stages of an authoring are no phases of its plan, once there is one.
-        if facts.started and not (facts.kind == "author" and run.is_over):
+        if facts.started and not (is_planning(facts.kind) and run.is_over):
             of_run = progress(facts, now)
             return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)
     return []

@@ -20,8 +20,6 @@ WITHDRAWN: Final = "withdrawn"
 """What became of a question whose authoring ended before anybody answered it."""
 ANSWERS: Final = ("yes", "no")
 """What only a person says."""
-TAKEN: Final = "answer.taken"
-"""A person's answer to a text, taken over by the authoring that goes on with it."""
 _ONCE_MORE: Final = "again"
 
 

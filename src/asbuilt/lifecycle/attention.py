@@ -6,12 +6,24 @@ The one rule: a notice holds our own words and the run's name: no secret, no age
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.lifecycle.pulled import CI_WAIT
+from asbuilt.policy.redaction import Redaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+class Topic(StrEnum):
+    """What a notice is about, as settings name it."""
+
+    NEEDS = "needs"
+    PARKED = "parked"
+    FAILED = "failed"
+    LANDED = "landed"
+    PROVEN = "proven"
 
 
 class Notice(NamedTuple):
@@ -21,34 +33,70 @@ class Notice(NamedTuple):
     text: str
 
 
+class Message(NamedTuple):
+    """What is sent at once: one notice, or all that quiet hours have gathered."""
+
+    id: str
+    """The same whenever it is sent again, so that a receiver can tell."""
+    at: str
+    """When the first of it happened."""
+    notices: tuple[Notice, ...]
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return self.notices[0].title if len(self.notices) == 1 else f"{_OURS}{len(self.notices)} notices"
+
+    @property
+    def text(self) -> str:
+        """All that it says, bounded."""
+        if len(self.notices) == 1:
+            return self.notices[0].text
+        rows = [f"{title.removeprefix(_OURS)}. {text}" for title, text in self.notices[:_ROWS]]
+        more = len(self.notices) - _ROWS
+        return "\n".join([*rows, *([f"and {more} more: asbuilt status"] if more > 0 else [])])
+
+
+_OURS: Final = "asbuilt: "
+_ROWS: Final = 20
+_MASKS: Final = Redaction(homes=(), names=(), secrets=(), salt=b"")
+_ENDED: Final = {
+    "failed": (Topic.FAILED, "failed", "All work is kept: asbuilt status"),
+    "landed": (Topic.LANDED, "landed", "All that was proven is on its branch."),
+    "pr-ready": (Topic.PROVEN, "is proven", "Its pull request waits for you: asbuilt status"),
+    "pr-ci-failing": (Topic.NEEDS, "needs you", "The checks of its pull request fail: asbuilt status"),
+    "held": (Topic.PROVEN, "is proven", "Nothing has landed: it waits for you."),
+}
+
+
+def topic_of(kind: str, data: Mapping[str, Any]) -> Topic | None:
+    """Tell what an event is about for somebody who does not look on; None: it can wait until they do."""
+    told = _told(kind, data)
+    return None if told is None else told[0]
+
+
 def notice(name: str, kind: str, data: Mapping[str, Any]) -> Notice | None:
     """Tell what to say of an event of the run `name`; None when it can wait until somebody looks."""
-    match kind, data.get("state"):
-        case "approval.asked", _:
-            number = int(data["number"])
-            return _notice(name, "needs you", f"Question a{number} waits: asbuilt approve")
-        case "run.parked", _ if str(data.get("why", "")).startswith(CI_WAIT):
-            return None
-        case "run.parked", _ if data.get("until"):
-            return _notice(name, "is parked", f"It goes on by itself {_local(str(data['until']))}.")
-        case "run.ended", "failed":
-            return _notice(name, "failed", "All work is kept: asbuilt status")
-        case "run.ended", "landed":
-            return _notice(name, "landed", "All that was proven is on its branch.")
-        case "run.ended", "pr-ready":
-            return _notice(name, "is proven", "Its pull request waits for you: asbuilt status")
-        case "run.ended", "pr-ci-failing":
-            return _notice(name, "needs you", "The checks of its pull request fail: asbuilt status")
-        case "run.ended", "held":
-            return _notice(name, "is proven", "Nothing has landed: it waits for you.")
+    told = _told(kind, data)
+    return None if told is None else _notice(name, *told[1:])
+
+
+def _told(kind: str, data: Mapping[str, Any]) -> tuple[Topic, str, str] | None:
+    match kind:
+        case "approval.asked":
+            return Topic.NEEDS, "needs you", f"Question a{int(data['number'])} waits: asbuilt approve"
+        case "run.parked" if data.get("until") and not str(data.get("why", "")).startswith(CI_WAIT):
+            return Topic.PARKED, "is parked", f"It goes on by itself {_local(str(data['until']))}."
+        case "run.ended":
+            return _ENDED.get(str(data.get("state")))
         case _:
             return None
 
 
 def _notice(name: str, what: str, text: str) -> Notice:
-    # A plan's name is a file's name, and may hold whatever a file's name may.
+    # A plan's name is a file's name, and may hold whatever a file's name may: a secret, too.
     shown = "".join(char if char.isprintable() else "?" for char in name)[:80]
-    return Notice(f"asbuilt: {shown} {what}", text)
+    return Notice(f"{_OURS}{_MASKS.text(shown)} {what}", text)
 
 
 def _local(moment: str) -> str:

@@ -226,12 +226,38 @@ class DraftFacts:
 
 
 @dataclass(slots=True)
+class TaskFacts:
+    """A run that works on a numbered task."""
+
+    number: int = 0
+    operation: str = ""
+    """plan, or research."""
+    outcome: str | None = None
+    """finished, partial, failed or blocked, once what was handed in is judged."""
+    why: str = ""
+    phases: tuple[str, ...] = ()
+    """The first phases of its plan, by title."""
+    count: int = 0
+    hours: float | None = None
+    path: str = ""
+    posted: bool = False
+    """The ledger knows of it."""
+    status: str = ""
+    """How the task stands since."""
+
+
+def is_planning(kind: object) -> bool:
+    """Tell whether a kind of run writes plans and no code: its phases are stages, and none is proven."""
+    return kind in ("author", "task")
+
+
+@dataclass(slots=True)
 class RunFacts:
     """Everything that the next move of a run depends on."""
 
     run: str
     kind: str = "run"
-    """run, land, undo, verify, or author."""
+    """run, land, undo, verify, author, or task."""
     mode: str = "phase"
     auto: bool = False
     hold: bool = True
@@ -258,6 +284,7 @@ class RunFacts:
     Of an authoring: the stages whose output was accepted.
     """
     draft: DraftFacts = field(default_factory=DraftFacts)
+    task: TaskFacts = field(default_factory=TaskFacts)
     unlanded: tuple[Work, ...] = ()
     """What earlier runs have proven and nobody has landed, in order, when the run began."""
     branch_at: str | None = None

@@ -15,10 +15,12 @@ from asbuilt.lifecycle.facts import (
     PhaseFacts,
     RunFacts,
     SignOff,
+    TaskFacts,
     Work,
 )
 from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
+from asbuilt.lifecycle.tasks.course import hear_task
 from asbuilt.lifecycle.windows import window_in
 from asbuilt.proof.resolving import read_back
 
@@ -53,6 +55,10 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
             in_conversation=bool(options.get("authoring", {}).get("in_conversation")),
         ),
         pull=pull_in(options),
+        task=TaskFacts(
+            number=int(options.get("task", {}).get("number", 0)),
+            operation=str(options.get("task", {}).get("operation", "")),
+        ),
     )
     for kind, data in events:
         if kind == NOTED:
@@ -75,6 +81,8 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         _hear(facts, kind, data)
         if facts.kind == "author":
             hear_draft(facts, kind, data)
+        elif facts.kind == "task":
+            hear_task(facts, kind, data)
     return facts
 
 

@@ -126,6 +126,10 @@ class Draft(NamedTuple):
     """Write down the plan that the stages have brought, as a revision of the draft."""
 
 
+class Post(NamedTuple):
+    """Write into the ledger what has come of a task: status and artifact, and that nothing is pending."""
+
+
 class File(NamedTuple):
     """Put the plan that a person approved into the checkout."""
 
@@ -180,5 +184,5 @@ PullMove = Look | Push | Propose | Mend | Merge | CloseIssues
 Move = (
     Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
     | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Judge
-    | Draft | File | Look | Push | Propose | Mend | Merge | CloseIssues | CheckInvariants | Wait | End
+    | Draft | File | Post | Look | Push | Propose | Mend | Merge | CloseIssues | CheckInvariants | Wait | End
 )  # fmt: skip

@@ -34,8 +34,10 @@ from asbuilt.lifecycle.moves import (
 )  # fmt: skip
 from asbuilt.lifecycle.preparation import asked, preparation
 from asbuilt.lifecycle.pulling import pulling, repair_under_way
+from asbuilt.lifecycle.rechecking import to_check, verification
 from asbuilt.lifecycle.signing import signing
 from asbuilt.lifecycle.stoppages import capped, stoppage, verifier_stoppage
+from asbuilt.lifecycle.tasks.course import tasking
 from asbuilt.lifecycle.windows import within
 
 if TYPE_CHECKING:
@@ -89,6 +91,8 @@ def _unpaused(facts: RunFacts, now: str) -> Move:
         return End(facts.ended, "")
     if facts.kind == "author":
         return stopped(facts) or _kept_back(facts, now) or drafting(facts, now)
+    if facts.kind == "task":
+        return _kept_back(facts, now) or tasking(facts, now)
     # A landing that was begun is brought to its end first: the target and the plan would be left apart.
     if facts.stop is not None and facts.landing != "intended" and facts.marked:
         unsafe = _brought_to_safety(facts)
@@ -141,7 +145,7 @@ def _refusal(facts: RunFacts) -> End | None:
 def _nothing_to_do(facts: RunFacts) -> End | None:
     """End a run that finds everything done, before it makes anything."""
     if facts.kind == "verify":
-        return None if _to_check(facts) else End("done", "nothing to verify: no phase is done")
+        return None if to_check(facts) else End("done", "nothing to verify: no phase is done")
     if facts.kind == "undo":
         if facts.way == "pr" and facts.undoes:
             return End("failed", "what a pull request has brought is taken back by another one, at the forge")
@@ -161,7 +165,7 @@ def _nothing_to_do(facts: RunFacts) -> End | None:
 
 def _work(facts: RunFacts, now: str) -> Move:
     if facts.kind == "verify":
-        return _verification(facts)
+        return verification(facts)
     changed = _promised(facts) if facts.kind != "undo" else None
     if changed is not None:
         return changed
@@ -176,28 +180,12 @@ def _work(facts: RunFacts, now: str) -> Move:
     return _after_phases(facts, now, is_direct=is_direct)
 
 
-def _to_check(facts: RunFacts) -> list[str]:
-    """List the phases that a verification is about: the one that was named, else all that are done."""
-    if facts.wanted is not None:
-        return [facts.wanted] if facts.wanted in facts.phases else []
-    return [phase for phase in facts.phases if phase in facts.done_before]
-
-
-def _verification(facts: RunFacts) -> Move:
-    """Check one phase after the other again, then say how it came out."""
-    to_check = _to_check(facts)
-    for phase in to_check:
-        if phase not in facts.rechecked:
-            return Recheck(phase)
-    if all(facts.rechecked[phase] == PASS for phase in to_check):
-        return End("done", f"what was proven holds: phase {', '.join(to_check)}")
-    return End("failed", "; ".join(facts.failures) or "not every check could be run")
-
-
 def current(facts: RunFacts) -> PhaseFacts | None:
     """Return the phase that this run works on now, or None when there is none left for it."""
     if facts.kind == "author":
         return facts.phases.get(facts.draft.due)
+    if facts.kind == "task":
+        return next(iter(facts.phases.values()), None)
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
     if facts.wanted is not None:
         wanted = facts.phases.get(facts.wanted)

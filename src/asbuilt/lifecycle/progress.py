@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.drafting import CONVERSATION
-from asbuilt.lifecycle.facts import WHOLE
+from asbuilt.lifecycle.facts import WHOLE, is_planning
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.stoppages import USAGE_LIMIT
 
@@ -83,7 +83,7 @@ def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
 def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     """Tell what has to happen before the run goes on."""
     move = next_move(facts, now)
-    phase = phases.current(facts) if facts.kind in ("run", "author") else None
+    phase = phases.current(facts) if facts.kind == "run" or is_planning(facts.kind) else None
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
         case phases.End():
@@ -187,8 +187,8 @@ def _state(move: Move) -> State:
             phases.Start() | phases.ResolveTests() | phases.MakeWorkspace() | phases.SetUp()
             | phases.Baseline() | phases.Begin() | phases.Compare() | phases.ProveTogether()
             | phases.VerifyTogether() | phases.Report() | phases.Land() | phases.Mark() | phases.Tidy()
-            | phases.Recheck() | moves.Draft() | moves.File() | moves.Look() | moves.Push() | moves.Propose()
-            | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
+            | phases.Recheck() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
+            | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
         ):  # fmt: skip
             return "ready"
         case _:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.causes import asks, course_of
-from asbuilt.lifecycle.facts import GOES_ON
+from asbuilt.lifecycle.facts import GOES_ON, is_planning
 from asbuilt.lifecycle.money import reached
 from asbuilt.lifecycle.moves import Ask, End, Wait
 from asbuilt.lifecycle.preparation import asked
@@ -54,7 +54,7 @@ def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
         return None
     which = f"{phase.id}/{last.number}/{last.ended_start}"
     resets_at = last.resets_at if last.ending in GOES_ON else None
-    where = phase.id if facts.kind == "author" else f"phase {phase.id}"
+    where = phase.id if is_planning(facts.kind) else f"phase {phase.id}"
     stop = _Stop("agent", where, phase.id, last.cause, last.reason, resets_at, last.overloads, which)
     return _about(facts, stop, now)
 

@@ -5,19 +5,18 @@ The one rule: what is begun is brought to its end; only what is not begun waits 
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.lifecycle.moves import Begin, Start, Wait
 from asbuilt.lifecycle.timers import moment, written
+from asbuilt.settings.hours import hours_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import time
 
     from asbuilt.lifecycle.moves import Move
-
-_SPAN: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*-\s*([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
 
 class Window(NamedTuple):
@@ -51,6 +50,10 @@ class Window(NamedTuple):
             opens = opens.replace(fold=1)
         return written(opens)
 
+    def closes_at(self, now: str) -> str | None:
+        """Say when it closes next; None while it is closed."""
+        return Window(self.closes, self.opens, self.zone).opens_at(now)
+
 
 def within(window: Window | None, move: Move, now: str) -> Move:
     """Let a run that would begin something wait for its window; what is begun goes on at any hour."""
@@ -60,11 +63,8 @@ def within(window: Window | None, move: Move, now: str) -> Move:
 
 def read(text: str, zone: str) -> Window | None:
     """Read a window, `22:00-07:00`; None when it is none, or has no length."""
-    span = _SPAN.fullmatch(text.strip())
-    if span is None:
-        return None
-    opens, closes = time(int(span[1]), int(span[2])), time(int(span[3]), int(span[4]))
-    return Window(opens, closes, zone) if opens != closes else None
+    span = hours_in(text)
+    return None if span is None else Window(*span, zone)
 
 
 def window_in(options: Mapping[str, Any]) -> Window | None:

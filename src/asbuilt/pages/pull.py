@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from asbuilt.pages.markdown import code, escaped
-from asbuilt.pages.secrets import masked
+from asbuilt.policy.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.settings.landing import LANDING
+from asbuilt.settings.notify import NOTIFY
 from asbuilt.settings.setting import Kind, Setting, Value
 
 if TYPE_CHECKING:
@@ -248,6 +249,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 stakes="A run could wait for you without a sound.",
                 read_by="run",
             ),
+            *NOTIFY,
             Setting(
                 key="schedule.offset",
                 kind=Kind.NUMBER,

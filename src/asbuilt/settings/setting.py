@@ -18,6 +18,8 @@ class Kind(Enum):
     GLOBS = "globs"
     NUMBER = "number"
     MONEY = "money"
+    CHOICES = "choices"
+    HOURS = "hours"
 
 
 class Setting(NamedTuple):

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
 
 from asbuilt.errors import SettingInvalid
+from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
 from asbuilt.settings.setting import Kind, Setting, Value
 
@@ -69,7 +70,7 @@ def _as_toml(setting: Setting, text: str) -> object:
         return int(word[:_DIGITS])
     if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
         return float(word)
-    if setting.kind is Kind.GLOBS:
+    if setting.kind in (Kind.GLOBS, Kind.CHOICES):
         return _listed(text)
     return text
 
@@ -103,6 +104,14 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
             return (raw if isinstance(raw, str) and _is_inside(raw) else None), "a path inside the repository"
         case Kind.GLOBS:
             return (tuple(raw) if _are_globs(raw) else None), "a list of globs"
+        case Kind.CHOICES:
+            are_known = _are_globs(raw) and set(raw) <= set(setting.choices)
+            return (tuple(raw) if are_known and _are_globs(raw) else None), (
+                f"a list of {', '.join(setting.choices)}"
+            )
+        case Kind.HOURS:
+            is_written = isinstance(raw, str) and (not raw or hours_in(raw) is not None)
+            return (raw if isinstance(raw, str) and is_written else None), "hours, as in 22:00-07:00"
         case _:
             assert_never(setting.kind)
 

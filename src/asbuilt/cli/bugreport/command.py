@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from asbuilt.cli.bugreport.contents import packed, parts
-from asbuilt.cli.bugreport.redaction import Redaction, secrets_in
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import size
 from asbuilt.library.writing import create
+from asbuilt.policy.redaction import Redaction, secrets_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

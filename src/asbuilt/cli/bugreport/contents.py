@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from asbuilt.cli.bugreport.redaction import Redaction
     from asbuilt.cli.options import Door
     from asbuilt.errors import SettingInvalid
     from asbuilt.journal.events import Event
+    from asbuilt.policy.redaction import Redaction
     from asbuilt.settings import Settings
 
 EVENTS: Final = 200

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from asbuilt.agents.refusals import Refusal
+    from asbuilt.journal.notices import Unheard
     from asbuilt.policy.ring import Level
     from asbuilt.proof.evidence import Outcome
 
@@ -175,3 +176,5 @@ class Facts:
     power: PowerFacts | None
     clock: ClockFacts | None
     forge: ForgeFacts | None = None
+    unheard: tuple[Unheard, ...] = ()
+    """The ways to the user whose last answer was none."""

@@ -11,7 +11,7 @@ from asbuilt.cli.doctor.gate import look_at_gate
 from asbuilt.cli.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
 from asbuilt.cli.doctor.programs import look_for_agents
 from asbuilt.cli.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
-from asbuilt.cli.doctor.state import look_at_store, look_at_worker
+from asbuilt.cli.doctor.state import look_at_notices, look_at_store, look_at_worker
 from asbuilt.journal.home import Home
 from asbuilt.library.repository import find_repository
 from asbuilt.settings import state_folder, survey
@@ -50,4 +50,5 @@ def look(door: Door, *, tests: bool) -> Facts:
         power=look_at_power(inhibit=settings.flag("power.inhibit")),
         clock=look_at_clock(began),
         forge=look_at_forge(door.start, door.environ, wanted=settings.text("landing.mode") == "pr"),
+        unheard=look_at_notices(home, settings),
     )

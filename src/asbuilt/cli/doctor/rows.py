@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Trouble,
         WorkerFacts,
     )
+    from asbuilt.journal.notices import Unheard
 
 _TIGHT: Final = 2_000_000_000
 _FULL: Final = 200_000_000
@@ -94,6 +95,8 @@ def _rows(facts: Facts) -> Iterator[Row]:
     yield _worker(facts.worker)
     if facts.forge is not None:
         yield _forge(facts.forge)
+    for unheard in facts.unheard:
+        yield _unheard(unheard)
     if facts.power is not None and facts.power.sleeps:
         yield _power(facts.power)
     if facts.clock is not None and (said := _wrong_clock(facts.clock)):
@@ -325,6 +328,17 @@ def _forge(forge: ForgeFacts) -> Row:
             facts=forge,
         )
     return _trouble("forge", forge.trouble, forge)
+
+
+def _unheard(unheard: Unheard) -> Row:
+    return Row(
+        name="notify",
+        state=State.NOTE,
+        said=f"{unheard.way} was last not heard: {unheard.said}",
+        why="A run goes on without it, and waits where it needs you.",
+        next_step=f"`asbuilt notify test {unheard.way}` sends a message by it.",
+        facts=unheard,
+    )
 
 
 def _power(power: PowerFacts) -> Row:

@@ -10,12 +10,15 @@ from asbuilt.cli.doctor.facts import StoreFacts, WorkerFacts
 from asbuilt.cli.doctor.repository import trouble_of
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.home import Home, refuse_network
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.notices import unheard
 from asbuilt.journal.schema import STEPS
 from asbuilt.wiring import open_store, worker_pid
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.journal.notices import Unheard
     from asbuilt.settings import Settings
 
 _KNOWN_SCHEMA: Final = STEPS[-1].number
@@ -37,6 +40,17 @@ def look_at_store(home: Home, settings: Settings) -> StoreFacts:
             trouble=trouble_of(error),
         )
     return StoreFacts(database=database, free_bytes=free, schema=schema, known_schema=_KNOWN_SCHEMA)
+
+
+def look_at_notices(home: Home, settings: Settings) -> tuple[Unheard, ...]:
+    """Say which ways to the user were last kept from being heard; none where no journal of ours answers."""
+    try:
+        if _schema(home, settings) != _KNOWN_SCHEMA:
+            return ()
+        with closing(open_store(home, settings)) as store, store.read() as session:
+            return tuple(unheard(session, LOCAL))
+    except StoreFailed:
+        return ()
 
 
 def look_at_worker(home: Home) -> WorkerFacts:

@@ -11,6 +11,7 @@ from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
 from asbuilt.cli.waiting import Seen, run_waiting
 from asbuilt.cli.words import counted
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.money import caps_in
 from asbuilt.lifecycle.phases import FIX_LIMIT
 
@@ -74,7 +75,7 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
     age = ago(view.run.at, now)
     parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
     if view.phases:
-        word = "done" if view.run.options.get("kind") == "author" else "proven"
+        word = "done" if is_planning(view.run.options.get("kind")) else "proven"
         parts.append(f"{proven} of {len(view.phases)} {word}")
     if view.spent.brief:
         cap = caps_in(view.run.options).usd

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.attention import desktop
-from asbuilt.flows.calling import Calling
+from asbuilt.attention.desktop import desktop
+from asbuilt.flows.calling import Calling, Reach
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
-from asbuilt.lifecycle.attention import Notice
+from asbuilt.lifecycle.attention import Message, Notice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
 
 PLAN = Address(LOCAL, "6f9c", "plans/greet.md")
+
+
+def _message(title: str, text: str) -> Message:
+    return Message("m1", "2026-11-15T01:10:00.000Z", (Notice(title, text),))
 
 
 @pytest.fixture
@@ -43,7 +47,7 @@ def test_a_notification_is_two_arguments_of_the_systems_program(programs: Path, 
     for platform in ("linux", "darwin"):
         way = desktop(environ, platform=platform)
         assert way is not None
-        way.call(Notice("asbuilt: $(id) `id` landed", '" & quoted'))
+        assert way.call(_message("asbuilt: $(id) `id` landed", '" & quoted')) is None
     assert (tmp_path / "said").read_text(encoding="utf-8") == snapshot("""\
 --app-name=asbuilt
 --
@@ -72,9 +76,10 @@ def test_a_program_that_fails_or_is_gone_harms_nothing(programs: Path) -> None:
     way = desktop({"PATH": str(programs), "DBUS_SESSION_BUS_ADDRESS": "x"}, platform="linux")
     assert way is not None
     (programs / "notify-send").write_text(f"#!{sys.executable}\nraise SystemExit(3)\n", encoding="utf-8")
-    way.call(Notice("a", "b"))
-    (programs / "notify-send").unlink()
-    way.call(Notice("a", "b"))
+    program = programs / "notify-send"
+    assert way.call(_message("a", "b")) == f"{program} ended with 3"
+    program.unlink()
+    assert way.call(_message("a", "b")) == f"{program}: No such file or directory"
 
 
 class Heard:
@@ -85,8 +90,9 @@ class Heard:
     def __init__(self) -> None:
         self.notices: list[Notice] = []
 
-    def call(self, notice: Notice) -> None:
-        self.notices.append(notice)
+    def call(self, message: Message) -> str | None:
+        self.notices += message.notices
+        return None
 
 
 def _asked(store: SqliteStore, **options: object) -> Run:
@@ -114,7 +120,7 @@ def test_an_event_calls_once_however_often_its_step_is_repeated(store: SqliteSto
     run = _asked(store)
     first, second = Heard(), Heard()
     for heard in (first, first, second):
-        Calling(store, heard).call(run, "r1/between/2/asked")
+        Calling(store, Reach(heard)).call(run, "r1/between/2/asked")
     assert (first.notices, second.notices) == snapshot(
         ([Notice(title="asbuilt: greet.1 needs you", text="Question a1 waits: asbuilt approve")], [])
     )
@@ -124,12 +130,12 @@ def test_an_event_calls_once_however_often_its_step_is_repeated(store: SqliteSto
 def test_an_event_that_was_never_written_or_calls_nobody_is_passed_over(store: SqliteStore) -> None:
     run, heard = _asked(store), Heard()
     for key in ("r1/ended", "r1/requested"):
-        Calling(store, heard).call(run, key)
+        Calling(store, Reach(heard)).call(run, key)
     assert (heard.notices, _called(store)) == ([], [])
 
 
 def test_switched_off_nobody_is_called_and_nothing_is_written(store: SqliteStore) -> None:
     run, heard = _asked(store, desktop=False), Heard()
-    Calling(store, heard).call(run, "r1/between/2/asked")
-    Calling(store, None).call(run._replace(options={}), "r1/between/2/asked")
+    Calling(store, Reach(heard)).call(run, "r1/between/2/asked")
+    Calling(store, Reach()).call(run._replace(options={}), "r1/between/2/asked")
     assert (heard.notices, _called(store)) == ([], [])

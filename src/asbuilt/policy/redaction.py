@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.pages.secrets import masked
+from asbuilt.policy.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Who has to know? Desktop notifications, by the program that the system has. The port `Attention`.
+"""Desktop notifications, by the program that the system has.
 
 The one rule: what is said goes as an argument of its own; no shell, no script and no markup is made of it.
 """
@@ -8,14 +8,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.lifecycle.attention import Notice
+    from asbuilt.lifecycle.attention import Message
 
 _PATIENCE_S: Final = 5
 _NOTIFY: Final = ("--app-name=asbuilt", "--")
@@ -35,17 +34,22 @@ class Desktop:
         """Take the program with everything that stands before the title."""
         self._program = program
 
-    def call(self, notice: Notice) -> None:
-        """Show a notification. One that cannot be shown is lost: the journal has what it would have said."""
-        with suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(  # noqa: S603 - found on PATH, what is said is an argument
-                [*self._program, *notice],
+    def call(self, message: Message) -> str | None:
+        """Show a notification; say what kept it from being shown."""
+        try:
+            shown = subprocess.run(  # noqa: S603 - found on PATH, what is said is an argument
+                [*self._program, message.title, message.text],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 timeout=_PATIENCE_S,
                 check=False,
             )
+        except OSError as error:
+            return f"{self._program[0]}: {error.strerror}"
+        except subprocess.TimeoutExpired:
+            return f"{self._program[0]} did not end within {_PATIENCE_S} s"
+        return f"{self._program[0]} ended with {shown.returncode}" if shown.returncode else None
 
 
 def desktop(environ: Mapping[str, str], *, platform: str = sys.platform) -> Desktop | None:

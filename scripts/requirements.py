@@ -1,0 +1,181 @@
+"""What shows every required behaviour, for docs/requirements.md. What is not there shows nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+ROOT: Final = Path(__file__).parent.parent
+ROWS: Final = ROOT / "tests" / "requirements"
+LEAST: Final = 0.95
+"""The share of the stated behaviours (kind R) that must be proven or superseded."""
+
+GROUPS: Final = {
+    "A": ("Authoring", 44),
+    "M": ("Plan mode and approval", 41),
+    "D": ("Plan documents", 36),
+    "C": ("Context and resuming", 36),
+    "T": ("Tasks", 29),
+    "X": ("Execution", 42),
+    "S": ("Schedules", 25),
+    "K": ("Claims and concurrency", 19),
+    "L": ("Landing", 22),
+    "V": ("Verification, drift, reports", 21),
+    "F": ("Failure", 9),
+    "U": ("Commands", 14),
+    "E": ("Environment and settings", 12),
+}
+KINDS: Final = {
+    "R": "stated as observable",
+    "W": "only the need behind it is",
+    "U": "filled in from elsewhere",
+    "A": "ambiguous as stated",
+}
+HEAD: Final = "| id | kind | what is required | what shows it |\n|---|---|---|---|"
+LEAD: Final = """\
+What asbuilt is required to do, by id, and what shows it: the tests that prove the row, the page that says
+what was decided in its place, or the reason why it is not built. The rows stand in `tests/requirements/`. A
+test fails when an id has no answer, when a test or page that a row names does not exist, and when fewer than
+95 of 100 stated rows are proven or superseded. Only a test that fails without the behaviour proves a row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One required behaviour and its answer."""
+
+    id: str
+    kind: str
+    """One of KINDS, two joined by a slash."""
+    says: str
+    tests: tuple[str, ...] = ()
+    superseded: str = ""
+    """The page that decides it otherwise, from `docs/`, with its heading if one is meant."""
+    instead: str = ""
+    not_built: str = ""
+
+    @property
+    def state(self) -> str:
+        """Name the answer in a word."""
+        if self.not_built:
+            return "not built"
+        return "superseded" if self.superseded else "proven"
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the row is one of those that the share is taken of."""
+        return self.kind.startswith("R")
+
+
+def rows() -> tuple[Row, ...]:
+    """Read every row, in the order of the groups."""
+    tables = {name: tomllib.loads((ROWS / f"{name}.toml").read_text(encoding="utf-8")) for name in GROUPS}
+    return tuple(_row(name, table) for group in tables.values() for name, table in group.items())
+
+
+def _row(name: str, table: Mapping[str, object]) -> Row:
+    return Row(id=name, **{**table, "tests": tuple(table.get("tests", ()))})  # type: ignore[arg-type]  # as written
+
+
+def problems(every: Iterable[Row]) -> Iterator[str]:
+    """Say what is wrong with the rows: ids, answers, what they name, and how few are answered."""
+    every = tuple(every)
+    needed = [f"{group}{number}" for group, (_, count) in GROUPS.items() for number in range(1, count + 1)]
+    had = [row.id for row in every]
+    yield from (f"{name} has no row" for name in needed if name not in had)
+    yield from (f"{name} is no id" for name in had if name not in needed)
+    for row in every:
+        yield from (f"{row.id}: {what}" for what in _wrong(row))
+    stated = [row for row in every if row.is_stated]
+    share = sum(not row.not_built for row in stated) / len(stated) if stated else 0.0
+    if share < LEAST:
+        yield f"only {share:.1%} of the stated rows are proven or superseded, {LEAST:.0%} are needed"
+
+
+def _wrong(row: Row) -> Iterator[str]:
+    if not row.says:
+        yield "it does not say what is required"
+    if not row.kind or not set(row.kind.split("/")) <= set(KINDS):
+        yield f"{row.kind!r} is no kind"
+    if not (row.tests or row.superseded or row.not_built):
+        yield "neither a test, nor a page, nor a reason"
+    if row.not_built and (row.superseded or row.tests):
+        yield "not built and answered at once"
+    if bool(row.superseded) != bool(row.instead):
+        yield "a page and what it decides belong together"
+    if row.kind == "W" and not (row.tests or row.not_built):
+        yield "its need has no test"
+    yield from (f"there is no test {name}" for name in row.tests if not _is_test(name))
+    if row.superseded and not _is_page(row.superseded):
+        yield f"there is no page docs/{row.superseded}"
+
+
+def _is_test(name: str) -> bool:
+    path, _, test = name.partition("::")
+    test, _, case = test.partition("[")
+    file = ROOT / path
+    if not file.is_file() or test not in _collected(file):
+        return False
+    return not case or (file.parent / "cases" / f"{case.removesuffix(']')}.md").is_file()
+
+
+@cache
+def _collected(file: Path) -> frozenset[str]:
+    """Name the tests of a file, those that it takes from a contract's file too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            names |= {one.asname or one.name for one in node.names}
+    return frozenset(name for name in names if name.startswith("test_"))
+
+
+def _is_page(name: str) -> bool:
+    path, _, heading = name.partition("#")
+    page = ROOT / "docs" / path
+    if not page.is_file():
+        return False
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return not heading or heading in {_anchor(one) for one in headings}
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def page(every: Iterable[Row]) -> Iterator[str]:
+    """Write the rows as a page, a table for each group."""
+    every = tuple(every)
+    yield LEAD
+    yield f"Kinds: {'; '.join(f'{kind}, {what}' for kind, what in KINDS.items())}."
+    yield "\n".join(_sums(every))
+    for group, (title, _) in GROUPS.items():
+        told = "\n".join(_told(row) for row in every if row.id[0] == group)
+        yield f"## {group}. {title}\n\n{HEAD}\n{told}"
+
+
+def _sums(every: tuple[Row, ...]) -> Iterator[str]:
+    states = ("proven", "superseded", "not built")
+    yield "| | rows | " + " | ".join(states) + " |\n|---|---|---|---|---|"
+    for title, some in (("all", every), ("kind R", tuple(row for row in every if row.is_stated))):
+        counts = " | ".join(str(sum(row.state == state for row in some)) for state in states)
+        yield f"| {title} | {len(some)} | {counts} |"
+
+
+def _told(row: Row) -> str:
+    shown = [f"`{name}`" for name in row.tests]
+    if row.superseded:
+        where = row.superseded.partition("#")[0].removesuffix(".md").rpartition("/")[2]
+        shown.insert(0, f"superseded by [{where}]({row.superseded}): {row.instead}")
+    if row.not_built:
+        shown.insert(0, f"**not built**: {row.not_built}")
+    cells = (row.id, row.kind, row.says, "<br>".join(shown))
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

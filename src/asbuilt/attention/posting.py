@@ -1,0 +1,177 @@
+"""Post a message as JSON to where a person has chosen: a webhook, ntfy, or what understands Slack's.
+
+The one rule: it takes seconds at most and leads nowhere else: no redirect is followed, and of an answer only
+its number is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import socket
+import threading
+import time
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from asbuilt._version import VERSION
+from asbuilt.attention.references import pointed_to, resolved
+from asbuilt.errors import SettingInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from asbuilt.lifecycle.attention import Message
+
+PATIENCE_S: Final = 10.0
+"""For a whole post: connecting, sending and the answer's first line."""
+SIGNATURE: Final = "X-Asbuilt-Signature"
+_TAKEN: Final = range(200, 300)
+_MOVED: Final = range(300, 400)
+
+
+class Post(NamedTuple):
+    """What is sent where."""
+
+    url: str
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Posting:
+    """A way over the network."""
+
+    def __init__(self, way: str, made: Callable[[Message], Post], *, patience_s: float = PATIENCE_S) -> None:
+        """Take its name, and how a message becomes a post; what that needs is looked up each time."""
+        self.way = way
+        self._made = made
+        self._patience_s = patience_s
+
+    def call(self, message: Message) -> str | None:
+        """Post it; None when it was taken."""
+        try:
+            post = self._made(message)
+        except SettingInvalid as problem:
+            return problem.what
+        place = urlsplit(post.url)
+        return _sent(post, place, self._patience_s)
+
+
+def webhook(url: str, secret: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
+    """Make posts that are signed, so that a receiver knows whose they are and how old."""
+
+    def made(message: Message) -> Post:
+        body = _json(
+            {
+                "schema": "asbuilt.notice/1",
+                "id": message.id,
+                "at": message.at,
+                "title": message.title,
+                "text": message.text,
+                "notices": [notice._asdict() for notice in message.notices],
+            }
+        )
+        headers = {"X-Asbuilt-Id": message.id}
+        if secret:
+            headers[SIGNATURE] = signature(
+                pointed_to(secret, environ, key="notify.secret"), body, at=int(time.time())
+            )
+        return Post(address(url, environ, key="notify.webhook"), body, headers)
+
+    return made
+
+
+def ntfy(url: str, token: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
+    """Make posts for a topic: the last part of its address."""
+
+    def made(message: Message) -> Post:
+        place = urlsplit(address(url, environ, key="notify.ntfy"))
+        root, _, topic = place.path.rstrip("/").rpartition("/")
+        headers = {}
+        if token:
+            headers["Authorization"] = f"Bearer {pointed_to(token, environ, key='notify.token')}"
+        body = _json({"topic": topic, "title": message.title, "message": message.text})
+        return Post(place._replace(path=f"{root}/", query="").geturl(), body, headers)
+
+    return made
+
+
+def slack(url: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
+    """Make posts as Slack takes them, and all that take the same."""
+
+    def made(message: Message) -> Post:
+        text = f"{message.title}\n{message.text}"
+        for char, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+            text = text.replace(char, name)
+        return Post(address(url, environ, key="notify.slack"), _json({"text": text}), {})
+
+    return made
+
+
+def signature(secret: str, body: bytes, *, at: int) -> str:
+    """Sign a body and its time: `t=1763240000,v1=` and the HMAC-SHA256 of `1763240000.BODY` in hex."""
+    made = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
+    return f"t={at},v1={made.hexdigest()}"
+
+
+def address(url: str, environ: Mapping[str, str], *, key: str) -> str:
+    """Give the address that a setting holds or points to; only http and https lead anywhere."""
+    found = resolved(url, environ, key=key)
+    try:
+        place = urlsplit(found)
+        is_one = place.scheme in ("http", "https") and bool(place.hostname) and place.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one or " " in found or not found.isascii():
+        raise SettingInvalid(
+            f"{key} is no address",
+            why="Notices go over http or https, to where you say.",
+            next_step="Write it as in https://example.org/hook.",
+        )
+    return found
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _sent(post: Post, place: SplitResult, patience_s: float) -> str | None:
+    connection, is_late = _connection(place, patience_s), threading.Event()
+    timer = threading.Timer(patience_s, _cut, (connection, is_late))
+    timer.daemon = True
+    host = place.netloc.rpartition("@")[2]
+    try:
+        timer.start()
+        target = (place.path or "/") + (f"?{place.query}" if place.query else "")
+        headers = {"Content-Type": "application/json", "User-Agent": f"asbuilt/{VERSION}", **post.headers}
+        connection.request("POST", target, post.body, headers)
+        status = connection.getresponse().status
+    except (OSError, HTTPException, UnicodeError) as error:
+        if is_late.is_set() or isinstance(error, TimeoutError):
+            return f"{host} did not answer within {patience_s:.0f} s"
+        if isinstance(error, HTTPException):
+            return f"{host} cut off, or answered with no HTTP"
+        why = error.strerror if isinstance(error, OSError) else None
+        return f"{host} cannot be reached: {why or type(error).__name__}"
+    finally:
+        timer.cancel()
+        connection.close()
+    if status in _MOVED:
+        return f"{host} answered {status}: it leads elsewhere, and is not followed"
+    return None if status in _TAKEN else f"{host} answered {status}"
+
+
+def _connection(place: SplitResult, patience_s: float) -> HTTPConnection:
+    kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
+    return kind(place.hostname or "", place.port, timeout=patience_s)
+
+
+def _cut(connection: HTTPConnection, is_late: threading.Event) -> None:
+    """End an answer that comes drop by drop: each drop would begin the time anew."""
+    is_late.set()
+    with suppress(OSError):
+        if connection.sock is not None:
+            connection.sock.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,54 @@
+"""How artifacts of a task are numbered and named. The one rule: research begins a round, a plan is of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.lifecycle.tasks.model import Task
+
+PLAN: Final = "plan"
+RESEARCH: Final = "research"
+FOLDERS: Final = {PLAN: "plans", RESEARCH: "reports"}
+ROADMAP: Final = "specs/ROADMAP.md"
+_SHORT: Final = 32
+
+
+def artifact_number(task: Task, operation: str, files: Iterable[str]) -> int:
+    """Give the number of what is to be written: research begins the next round, a plan is of the one before.
+
+    A task without a counter counts what lies in its folder.
+    """
+    if task.next_artifact is None:
+        return len(written(task, operation, files)) + 1
+    return task.next_artifact if operation == RESEARCH else max(1, task.next_artifact - 1)
+
+
+def next_after(task: Task, operation: str, number: int) -> int | None:
+    """Tell which round comes next once something was written: only research goes on to another."""
+    if operation != RESEARCH:
+        return task.next_artifact
+    return max(task.next_artifact or 1, number + 1)
+
+
+def artifact_path(task: Task, operation: str, number: int) -> str:
+    """Say where an artifact lies: `specs/007_add_limits/plans/01_add-limits.md`."""
+    short = task.slug.replace("_", "-")
+    if len(short) > _SHORT:
+        short = short[: _SHORT + 1].rpartition("-")[0] or short[:_SHORT]
+    return f"{task.folder}/{FOLDERS[operation]}/{number:02d}_{short}.md"
+
+
+def written(task: Task, operation: str, files: Iterable[str]) -> list[str]:
+    """List the artifacts of a kind in a task's folder, the latest last: `9` comes before `10`."""
+    folder = f"{task.folder}/{FOLDERS[operation]}/"
+    found = (one for one in files if one.startswith(folder) and one.endswith(".md"))
+    return sorted((one for one in found if "/" not in one[len(folder) :]), key=_natural)
+
+
+def _natural(path: str) -> list[tuple[int, Any]]:
+    parts = re.split(r"([0-9]+)", path)
+    return [(0, int(one)) if one.isdecimal() else (1, one) for one in parts if one]

@@ -1,0 +1,149 @@
+"""What an agent hands in for a task: the artifact, and a record of how it went. Read strictly.
+
+The one rule: a record alone claims; only with the artifact that it names is something done.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NamedTuple
+
+from asbuilt.lifecycle.tasks.model import Artifact
+from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH
+from asbuilt.plan.reader import read
+from asbuilt.plan.source import encode
+
+STATUSES: Final = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")
+DONE: Final = {PLAN: "planned", RESEARCH: "researched"}
+"""What a record says of an operation that came to its end."""
+EXAMPLE: Final = """\
+<artifact>
+the whole document
+</artifact>
+<result>
+{"status": "STATUS", "artifacts": [{"type": "TYPE", "path": "PATH", "summary": "one sentence"}],
+ "metadata": {}, "next_steps": "", "errors": [], "partial_progress": null}
+</result>"""
+_RESULT: Final = re.compile(r"^<result>[ \t]*$\n(.*?)^</result>[ \t]*$", re.MULTILINE | re.DOTALL)
+_ARTIFACT: Final = re.compile(r"^<artifact>[ \t]*$\n(.*)^</artifact>[ \t]*$", re.MULTILINE | re.DOTALL)
+_HOURS: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:h\b|hours?\b)", re.IGNORECASE)
+_LEAST: Final = 200
+"""Characters of a report; less is a word about one."""
+_SAID: Final = 300
+
+
+class Finished(NamedTuple):
+    """The artifact is there, and the record names it."""
+
+    text: str
+    artifact: Artifact
+    phases: tuple[str, ...]
+    hours: float | None
+    warnings: tuple[str, ...]
+
+
+class Unfinished(NamedTuple):
+    """There is nothing that could be used; the task stays as it is."""
+
+    status: str
+    """partial, failed, or blocked."""
+    why: str
+    cause: str
+    """In one word, for whoever looks through many."""
+
+
+def read_result(said: str, *, operation: str, path: str) -> Finished | Unfinished:
+    """Judge what was handed in for an operation whose artifact belongs at `path`."""
+    said = said.encode("utf-8", "replace").decode()
+    found, text = _RESULT.findall(said), _artifact(said)
+    if not found:
+        what = "nothing was handed in" if not said.strip() else "it handed in no record of its result"
+        return Unfinished("failed", what, "result_missing")
+    record = _record(found[-1])
+    if isinstance(record, str):
+        return Unfinished("failed", f"the record of its result is not valid: {record}", "result_invalid")
+    if record["status"] != DONE[operation]:
+        return _short(record, text)
+    named = next(
+        (one for one in record["artifacts"] if (one["type"], one["path"]) == (operation, path)), None
+    )
+    if named is None:
+        return Unfinished("failed", f"it says {record['status']} and names no {path}", "artifact_missing")
+    lacking = _lacking(text, operation)
+    if lacking:
+        return Unfinished("failed", f"it says {record['status']}, but {lacking}", "artifact_missing")
+    summary = " ".join(str(named["summary"]).split())[:_SAID]
+    return _finished(text, Artifact(operation, path, summary))
+
+
+def _record(body: str) -> dict[str, Any] | str:
+    """Read a record, or say what is wrong with it."""
+    try:
+        record = json.loads(body)
+    except ValueError as error:
+        return f"no JSON, {error}"
+    if not isinstance(record, dict):
+        return "no object"
+    if record.get("status") not in STATUSES:
+        return f"its status is {record.get('status')!r}; one of {', '.join(STATUSES)} is needed"
+    whole = {"artifacts": [], "errors": [], "metadata": {}, "next_steps": "", **record}
+    for name, kind in (("artifacts", list), ("errors", list), ("metadata", dict)):
+        if not isinstance(whole[name], kind):
+            return f"{name} is no {'list' if kind is list else 'object'}"
+    for one in whole["artifacts"]:
+        if not isinstance(one, dict) or not all(
+            isinstance(one.get(name), str) for name in ("type", "path", "summary")
+        ):
+            return "an artifact has no type, path and summary"
+    return whole
+
+
+def _short(record: dict[str, Any], text: str) -> Unfinished:
+    """Say how far it came, and why not to the end."""
+    status = record["status"] if record["status"] in ("partial", "blocked") else "failed"
+    told = "; ".join(_words(one) for one in record["errors"]) or f"it says {record['status']}"
+    return Unfinished(status, told[:_SAID] + progress_in(text, record), f"agent_{status}")
+
+
+def _words(error: object) -> str:
+    told = error.get("message") if isinstance(error, dict) else error
+    return " ".join(str(told).split())
+
+
+def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
+    """Say how many phases of how many are defined; nothing where none is."""
+    defined = len(read(encode(text)).phases) if text.strip() else 0
+    progress = (record or {}).get("partial_progress")
+    planned = progress.get("phases_total") if isinstance(progress, dict) else None
+    if not defined:
+        return ""
+    return f"; {defined} of {planned if isinstance(planned, int) else 'unknown'} phases defined"
+
+
+def handed_in(said: str) -> str:
+    """Give the artifact in what an agent said, also one that it had not come to the end of."""
+    return _artifact(said) or said.partition("<artifact>\n")[2]
+
+
+def _artifact(said: str) -> str:
+    found = _ARTIFACT.search(_RESULT.sub("", said))
+    return found[1] if found else ""
+
+
+def _lacking(text: str, operation: str) -> str:
+    if not text.strip():
+        return "there is no artifact in what it handed in"
+    if operation == PLAN and not read(encode(text)).phases:
+        return "what it calls a plan has no phase"
+    if operation == RESEARCH and len(text.strip()) < _LEAST:
+        return f"its report has {len(text.strip())} characters"
+    return ""
+
+
+def _finished(text: str, artifact: Artifact) -> Finished:
+    plan = read(encode(text))
+    hours = [float(one) for one in _HOURS.findall(text)]
+    warnings = [f"line {one.line}: {one.message}" for one in plan.problems] if artifact.type == PLAN else []
+    phases = tuple(phase.title for phase in plan.phases) if artifact.type == PLAN else ()
+    return Finished(text, artifact, phases, max(hours, default=None), tuple(warnings))

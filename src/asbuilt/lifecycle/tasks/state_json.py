@@ -1,0 +1,152 @@
+"""`specs/state.json`, read and written. The one rule: unchanged it keeps its bytes; what is foreign stays."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.errors import PlanInvalid
+from asbuilt.lifecycle.tasks.model import GENERAL, Artifact, Status, Task, slug_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STATE: Final = "specs/state.json"
+_TASKS: Final = "active_projects"
+_NEXT: Final = "next_project_number"
+_SEQ: Final = "asbuilt_seq"
+_INDENT: Final = re.compile(rb"^\s*[\[{]\s*?\n([ \t]+)")
+_OWN: Final = (
+    "project_number", "project_name", "task_type", "status", "description", "artifacts",
+    "next_artifact_number", "session_id", "created", "last_updated",
+)  # fmt: skip
+
+
+class State(NamedTuple):
+    """What a `state.json` says."""
+
+    tasks: dict[int, Task]
+    next_number: int
+    seq: int | None
+    """Which moment of the ledger it shows; None: asbuilt has not written it."""
+
+
+def read_state(data: bytes | None) -> State:
+    """Read a `state.json`; None: there is none yet."""
+    whole = _whole(data)
+    tasks = {}
+    for record in _records(whole):
+        task = _task(record)
+        if task.number in tasks:
+            raise _invalid(f"task {task.number} stands there twice", "Take one of the two away.")
+        tasks[task.number] = task
+    said = whole.get(_NEXT)
+    last = max(tasks, default=0) + 1
+    seq = whole.get(_SEQ)
+    return State(
+        dict(sorted(tasks.items())),
+        max(last, said) if isinstance(said, int) else last,
+        seq if isinstance(seq, int) else None,
+    )
+
+
+def put_state(data: bytes | None, tasks: Mapping[int, Task], *, next_number: int, seq: int) -> bytes:
+    """Write tasks into a `state.json`; where nothing differs, it is the same bytes."""
+    whole, before = _whole(data), read_state(data)
+    is_known = {number: before.tasks.get(number) for number in tasks}
+    same = all(_shown(task) == (known and _shown(known)) for task, known in _pairs(tasks, is_known))
+    if data is not None and same and before.next_number == next_number:
+        return data
+    records = {int(record["project_number"]): record for record in _records(whole)}
+    for number, task in tasks.items():
+        records[number] = _record(records.get(number), is_known[number], task)
+    after = {**whole, _NEXT: next_number, _TASKS: list(records.values()), _SEQ: seq}
+    found = _INDENT.match(data) if data else None
+    is_ascii = data is not None and data.isascii() and b"\\u" in data
+    text = json.dumps(after, indent=found[1].decode() if found else 2, ensure_ascii=is_ascii)
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _pairs(tasks: Mapping[int, Task], known: Mapping[int, Task | None]) -> list[tuple[Task, Task | None]]:
+    return [(task, known[number]) for number, task in tasks.items()]
+
+
+def _whole(data: bytes | None) -> dict[str, Any]:
+    if data is None:
+        return {}
+    try:
+        whole = json.loads(data)
+    except (UnicodeDecodeError, ValueError) as error:
+        raise _invalid(f"it is no JSON: {error}", "Mend it, or put an earlier one back.") from error
+    if not isinstance(whole, dict):
+        raise _invalid("it is no object of JSON", "Mend it, or put an earlier one back.")
+    return whole
+
+
+def _records(whole: Mapping[str, Any]) -> list[dict[str, Any]]:
+    records = whole.get(_TASKS, [])
+    if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
+        raise _invalid(f"{_TASKS} is no list of objects", "Mend it, or put an earlier one back.")
+    return records
+
+
+def _task(record: Mapping[str, Any]) -> Task:
+    number = record.get("project_number")
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise _invalid(f"{number!r} is no number of a task", "Give every record a project_number from 1 on.")
+    said = str(record.get("status", Status.NOT_STARTED))
+    status = Status.named(said)
+    if status is None:
+        known = ", ".join(Status)
+        raise _invalid(f"task {number} has the status {said!r}", f"Use one of: {known}.")
+    description, counter = str(record.get("description") or ""), record.get("next_artifact_number")
+    return Task(
+        number=number,
+        slug=str(record.get("project_name") or slug_for(description)),
+        kind=str(record.get("task_type") or GENERAL),
+        status=status,
+        description=description,
+        artifacts=tuple(_artifact(number, one) for one in record.get("artifacts") or ()),
+        next_artifact=counter if isinstance(counter, int) else None,
+        session=str(record.get("session_id") or ""),
+        created=str(record.get("created") or ""),
+        updated=str(record.get("last_updated") or ""),
+        more={name: value for name, value in record.items() if name not in _OWN},
+    )
+
+
+def _artifact(number: int, one: object) -> Artifact:
+    if not isinstance(one, dict) or not isinstance(one.get("path"), str):
+        raise _invalid(f"an artifact of task {number} has no path", "Give it one, or take it away.")
+    more = {name: value for name, value in one.items() if name not in ("type", "path", "summary")}
+    return Artifact(str(one.get("type") or ""), one["path"], str(one.get("summary") or ""), more)
+
+
+def _shown(task: Task) -> dict[str, Any]:
+    """Give a task as a record; what is pending is nobody's but ours."""
+    artifacts = [
+        {"type": one.type, "path": one.path, "summary": one.summary, **one.more} for one in task.artifacts
+    ]
+    values = (
+        task.number, task.slug, task.kind, task.status.value, task.description, artifacts,
+        task.next_artifact, task.session, task.created, task.updated,
+    )  # fmt: skip
+    return {**dict(zip(_OWN, values, strict=True)), **task.more}
+
+
+def _record(record: Mapping[str, Any] | None, known: Task | None, task: Task) -> dict[str, Any]:
+    """Change what differs in a record; a key that was left out stays so while it says nothing new."""
+    after = _shown(task)
+    if record is None or known is None:
+        return {name: value for name, value in after.items() if value not in (None, "")}
+    before = _shown(known)
+    return {**record, **{name: value for name, value in after.items() if before.get(name) != value}}
+
+
+def _invalid(what: str, next_step: str) -> PlanInvalid:
+    return PlanInvalid(
+        f"{STATE} cannot be read as tasks: {what}",
+        why="Nothing is taken from, or written into, a file that is understood by half.",
+        next_step=next_step,
+    )

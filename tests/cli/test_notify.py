@@ -1,0 +1,136 @@
+"""`asbuilt notify test`, and what settings and the doctor say of the ways to a person."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from asbuilt.cli.doctor.rows import State, judge
+from asbuilt.journal.notices import Unheard
+from tests.attention.receiving import receiving
+from tests.cli.machines import READY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.attention.receiving import Receiver
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as lent:
+        yield lent
+
+
+@pytest.fixture
+def typed(receiver: Receiver, environ: dict[str, str], asbuilt: Callable[..., str]) -> Callable[..., str]:
+    """Give a function that types a command where some ways are chosen."""
+    config = Path(environ["HOME"], ".config", "asbuilt")
+    host = receiver.url.removeprefix("http://")
+    environ["HOOK_SECRET"] = "s3cret"  # noqa: S105 - of nobody
+
+    def typed(*arguments: str, chosen: str) -> str:
+        config.mkdir(parents=True, exist_ok=True)
+        (config / "config.toml").write_text(chosen.replace("URL", receiver.url), encoding="utf-8")
+        return asbuilt(*arguments).replace(host, "[HOST]")
+
+    return typed
+
+
+WAYS = """\
+[notify]
+webhook = "URL/hook"
+secret = "env:HOOK_SECRET"
+slack = "URL/T0/private"
+quiet = "22:00-07:00"
+urgent = ["failed"]
+"""
+
+
+def test_every_way_says_what_it_answered(receiver: Receiver, typed: Callable[..., str]) -> None:
+    assert typed("notify", "test", chosen=WAYS) == snapshot("""\
+exit 0
+--- stdout
+✓ webhook  taken
+✓ slack    taken
+! quiet    22:00-07:00: what runs say then comes at their end
+""")
+    assert sorted(got.path for got in receiver.got) == ["/T0/private", "/hook"]
+
+
+def test_a_way_that_is_not_heard_fails_the_test_and_its_path_is_not_said(
+    receiver: Receiver, typed: Callable[..., str]
+) -> None:
+    receiver.answer = 410
+    assert typed("notify", "test", "slack", chosen=WAYS) == snapshot("""\
+exit 1
+--- stdout
+✗ slack    [HOST] answered 410
+! quiet    22:00-07:00: what runs say then comes at their end
+""")
+    told = typed("notify", "test", "--json", chosen=WAYS)
+    assert "private" not in told
+    assert json.loads(told.partition("--- stdout\n")[2])["ways"][0] == snapshot(
+        {"way": "webhook", "taken": False, "said": "[HOST] answered 410"}
+    )
+
+
+def test_without_a_way_it_says_how_to_choose_one(typed: Callable[..., str]) -> None:
+    assert typed("notify", "test", chosen="") == snapshot("""\
+exit 0
+--- stdout
+There is no way to you: no desktop here, and none is chosen.
+--- stderr
+Next: asbuilt config set notify.ntfy https://ntfy.sh/TOPIC, for your phone
+""")
+
+
+@pytest.mark.parametrize("line", ['webhook = "http://x"', 'slack = "http://x"', 'quiet = "22:00-07:00"'])
+def test_a_repository_may_not_say_where_notices_go(
+    shop: Path, asbuilt: Callable[..., str], line: str
+) -> None:
+    (shop / "asbuilt.toml").write_text(f"[notify]\n{line}\n", encoding="utf-8")
+    said = asbuilt("config", "show")
+    assert f"a repository may not set notify.{line.split(maxsplit=1)[0]}" in said
+
+
+def test_hours_and_urgent_kinds_are_read_when_they_are_chosen(asbuilt: Callable[..., str]) -> None:
+    assert asbuilt("config", "set", "notify.quiet", "22-7") == snapshot("""\
+exit 2
+--- stderr
+error: notify.quiet "22-7" is not hours, as in 22:00-07:00
+  Why:  What happens here would be told to somebody else, or to you at the wrong
+        time.
+  Next: asbuilt config show notify.quiet says what it takes.
+""")
+    assert asbuilt("config", "set", "notify.urgent", "failed, lost") == snapshot("""\
+exit 2
+--- stderr
+error: notify.urgent ["failed", "lost"] is not a list of needs, parked, failed,
+       landed, proven
+  Why:  What happens here would be told to somebody else, or to you at the wrong
+        time.
+  Next: asbuilt config show notify.urgent says what it takes.
+""")
+
+
+def test_the_doctor_says_which_way_was_not_heard() -> None:
+    row = next(
+        row
+        for row in judge(
+            replace(READY, unheard=(Unheard("slack", "x answered 500", "2026-11-15T01:10:00Z"),))
+        )
+        if row.name == "notify"
+    )
+    assert (row.state, row.said, row.next_step) == snapshot(
+        (
+            State.NOTE,
+            "slack was last not heard: x answered 500",
+            "`asbuilt notify test slack` sends a message by it.",
+        )
+    )

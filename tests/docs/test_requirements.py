@@ -1,0 +1,83 @@
+"""Every required behaviour has an answer that can be looked up."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def _load() -> ModuleType:
+    file = Path(__file__).parent.parent.parent / "scripts/requirements.py"
+    spec = importlib.util.spec_from_file_location("requirements", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["requirements"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+requirements = _load()
+ROWS = requirements.rows()
+PROVEN = next(row for row in ROWS if row.state == "proven")
+HERE = "tests/docs/test_requirements.py"
+
+
+def with_row(row: object) -> list[str]:
+    """Give the problems that a row brings in the place of one that has none; the share is another matter."""
+    found = requirements.problems([row if one is PROVEN else one for one in ROWS])
+    return [problem for problem in found if not problem.startswith("only ")]
+
+
+def test_every_row_has_an_answer_that_exists() -> None:
+    assert list(requirements.problems(ROWS)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"tests": ()}, "neither a test, nor a page, nor a reason"),
+        ({"tests": (f"{HERE}::test_that_is_not_there",)}, f"there is no test {HERE}::test_that_is_not_there"),
+        ({"tests": ("tests/nowhere.py::test_a",)}, "there is no test tests/nowhere.py::test_a"),
+        (
+            {"tests": ("tests/plan/test_cases.py::test_a_plan_reads_as_its_case_file_says[nowhere]",)},
+            "there is no test tests/plan/test_cases.py::test_a_plan_reads_as_its_case_file_says[nowhere]",
+        ),
+        ({"superseded": "nowhere.md", "instead": "x"}, "there is no page docs/nowhere.md"),
+        ({"superseded": "plans.md#nowhere", "instead": "x"}, "there is no page docs/plans.md#nowhere"),
+        ({"superseded": "plans.md"}, "a page and what it decides belong together"),
+        ({"not_built": "no time"}, "not built and answered at once"),
+        ({"kind": "Q"}, "'Q' is no kind"),
+        ({"kind": "W", "superseded": "plans.md", "instead": "x", "tests": ()}, "its need has no test"),
+        ({"says": ""}, "it does not say what is required"),
+    ],
+)
+def test_a_row_that_claims_what_is_not_there_is_a_problem(changes: dict[str, Any], problem: str) -> None:
+    assert with_row(replace(PROVEN, **changes)) == [f"{PROVEN.id}: {problem}"]
+
+
+def test_an_id_that_is_missing_or_unknown_is_a_problem() -> None:
+    assert with_row(replace(PROVEN, id="Z9")) == [f"{PROVEN.id} has no row", "Z9 is no id"]
+
+
+def test_too_few_stated_rows_that_are_proven_are_a_problem() -> None:
+    stated = [row for row in ROWS if row.is_stated]
+    given_up = {row.id for row in stated[: len(stated) // 10]}
+    told = [
+        replace(row, tests=(), superseded="", instead="", not_built="no time") if row.id in given_up else row
+        for row in ROWS
+    ]
+    *_, problem = requirements.problems(told)
+    assert problem.endswith("% of the stated rows are proven or superseded, 95% are needed")
+
+
+def test_a_name_counts_only_where_it_is_a_test_of_its_file() -> None:
+    row = replace(PROVEN, tests=(f"{HERE}::_load",))
+    assert with_row(row) == [f"{row.id}: there is no test {HERE}::_load"]

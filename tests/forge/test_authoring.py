@@ -1,0 +1,78 @@
+"""A plan that is authored as a pull request: its reviewers send it back, and then bind it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.authoring.desk import say, turn
+from tests.authoring.outputs import HEY, PROMISE
+from tests.forge.server import serving
+from tests.journeys.test_commands import Office, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.forge.hub import Hub
+
+pytestmark = pytest.mark.crash
+BETTER = HEY.replace("it prints all the same", "it prints all the same, once")
+
+
+@pytest.fixture
+def at_the_forge(tmp_path: Path) -> Iterator[tuple[Office, Hub]]:
+    with serving(tmp_path / "hub") as stub:
+        office = Office(tmp_path)
+        stub.sign_git_in(tmp_path / "home")
+        office.environ |= stub.environment(tmp_path / "gh-settings")
+        office.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        settings = tmp_path / "home" / ".config" / "asbuilt" / "config.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text('[approvals]\nplan = ["github:lead"]\n')
+        office.git("remote", "add", "origin", stub.url)
+        office.git("push", "-q", str(stub.hub.git_dir), "main")
+        yield office, stub.hub
+        office.close()
+
+
+def test_reviewers_send_a_plan_back_and_bind_the_text_that_they_approve(
+    at_the_forge: tuple[Office, Hub],
+) -> None:
+    office, hub = at_the_forge
+    office.script.write_text(
+        turn("draft", say(HEY)) + turn("revise-1", say(BETTER + PROMISE)), encoding="utf-8"
+    )
+    typed = ("author", "call out", "--name", "hey", "--pr", "--script", str(office.script))
+    said = office.asbuilt(*typed)
+    assert "exit 5" in said
+    assert "a1 waits for a review: http://github.localhost/ada/shop/pull/1" in said
+    first = hub.pulls[1]
+    assert (first.title, first.branch, first.base) == ("[hey] Plan: Call out", "plan/hey", "main")
+    assert hub.show(first.head, "plans/hey.md").endswith(HEY.strip())
+    assert not (office.shop / "plans" / "hey.md").exists()
+
+    hub.review(1, "APPROVED", by="eve")
+    assert office.asbuilt("approve", "pr", "a1").startswith("exit 5")
+    hub.remark(1, "plans/hey.md", 21, "how often?", by="lead")
+    hub.review(1, "CHANGES_REQUESTED", by="lead", body="One more thing.")
+    assert "a1 is answered no, by github:lead" in office.asbuilt("approve", "pr", "a1")
+    until(lambda: "a2" in office.asbuilt("approve"))
+
+    assert office.asbuilt("approve", "pr", "a2").startswith("exit 5")
+    hub.look()
+    assert "once" in hub.show(first.head, "plans/hey.md")
+    assert office.asbuilt("approve", "pr", "a2").startswith("exit 5"), (
+        "what was said of another text binds none"
+    )
+    hub.review(1, "APPROVED", by="lead")
+    out = office.asbuilt("approve", "pr", "a2", "--json")
+    told = json.loads(out.partition("--- stdout\n")[2].splitlines()[0])
+    assert (told["answer"], told["answered_by"], told["exit"]) == ("yes", "github:lead", 0)
+    until((office.shop / "plans" / "hey.md").exists)
+    assert len(hub.pulls) == 1
+    assert office.git("status", "--porcelain") == "?? plans/hey.md"

@@ -1,0 +1,42 @@
+"""A numbered task planned by Claude Code, for a person who has configured nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.live.house import HERE, WORKS, House
+from tests.live.stage import git
+from tests.model import Call, Say, answer
+from tests.tasks.bench import PATH, PLAN, STATE, TODO, result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.model import Model
+
+pytestmark = pytest.mark.live
+PLANS = "Plan the task"
+
+
+@pytest.fixture
+def house(room: Path, model: Model) -> Iterator[House]:
+    made = House(room, model, verifier="codex-acp")
+    yield made
+    made.close()
+
+
+def test_a_task_is_planned_by_an_agent_that_writes_nothing_itself_and_committed(house: House) -> None:
+    writes = Call("Write", {"file_path": f"{HERE}/{PATH}", "content": "mine"})
+    house.model.play(WORKS, answer(writes, when=PLANS), answer(Say(result()), when=PLANS))
+    assert house.type("task", "add", "say hello")[0] == 0
+    code, said = house.type("task", "plan", "1")
+    print(said)
+    assert (code, house.model.left(WORKS)) == (0, 0)
+    assert "task 1 has a plan: 2 phases" in " ".join(said.split())
+    assert house.log() == ["task 1: create implementation plan", "start"]
+    assert (house.shop / PATH).read_text(encoding="utf-8") == PLAN
+    landed = git(house.shop, "show", "--format=", "--name-only", "HEAD").split()
+    assert landed == [PATH, TODO, STATE]
