@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,3 +27,19 @@ def test_a_claim_on_a_store_that_fails_ends_with_11(
     away = {**environ, "ASBUILT_STORE_URL": "postgresql://nobody@127.0.0.1:1/none"}
     code, out, err = typed(shop, away, "claim", name, "rate-limit", *options)
     assert (code, out, err.splitlines()[0].partition(":")[0]) == (11, "", "error")
+
+
+def test_the_issues_that_plans_have_are_listed_with_them(shop: Path, environ: dict[str, str]) -> None:
+    put(shop, rate_limit=RATE_LIMIT)
+    environ["ASBUILT_HOME"] = str(shop.parent / "state")
+    assert typed(shop, environ, "claim", "acquire", "rate-limit", "--owner", "me")[0] == 0
+    with closing(sqlite3.connect(shop.parent / "state" / "journal.db")) as journal, journal:
+        (repo,) = journal.execute("SELECT repo FROM claims").fetchone()
+        row = ("local", repo, 7, "plans/rate-limit.md", "2026-01-02T03:04:05.000Z")
+        journal.execute("INSERT INTO issue_claims VALUES (?, ?, ?, ?, ?)", row)
+    code, out, _ = typed(shop, environ, "claim", "list", "--json")
+    assert code == 0
+    assert json.loads(out)["issues"] == [
+        {"number": 7, "plan": "plans/rate-limit.md", "since": "2026-01-02T03:04:05Z"}
+    ]
+    assert "issue #7   plans/rate-limit.md, " in typed(shop, environ, "claim", "list")[1]

@@ -34,7 +34,8 @@ def over(store: Store, run: Run, state: str, *, completed: bool = False) -> None
 
 def held(store: Store, address: Address) -> list[int]:
     with store.read() as session:
-        return issues.of_plan(session, address)
+        every = issues.every(session, address.org, address.repo)
+    return [one.number for one in every if one.plan == address.plan]
 
 
 def test_issues_stay_with_their_plan_between_its_runs(store: Store, tmp_path: Path) -> None:

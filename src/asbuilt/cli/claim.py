@@ -17,7 +17,7 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, look_at, open_site, site_of
 from asbuilt.errors import DONE, StoreFailed
 from asbuilt.flows.requests import take_away
-from asbuilt.journal import claims, runs
+from asbuilt.journal import claims, issues, runs
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.ids import Address
+    from asbuilt.journal.issues import Held
     from asbuilt.journal.store import Session
 
 _STORE: Final = 11
@@ -56,15 +57,18 @@ group = LazyGroup(
 @click.command("list", cls=Command, examples=[("asbuilt claim list --json", "for a script")])
 @shared(json=True)
 def list_(door: Door) -> int:
-    """Show who owns which plan of this repository."""
+    """Show who owns which plan of this repository, and which plan has which issue."""
     _, site = look_at(door)
     rows: list[tuple[Claim, str]] = []
+    about: list[Held] = []
     if site is not None:
         with site.journal.store.read() as session:
             rows = [(one, _owner(session, site, one)) for one in claims.every(session, LOCAL, site.repo)]
+            about = issues.every(session, LOCAL, site.repo)
     if door.json:
         held = [{**one._asdict(), "since": stamp(one.since), "owner": owner} for one, owner in rows]
-        door.screen.emit_json({"schema": "asbuilt.claims/1", "claims": held})
+        told = [{**one._asdict(), "since": stamp(one.since)} for one in about]
+        door.screen.emit_json({"schema": "asbuilt.claims/1", "claims": held, "issues": told})
         return DONE
     if not rows:
         door.screen.answer("No plan is claimed here.")
@@ -74,6 +78,8 @@ def list_(door: Door) -> int:
         door.screen.answer(
             printable(f"{one.plan}   {owner} ({one.mode}{phase}), {ago(one.since, now)}, on {one.host}")
         )
+    for issue in about:
+        door.screen.answer(printable(f"issue #{issue.number}   {issue.plan}, {ago(issue.since, now)}"))
     return DONE
 
 

@@ -56,13 +56,14 @@ def release(session: Session, address: Address) -> None:
     )
 
 
-def of_plan(session: Session, address: Address) -> list[int]:
-    """List the issues that a plan has."""
+def every(session: Session, org: str, repo: str) -> list[Held]:
+    """List the issues of a repository that plans have."""
     rows = session.rows(
-        "SELECT number FROM issue_claims WHERE org = :org AND repo = :repo AND plan = :plan ORDER BY number",
-        **address._asdict(),
+        "SELECT number, plan, since FROM issue_claims WHERE org = :org AND repo = :repo ORDER BY number",
+        org=org,
+        repo=repo,
     )
-    return [int(row["number"]) for row in rows]
+    return [Held(**row) for row in rows]
 
 
 def _find(session: Session, address: Address, number: int) -> Held:
