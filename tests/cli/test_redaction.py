@@ -97,7 +97,8 @@ def test_a_planted_key_never_survives(before: str, near: str, secret: str, far: 
     PASSWORDS,
 )  # fmt: skip
 def test_a_password_never_survives_where_it_is_called_one(before: str, place: str, password: str) -> None:
-    assert password not in ADAS.text(f"{before}\n{place.format(password)}\nend") or password in before + place
+    told = ADAS.text(f"{before}\n{place.format(password)}\nend").replace("[secret]", "")
+    assert password not in told or password in before + place
 
 
 @given(st.sampled_from(["token", "apiKey", "db-password", "SECRET", "signing_key"]), PASSWORDS)

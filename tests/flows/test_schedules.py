@@ -106,7 +106,7 @@ def test_a_plan_at_work_defers_its_schedule_and_the_slot_is_not_lost(store: Stor
         claims.acquire(session, PLAN, run="other", mode="finish", host="here", actor="ann")
         claims.set_phase(session, PLAN, run="other", phase="2a")
     worker = Schedules(store, home, org=LOCAL)
-    waits = []
+    waits, one = [], asked
     for _ in range(27):
         with store.write() as session:
             session.run("UPDATE schedules SET slot = :slot, due_at = :slot", slot=LONG_AGO)
@@ -136,6 +136,20 @@ def test_a_clock_that_was_ahead_and_is_put_back_leaves_the_next_slot_where_it_be
     (one,) = _all(store)
     assert one == asked._replace(set_at=one.set_at)
     assert _kinds(store) == ["schedule.set", "schedule.moved"]
+
+
+def test_a_schedule_whose_time_cannot_be_computed_is_over_and_says_so(store: Store, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for column, value in (("zone", "Nowhere/Else"), ("cadence", "at full moon")):
+        _ask(store, home)
+        _make_due(store)
+        with store.write() as session:
+            session.run(f"UPDATE schedules SET {column} = :value", value=value)
+        assert Schedules(store, home, org=LOCAL).fire() == []
+        assert _all(store) == []
+    with store.read() as session:
+        ended = [event.data["reason"] for event in history(session, PLAN) if event.kind == "schedule.ended"]
+    assert [reason.partition(": ")[0] for reason in ended] == ["its next time cannot be computed here"] * 2
 
 
 def test_a_run_that_fails_or_completes_its_plan_ends_the_schedule(store: Store, tmp_path: Path) -> None:

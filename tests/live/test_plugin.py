@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -173,6 +174,22 @@ def test_a_person_begins_planning_and_looks_at_the_plan_with_one_command(place: 
     assert "planning is read-only" in refused
     assert "No plan written yet." in empty
     assert "\nPlan: plans/login.md\n\n# Login\n\nA goal.\n" in shown
+
+
+def test_the_words_of_run_plan_are_read_by_asbuilt_and_not_by_the_model(place: Place, model: Model) -> None:
+    _asbuilt(place.lodging, "init", "--claude", cwd=place.shop)
+    plan = place.shop / "plans" / "stop auto.md"
+    plan.parent.mkdir(exist_ok=True)
+    plan.write_text("# Login\n\nA goal.\n", encoding="utf-8")
+    skill = place.home / ".local/share/asbuilt/claude/skills/run-plan/SKILL.md"
+    (called,) = re.findall(r"^Run `(.+?)` with", skill.read_text(encoding="utf-8"), re.MULTILINE)
+    words = "plans/stop auto.md STATUS"
+    model.play(SCRIPT, answer(Call("Bash", {"command": f"{called} '{words}'"})), answer(Say("shown")))
+    with Talk(place, answer=lambda *_: {"behavior": "deny", "message": "nobody is asked"}) as talk:
+        talk.say(f"/asbuilt:run-plan {words}")
+    first, second = (one.words for one in model.requests(SCRIPT) if one.is_main)
+    assert f"ARGUMENTS: {words}" in first
+    assert "= asbuilt status 'plans/stop auto.md'" in second
 
 
 def test_while_claude_code_plans_the_command_shows_its_plan(place: Place, model: Model) -> None:

@@ -20,7 +20,7 @@ from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan, desk_for, next_command
-from asbuilt.cli.scheduling import hours_in, put_on, read_cadence, refuse_contradictions, tell_of_next, times
+from asbuilt.cli.scheduling import put_on, read_times, refuse_contradictions, tell_of_next, times
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
@@ -82,9 +82,7 @@ class Wish(NamedTuple):
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all phases that are left")
 @click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
-@click.option(
-    "--hold", is_flag=True, help="prove everything, land nothing (the default without --auto or --pr)"
-)
+@click.option("--hold", is_flag=True, help="prove all, land nothing (the default without --auto or --pr)")
 @click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end")
 @click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it")
 @click.option("--direct", "landing", flag_value="direct", help="land each phase as soon as it is proven")
@@ -103,9 +101,7 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     """Run a plan: each phase by an agent in a workspace of its own, proven by checks that asbuilt runs."""
     wish = Wish(**given)
     refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
-    settings = desk_for(door).settings
-    every = None if when.every is None else read_cadence(settings, when.every)
-    hours = hours_in(settings, door, when.between)
+    every, hours = read_times(door, desk_for(door).settings, when)
     wish = wish._replace(auto=wish.auto or every is not None)
     if dry_run:
         return _rehearse(door, plan, wish)
@@ -121,10 +117,8 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     _tell_of_eyes(door, opened.plan, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    if every is not None:
-        put_on(door, site, address, slug=opened.at.slug, every=every, options=options)
-        if not when.now:
-            return DONE
+    if every is not None and put_on(door, site, address, every, options, is_all=not when.now):
+        return DONE
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
 

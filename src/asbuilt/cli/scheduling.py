@@ -85,7 +85,13 @@ def refuse_contradictions(
         )
 
 
-def read_cadence(settings: Settings, every: str) -> Every:
+def read_times(door: Door, settings: Settings, when: When) -> tuple[Every | None, dict[str, Any]]:
+    """Read the cadence, if there is one, and the hours as they are frozen into a run."""
+    every = None if when.every is None else _cadence(settings, when.every)
+    return every, _hours(settings, door, when.between)
+
+
+def _cadence(settings: Settings, every: str) -> Every:
     """Read a cadence; what is none is refused with examples."""
     read = timing.read(every)
     if isinstance(read, timing.Unreadable):
@@ -98,7 +104,7 @@ def read_cadence(settings: Settings, every: str) -> Every:
     return Every(timing.write(moved), timing.write(read))
 
 
-def hours_in(settings: Settings, door: Door, between: str | None) -> dict[str, Any]:
+def _hours(settings: Settings, door: Door, between: str | None) -> dict[str, Any]:
     """Freeze the hours in which a run may begin phases."""
     if between is None:
         return {}
@@ -114,23 +120,28 @@ def hours_in(settings: Settings, door: Door, between: str | None) -> dict[str, A
 
 
 def put_on(
-    door: Door, site: Site, address: Address, *, slug: str, every: Every, options: dict[str, Any]
-) -> None:
-    """Schedule a plan, see that a worker is there, and confirm what it means."""
+    door: Door, site: Site, address: Address, every: Every, options: dict[str, Any], *, is_all: bool
+) -> bool:
+    """Schedule a plan, see that a worker is there, and confirm what it means; tell whether that `is_all`.
+
+    Else a run follows, and its JSON is the only one.
+    """
     zone = zone_name(site.desk.settings.text("time.zone"), door.environ)
     home = site.journal.home
     asked = schedule(
         site.journal.store,
         home,
         address,
-        slug=slug,
+        slug=options["slug"],
         cadence=every.cadence,
         zone=zone,
         options=options,
         asker=asker(door),
     )
     wiring.ensure_worker(home, door.environ)
-    _confirm(door, asked.schedule, every, is_new=asked.before is None)
+    if is_all or not door.json:
+        _confirm(door, asked.schedule, every, is_new=asked.before is None)
+    return is_all
 
 
 def tell_of_next(door: Door, site: Site, address: Address) -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import hashlib
 import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from zoneinfo import ZoneInfoNotFoundError
 
+from asbuilt.errors import StoreFailed
 from asbuilt.flows import environment
+from asbuilt.flows.record import ACTOR
 from asbuilt.flows.requests import Asker, Declined, enter, kinds_in
 from asbuilt.journal import claims, schedules
 from asbuilt.journal.events import hold, open_plan
@@ -116,7 +119,14 @@ class Schedules:
                 setting_of(one), one.slot, one.due_at, one.set_at, schedules.has_fired(session, one),
                 busy=None if claim is None else claim.phase or "-", phase=one.phase, deferrals=one.deferrals,
             )  # fmt: skip
-            match firing.answer(due, session.now):
+            try:
+                answer = firing.answer(due, session.now)
+            except (ValueError, ZoneInfoNotFoundError) as error:
+                # Loudly over, not silently stalled; and the worker goes on for all others.
+                reason = f"its next time cannot be computed here: {error}"
+                schedules.end(session, address, reason=reason, actor=ACTOR)
+                return None
+            match answer:
                 case Fire(next_slot):
                     return self._send_off(session, one, next_slot)
                 case Defer(phase, number, until, _):
@@ -131,7 +141,14 @@ class Schedules:
 
     def _send_off(self, session: Session, one: Schedule, next_slot: str) -> Run:
         run, host = new_id(), machine()
-        environment.hand_on(room_of(self._home, one.address), self._home.runs / run)
+        try:
+            environment.hand_on(room_of(self._home, one.address), self._home.runs / run)
+        except OSError as error:
+            raise StoreFailed(
+                f"the run that {one.slug} is scheduled for has no folder: {error.strerror or error}",
+                why="What it may see of your environment is kept there.",
+                next_step="Make room on the disk; its time is not lost.",
+            ) from error
         options = {**one.options, "host": host}
         sent = enter(
             session, one.address, run=run, slug=one.slug, options=options, asker=Asker(one.actor, host, {})
