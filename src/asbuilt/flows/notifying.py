@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 2.0
 TRIES: Final = 6
-"""So often a message is tried, over about two hours."""
+"""So often a message is tried, over three quarters of an hour."""
 _KEPT: Final = timedelta(days=30)
 
 
