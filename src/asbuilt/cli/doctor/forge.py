@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> ForgeFacts | None:
     """Say where pull requests would be opened; None where there is nowhere, and nobody `wanted` to."""
+    if shutil.which("git") is None:
+        return None
     try:
         address = open_forge(open_repository(start), environ).address
     except (NotFound, GitFailed):
