@@ -7,10 +7,18 @@ import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
-from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, HostFailed, RepositoryBusy, StoreFailed
+from asbuilt.errors import (
+    AsbuiltError,
+    ForgeBusy,
+    GateStopped,
+    GitFailed,
+    HostFailed,
+    RepositoryBusy,
+    StoreFailed,
+)
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
-from asbuilt.flows.troubles import trouble_in
+from asbuilt.flows.troubles import retry_at, trouble_in
 from asbuilt.journal import claims, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
@@ -91,3 +99,17 @@ def test_a_segment_that_is_lost_is_followed_by_the_next_until_the_run_is_given_u
     assert events[-1].data["reason"] == "kept from going on 11 times; last: segment 11 broke off: ERROR, boom"
     retries = [event.data["retry_at"] for event in events[:-1]]
     assert retries == sorted(retries)
+
+
+@pytest.mark.parametrize(
+    ("again_s", "at"),
+    [
+        (None, "2026-01-02T03:04:10.000Z"),
+        (1.0, "2026-01-02T03:04:10.000Z"),
+        (1800.0, "2026-01-02T03:34:05.000Z"),
+        (1e9, "2026-01-02T06:04:05.000Z"),
+    ],
+)
+def test_a_forge_is_not_asked_before_it_wants_to_be(again_s: float | None, at: str) -> None:
+    busy = ForgeBusy("what", why="why", next_step="next", again_s=again_s)
+    assert retry_at(busy, 0, "2026-01-02T03:04:05.000Z") == at

@@ -64,6 +64,7 @@ def test_reviewers_send_a_plan_back_and_bind_the_text_that_they_approve(
     until(lambda: "a2" in office.asbuilt("approve"))
 
     assert office.asbuilt("approve", "pr", "a2").startswith("exit 5")
+    assert "a1 is answered no, by github:lead" in office.asbuilt("approve", "pr", "a1")
     hub.look()
     assert "once" in hub.show(first.head, "plans/hey.md")
     assert office.asbuilt("approve", "pr", "a2").startswith("exit 5"), (

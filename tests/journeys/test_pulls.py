@@ -26,6 +26,7 @@ STEPS = (
 SLICE = ("pull.intended", "pull.opening", "pull.merging", "issues.telling")
 NAMED = "print('hello, you')"
 LANDED = ["Mark plan.md", "Greet", "plan", "start"]
+MOVED = ["Mark plan.md", "Greet", "theirs", "plan", "start"]
 
 
 @pytest.fixture
@@ -133,26 +134,32 @@ def test_an_agent_that_mends_the_ci_by_changing_what_it_runs_mends_nothing(pulls
     assert shop.over(run)[0] == "pr-ci-failing"
 
 
-def test_a_target_that_moves_is_followed_and_proven_on_again(pulls: PullShop) -> None:
+def overtaken(pulls: PullShop, files: dict[str, str]) -> tuple[str, str]:
+    """Let somebody push to main while the checks are at work: the run, and main's new tip."""
     pulls.hub.ci = lambda _: list(PENDING)
     run = pulls.request()
     pulls.shop.start()
-    shop = pulls.shop
-    shop.until(lambda: "run.parked" in shop.kinds())
-    theirs = pulls.theirs({"theirs.txt": "theirs\n"})
+    pulls.shop.until(lambda: "run.parked" in pulls.shop.kinds())
+    theirs = pulls.theirs(files)
     pulls.hub.ci = lambda _: list(GREEN)
     pulls.hub.check(pulls.pull.head, CheckRun(name="build", conclusion="success"))
-    assert shop.over(run) == ("landed", "")
-    assert [one["target"] for one in shop.events("pull.pushed")][1:] == [theirs]
-    assert pulls.log() == ["Mark plan.md", "Greet", "theirs", "plan", "start"]
+    return run, theirs
+
+
+def test_a_target_that_moves_is_followed_and_proven_on_again(pulls: PullShop) -> None:
+    run, theirs = overtaken(pulls, {"theirs.txt": "theirs\n"})
+    assert pulls.shop.over(run) == ("landed", "")
+    assert [one["target"] for one in pulls.shop.events("pull.pushed")][1:] == [theirs]
+    assert pulls.log() == MOVED
     landed_once(pulls)
 
 
 def test_a_conflict_in_one_file_is_resolved_by_an_agent_and_proven(pulls: PullShop) -> None:
-    pulls.theirs({"greet.py": "print('welcome')\n"})
     fix(pulls, "merge_conflict", greet="print('welcome')\\nprint('hello')")
-    assert pulls.ends() == ("landed", "")
-    assert pulls.log() == ["Mark plan.md", "Greet", "theirs", "plan", "start"]
+    run, _ = overtaken(pulls, {"greet.py": "print('welcome')\n"})
+    assert pulls.shop.over(run) == ("landed", "")
+    assert [one["repair"] for one in pulls.shop.events("pull.mended")] == ["merge_conflict"]
+    assert pulls.log() == MOVED
     assert pulls.hub.show("main", "greet.py") == "print('welcome')\nprint('hello')"
     landed_once(pulls)
 
@@ -161,22 +168,18 @@ def test_a_conflict_in_six_files_is_a_persons_whose_work_is_proven_and_merged(
     pulls: PullShop, tmp_path: Path
 ) -> None:
     names = ["greet.py", *(f"{name}.py" for name in "abcde")]
-    pulls.theirs(dict.fromkeys(names, "print('welcome')\n"))
     acts = [f'{{ write = "{name}", text = "print(\'hello\')\\n" }}' for name in names]
     pulls.shop.turn('phase = "1"\nrole = "implement"', *acts, '{ say = "done" }')
-    run = pulls.request()
-    pulls.shop.start()
+    run, _ = overtaken(pulls, dict.fromkeys(names, "print('welcome')\n"))
     shop = pulls.shop
     shop.until(lambda: shop.run(run).state == "waiting" and "approval.asked" in shop.kinds())
-    assert pulls.hub.pulls == {}
     by_hand(pulls, tmp_path / "clone")
     (question,) = shop.answer(run, "yes")
-    assert question.startswith(
-        "Not pushed: 6 files conflict with main: a.py, b.py, c.py, d.py, e.py, greet.py."
-    )
+    files = "a.py, b.py, c.py, d.py, e.py, greet.py"
+    assert question.startswith(f"Not pushed: 6 files conflict with main: {files}.")
     assert "git rebase origin/main; git push --force-with-lease origin feat/plan" in question
     assert shop.over(run) == ("landed", "")
-    assert pulls.log() == ["Mark plan.md", "Greet", "theirs", "plan", "start"]
+    assert pulls.log() == MOVED
     landed_once(pulls)
 
 
@@ -190,7 +193,7 @@ def by_hand(pulls: PullShop, clone: Path) -> None:
     git(clone, "fetch", "-q", hub, "main")
     git(clone, "switch", "-q", "-c", "feat/plan", "origin/cp-plan")
     git(clone, "rebase", "-q", "-X", "theirs", "FETCH_HEAD")
-    git(clone, "push", "-q", hub, "feat/plan")
+    git(clone, "push", "-q", "--force", hub, "feat/plan")
 
 
 def test_who_closes_the_pull_request_ends_the_run_and_everything_is_kept(pulls: PullShop) -> None:

@@ -57,9 +57,9 @@ def test_what_becomes_of_a_schedule(due: Due, now: str, expected: Answer) -> Non
 
 
 def test_a_schedule_ends_with_what_would_only_come_again() -> None:
-    states = ("failed", "stopped", "landed", "held", "done")
+    states = ("failed", "stopped", "pr-ci-failing", "landed", "held", "done")
     assert [ends_with(state, is_complete=False) for state in states] == [
-        "its run failed", "its run was stopped", None, None, None,
+        "its run failed", "its run was stopped", "the checks of its pull request fail", None, None, None,
     ]  # fmt: skip
     assert ends_with("landed", is_complete=True) == "the plan is complete"
 

@@ -62,7 +62,18 @@ def put_to_reviewers(door: Door, site: Site, address: Address) -> int:
 
 
 def review(door: Door, site: Site, asked: Approval, *, is_talk: bool = False) -> int:
-    """See that a draft is a pull request, and answer its question as the reviewers do."""
+    """See that a draft is a pull request, answer its question as the reviewers do, and tell of it."""
+    told = _answered(asked) if asked.answer else _reviewed(door, site, asked)
+    if is_talk:
+        door.screen.talk(printable(told.words))
+    elif door.json:
+        door.screen.emit_json(told.as_json())
+    else:
+        door.screen.answer(printable(told.words))
+    return told.code
+
+
+def _reviewed(door: Door, site: Site, asked: Approval) -> Told:
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, asked.run)
     options = run.options if run else {}
@@ -74,14 +85,7 @@ def review(door: Door, site: Site, asked: Approval, *, is_talk: bool = False) ->
     )
     approvers = options.get("approvers") or site.desk.settings.globs("approvals.plan")
     said = decide(forge.reviews(pull.number), forge.comments(pull.number), head=head, approvers=approvers)
-    told, code = _taken(door, site, asked, said, pull.url)
-    if is_talk:
-        door.screen.talk(printable(told.words))
-    elif door.json:
-        door.screen.emit_json(told.as_json(code))
-    else:
-        door.screen.answer(printable(told.words))
-    return code
+    return _taken(door, site, asked, said, pull.url)
 
 
 class Told(NamedTuple):
@@ -90,25 +94,29 @@ class Told(NamedTuple):
     asked: Approval
     words: str
     url: str
+    code: int
 
-    def as_json(self, code: int) -> dict[str, object]:
+    def as_json(self) -> dict[str, object]:
         """Tell it to a script."""
         now = self.asked
         told = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": self.url}
-        return {"schema": "asbuilt.review/1", **told, "exit": code}
+        return {"schema": "asbuilt.review/1", **told, "exit": self.code}
 
 
-def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> tuple[Told, int]:
+def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> Told:
     match said:
         case Bound():
             given = give(door, site, asked.number, "yes", f"review of {url}", by=said.by)
         case SentBack():
             given = give(door, site, asked.number, "no", said.note, by=said.by)
         case Undecided():
-            return Told(
-                asked, f"{asked.name} waits for a review: {url} ({said.why})", url
-            ), WAITS_FOR_APPROVAL
+            words = f"{asked.name} waits for a review: {url} ({said.why})"
+            return Told(asked, words, url, WAITS_FOR_APPROVAL)
         case _:
             assert_never(said)
-    now = given.asked
-    return Told(now, f"{now.name} is answered {now.answer}, by {now.answered_by}: {url}", url), DONE
+    return _answered(given.asked, url)
+
+
+def _answered(asked: Approval, url: str = "") -> Told:
+    where = f": {url}" if url else ""
+    return Told(asked, f"{asked.name} is answered {asked.answer}, by {asked.answered_by}{where}", url, DONE)

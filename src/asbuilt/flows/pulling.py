@@ -295,8 +295,9 @@ class Pulls:
         stands = {} if target is None else self._stands(facts, target, since=since)
         if pull is not None and pull.state == "merged" and pull.merged_as:
             # Where all was squashed into one commit, that one stands for each.
-            held = self.known().heads.get(pull.head, {}).get("commits", ())
-            stands = {commit: pull.merged_as for _, _, commit, _ in held} | stands
+            held = {commit for _, _, commit, _ in self.known().heads.get(pull.head, {}).get("commits", ())}
+            waiting = (work.commit for work in facts.pending)
+            stands = {commit: pull.merged_as for commit in waiting if commit in held} | stands
         return stands
 
     def _stands(self, facts: RunFacts, at: str, *, since: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from asbuilt.flows.calling import NOBODY, Calling
 from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
-from asbuilt.flows.troubles import trouble_in, words_of
+from asbuilt.flows.troubles import retry_at, trouble_in, words_of
 from asbuilt.journal import approvals, claims, issues, memory, runs, schedules, segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
@@ -142,9 +142,9 @@ class Runs:
                 if runs.close_segment(session, segment) and not found.is_over:
                     end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
                 return
-            retry_at = again_at(troubles, session.now)
-            if segments.follow(session, segment, due_at=retry_at, why="trouble"):
-                say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=retry_at)
+            again = again_at(troubles, session.now)
+            if segments.follow(session, segment, due_at=again, why="trouble"):
+                say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=again)
                 runs.set_state(session, found, "waiting")
 
     def taken_over(self, segment: Segment) -> None:
@@ -167,9 +167,9 @@ class Runs:
             trouble = trouble_in(error)
             with fenced.write() as session:
                 if trouble is not None:
-                    retry_at = again_at(facts.troubles, session.now)
+                    again = retry_at(error, facts.troubles, session.now)
                     what = trouble[:_MAX_REASON]
-                    say(session, found, "trouble.met", f"trouble/{turn}", what=what, retry_at=retry_at)
+                    say(session, found, "trouble.met", f"trouble/{turn}", what=what, retry_at=again)
                 elif isinstance(error, AsbuiltError):
                     reason, code = words_of(error)[:_MAX_REASON], error.exit_code
                     say(session, found, "run.ended", "ended", state="failed", reason=reason, code=code)

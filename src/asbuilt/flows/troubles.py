@@ -8,9 +8,12 @@ from typing import Final
 from asbuilt.errors import AsbuiltError, ForgeBusy, GitFailed, HostFailed, RepositoryBusy, StoreFailed
 from asbuilt.git.command import ENDED
 from asbuilt.journal.events import shortened
+from asbuilt.lifecycle.timers import again_at, seconds_after
 
 _PART: Final = 400
 """Bytes of what and of why: names in them can be long, and what to do next must not be cut off."""
+_LONGEST_S: Final = 3 * 3600
+"""A forge's limits open again within the hour; a header that says otherwise is not waited out."""
 _PASSING: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 )
@@ -39,6 +42,14 @@ def trouble_in(error: AsbuiltError | OSError) -> str | None:
             return f"{error.strerror}: {error.filename or 'no file is named'}"
         case _:
             return None
+
+
+def retry_at(error: AsbuiltError | OSError, troubles: int, now: str) -> str:
+    """Say when what met trouble is tried again; not before a forge wants to be asked, where it said when."""
+    again = again_at(troubles, now)
+    if isinstance(error, ForgeBusy) and error.again_s is not None:
+        return max(again, seconds_after(now, min(error.again_s, _LONGEST_S)))
+    return again
 
 
 def may_pass(said: str) -> bool:

@@ -118,12 +118,14 @@ class Remote:
 
     def _git(self) -> Git:
         parts = urlsplit(self.url)
-        loopback = (parts.hostname or "").endswith("localhost")
-        ways = ["https", "ssh", "file", *(["http"] if loopback else [])]
-        given = dict(self.environment)
-        given.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
-        given |= {"GIT_ALLOW_PROTOCOL": ":".join(ways), "GIT_HTTP_LOW_SPEED_LIMIT": "1"}
-        given |= {"GIT_HTTP_LOW_SPEED_TIME": "60"}
+        user = replace(self.repository.git, as_user=True, timeout_s=600.0)
+        # Of the user's own settings alone: a repository chooses no program that we start.
+        ssh = user.said("config", "--global", "--get", "core.sshCommand", allowed=(0, 1)).line
+        given = {"GIT_SSH_COMMAND": ssh or "ssh -oBatchMode=yes", **self.environment}
+        # What is said in the clear stays on this machine.
+        clear = ":http" if (parts.hostname or "").endswith(".localhost") else ""
+        given |= {"GIT_ALLOW_PROTOCOL": f"https:ssh{clear}"}
+        given |= {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
         if parts.scheme == "https":
             # After the user's own credential helpers: whoever is signed in to gh need not tell git as well.
             given |= {
@@ -131,7 +133,7 @@ class Remote:
                 "GIT_CONFIG_KEY_0": f"credential.https://{parts.netloc.rpartition('@')[2]}.helper",
                 "GIT_CONFIG_VALUE_0": "!gh auth git-credential",
             }
-        return replace(self.repository.git, as_user=True, timeout_s=600.0, environment=given)
+        return replace(user, environment=given)
 
     @property
     def _named(self) -> str:

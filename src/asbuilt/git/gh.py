@@ -79,9 +79,7 @@ class Gh:
     host: str
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(
-        self, method: Method, path: str, body: Mapping[str, object] | None = None, *, cap: int = 20_000_000
-    ) -> Answer:
+    def ask(self, method: Method, path: str, body: Mapping[str, object] | None = None) -> Answer:
         """Make one request. A trouble that may pass is raised, and so is one before GitHub was reached."""
         argv = ["api", "--hostname", self.host, "--include", "--method", method, path]
         argv += ["--header", "Accept: application/vnd.github+json"]
@@ -89,16 +87,15 @@ class Gh:
         if body is not None:
             argv += ["--input", "-"]
         code, out, err = self._run(*argv, stdin=given)
-        answer = _read(out[:cap].decode("utf-8", "replace"))
+        answer = _read(out.decode("utf-8", "replace"))
         if answer is None:
             raise self._unanswered(code, err)
         if _is_limited(answer):
-            again_s = _again_in(answer)
             raise ForgeBusy(
                 f"{self.host} takes no more requests for now",
                 why=f"A rate limit is reached: {answer.message}",
                 next_step=LATER,
-                again_s=again_s,
+                again_s=_again_in(answer),
             )
         if answer.status >= _SERVER:
             raise ForgeBusy(

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 COMPLETE: Final = "the plan is complete"
-_ENDS: Final = {"failed": "its run failed", "stopped": "its run was stopped"}
+_ENDS: Final = {
+    "failed": "its run failed",
+    "stopped": "its run was stopped",
+    "pr-ci-failing": "the checks of its pull request fail",
+}
 
 
 class Setting(NamedTuple):
