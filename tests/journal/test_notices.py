@@ -17,7 +17,7 @@ from asbuilt.attention.posting import Posting, slack, webhook
 from asbuilt.flows.calling import Calling, Reach
 from asbuilt.flows.notifying import TRIES, Notifying
 from asbuilt.flows.record import say
-from asbuilt.journal import notices, runs
+from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.events import history
 from asbuilt.lifecycle.attention import Topic
 from asbuilt.lifecycle.windows import Window
@@ -152,6 +152,25 @@ greet.2 is proven. Nothing has landed: it waits for you.\
 """,
         ]
     )
+
+
+def test_a_question_that_was_answered_at_night_is_not_told_of_in_the_morning(
+    store: Store, receiver: Receiver
+) -> None:
+    (run,) = _ended(store, "landed")
+    with store.write() as session:
+        for phase in ("1", "2"):
+            wish = approvals.Wish(run.run, "continue", "go on?", phase)
+            approvals.ask(session, PLAN, key=f"{run.run}/between/{phase}", wish=wish, actor="asbuilt")
+    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    reach = Reach(posts=ways, quiet=_quiet_now())
+    for phase in ("1", "2"):
+        Calling(store, reach).call(run, f"{run.run}/between/{phase}/asked")
+    with store.write() as session:
+        approvals.answer(session, PLAN.org, PLAN.repo, 1, said="yes", actor="ann")
+    _now_due(store)
+    assert Notifying(store, ways, org=PLAN.org).look() == 1
+    assert _texts(receiver) == ["asbuilt: greet.1 needs you\nQuestion a2 waits: asbuilt approve"]
 
 
 def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.flows.showing import finish, write_here
+from asbuilt.journal.postgres import PostgresStore
+from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.model import Artifact, Status
-from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Store
@@ -81,8 +82,10 @@ def die_at(folder: Path, number: int) -> None:
 def main(where: str, checkout: str, told: str, seed: str, number: str) -> None:
     """Work until killed, or until everything is done."""
     chance = random.Random(seed)  # noqa: S311 - a choice that can be made again
-    clerk = Clerk(open_store(where), Path(checkout), chance)
-    die_at(Path(checkout), chance.randint(10, 120))
+    # Not by the tests' own way to open one: it loads a server, each time.
+    store = PostgresStore(where) if where.startswith("postgresql:") else SqliteStore(Path(where))
+    clerk = Clerk(store, Path(checkout), chance)
+    die_at(Path(checkout), chance.randint(5, 60))
     with Path(told).open("a", encoding="utf-8") as said:
         for at in range(int(number)):
             said.write(f"{clerk.act(f'{seed}-{at}')}\n")

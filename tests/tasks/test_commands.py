@@ -43,6 +43,7 @@ def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_
     assert (
         f"task 1 has a plan: 2 phases, 2.5 hours estimated; key phases: Greet, Refuse; it is {PATH}" in said
     )
+    assert "Next: asbuilt run 01-say-hello --finish --auto" in said
     wanted = "specs/002_say_goodbye/plans/01_say-goodbye.md"
     assert f"it says planned and names no {wanted}; task 2 stays [PLANNING]. Next:" in said
     shown = json.loads(office.asbuilt("task", "list", "--all", "--json").partition("--- stdout\n")[2])
@@ -55,4 +56,4 @@ def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_
     assert office.git("status", "--porcelain") == ""
     assert office.git("log", "-1", "--format=%s") == "task 1: create implementation plan"
     assert office.asbuilt("plan", "check", PATH).startswith("exit 0")
-    assert "Greet" in office.asbuilt("run", PATH, "--dry-run", "--script", str(office.script))
+    assert "Greet" in office.asbuilt("run", "01-say-hello", "--dry-run", "--script", str(office.script))

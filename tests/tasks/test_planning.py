@@ -156,7 +156,7 @@ def test_a_file_in_the_way_is_not_overwritten_and_the_task_is_planned_all_the_sa
 @one_store
 def test_a_status_that_a_person_gave_meanwhile_stays(bench: Bench) -> None:
     bench.lands(PATH, STATE, TODO)
-    run = bench.plans(result(), "{ sleep = 1 }")
+    run = bench.plans(result(), "{ sleep = 5 }")
     bench.start()
     bench.until(lambda: "attempt.begun" in bench.kinds())
     with bench.store.write() as session:

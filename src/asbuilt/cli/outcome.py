@@ -39,13 +39,18 @@ def shown(door: Door, view: RunView) -> int:
         next_command(door, f"asbuilt resume {slug}")
     elif view.questions:
         next_command(door, f"asbuilt approve yes {view.questions[0].name}")
-    elif view.run.options.get("kind") == "author" and view.run.state == "done":
+    elif view.run.state == "done" and _has_written_a_plan(view):
         next_command(door, f"asbuilt run {slug} --finish --auto")
     elif view.run.state in ("held", "pr-ready", "pr-ci-failing"):
         next_command(door, f"asbuilt land {slug}")
     elif view.run.state in ("failed", "stopped"):
         next_command(door, f"asbuilt resume {slug}", f", or `asbuilt log {slug}` to see how it came")
     return code
+
+
+def _has_written_a_plan(view: RunView) -> bool:
+    options = view.run.options
+    return options.get("kind") == "author" or options.get("task", {}).get("operation") == "plan"
 
 
 def _sentence(view: RunView) -> str:

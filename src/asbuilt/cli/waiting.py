@@ -46,6 +46,7 @@ _AT_WORK: Final = {
     "Judge": "judges what was handed in",
     "Draft": "writes the draft down",
     "File": "writes the plan's file",
+    "Post": "writes into the ledger what has come of the task",
     "Look": "asks the forge how the pull request stands",
     "Push": "builds, proves and pushes what is proven",
     "Propose": "opens the pull request",

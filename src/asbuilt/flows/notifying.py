@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import StoreFailed
 from asbuilt.flows.calling import name_of
-from asbuilt.journal import notices, runs
+from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.events import keyed
 from asbuilt.lifecycle.attention import Message, notice
 from asbuilt.lifecycle.timers import again_at, moment, written
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from asbuilt.flows.calling import Reach
+    from asbuilt.journal.events import Event
     from asbuilt.journal.notices import Waiting
     from asbuilt.journal.store import Session, Store
     from asbuilt.ports import Attention
 
 LOOK_S: Final = 2.0
 TRIES: Final = 6
-"""So often a message is tried, over about two hours."""
+"""So often a message is tried, over three quarters of an hour."""
 _KEPT: Final = timedelta(days=30)
 
 
@@ -103,13 +104,13 @@ def sending(store: Store, reach: Reach, *, org: str) -> Iterator[Callable[[], bo
 
 
 def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
-    """Say what happened; None when the journal does not know any more."""
+    """Say what happened and still stands; None when nothing of it does."""
     said = []
     for one in taken:
         event = keyed(session, one.address, one.key)
         run = runs.find(session, one.org, one.repo, one.run)
         told = None if event is None or run is None else notice(name_of(run), event.kind, event.data)
-        if event is not None and told is not None:
+        if event is not None and told is not None and not _is_answered(session, one, event):
             said.append((event.at, told))
     if not said:
         return None
@@ -118,3 +119,11 @@ def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
     return Message(
         hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(told for _, told in said)
     )
+
+
+def _is_answered(session: Session, one: Waiting, event: Event) -> bool:
+    """Tell whether somebody has answered a question before they were told of it."""
+    if event.kind != "approval.asked":
+        return False
+    found = approvals.named(session, one.org, one.repo, int(event.data["number"]))
+    return found is not None and found.answer is not None

@@ -155,9 +155,13 @@ class _Files:
         return self.record.blobs.put(json.dumps({"commits": [], "marks": False}).encode())
 
 
-def _write_in_place(record: Record, checkout: Path) -> None:
+def _see_to_views(record: Record, repository: Repository, checkout: Path) -> None:
+    """Finish views that somebody was killed in writing, and write in place what cannot be committed."""
+    run = record.run
     try:
-        write_here(record.store, record.run.org, record.run.repo, checkout)
+        finish(record.store, run.org, run.repo)
+        if not are_committed(repository, checkout, found_here(checkout)):
+            write_here(record.store, run.org, run.repo, checkout)
     except _UNWRITTEN as error:
         _leave(record, error)
 
@@ -172,12 +176,9 @@ def land(record: Record, repository: Repository, facts: RunFacts, room: Path) ->
     """Commit the files of the task, and write views in place that cannot be committed."""
     run, order = record.run, order_of(record.run)
     told = _Told(record)
-    checkout = Path(run.options["checkout"])
     record.hold()
     try:
-        finish(record.store, run.org, run.repo)
-        if not are_committed(repository, checkout, found_here(checkout)):
-            _write_in_place(record, checkout)
+        _see_to_views(record, repository, Path(run.options["checkout"]))
         Mover(repository, run=run.run, branch=run.options["branch"], room=room, record=told).land(
             _Files(record, repository, order),
             cut_off=facts.intent if facts.landing == "intended" else None,

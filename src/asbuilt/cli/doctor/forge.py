@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> ForgeFacts | None:
     """Say where pull requests would be opened; None where there is nowhere, and nobody `wanted` to."""
-    path = environ.get("PATH", os.defpath)
-    if shutil.which("git", path=path) is None:
+    if shutil.which("git") is None:
         return None
     try:
         address = open_forge(open_repository(start), environ).address
@@ -32,6 +31,7 @@ def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> F
     except ForgeFailed as error:
         return ForgeFacts(wanted=wanted, trouble=trouble_of(error)) if wanted else None
     host = address.partition("/")[0]
+    path = environ.get("PATH", os.defpath)
     program = shutil.which("gh", path=path)
     if program is None and not wanted:
         return None

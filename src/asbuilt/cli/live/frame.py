@@ -49,6 +49,7 @@ OURS: Final = {
     "Judge": "judges what was handed in",
     "Draft": "tries its checks and writes the draft down",
     "File": "writes the plan's file",
+    "Post": "writes into the ledger what has come of the task",
     "Look": "asks the forge how the pull request stands",
     "Push": "builds, proves and pushes what is proven",
     "Propose": "opens the pull request",
