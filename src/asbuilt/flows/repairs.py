@@ -5,7 +5,6 @@ The one rule: an agent's word mends nothing; every check of every phase that it 
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -132,6 +131,6 @@ def _unresolved(repository: Repository, facts: RunFacts, repair: str, attempt: A
     left = [
         path
         for path in facts.pull.blocked.paths
-        if _MARKS.search(file_in(repository, attempt.tree or "", os.fsdecode(os.fsencode(path))) or b"")
+        if _MARKS.search(file_in(repository, attempt.tree or "", path) or b"")
     ]
     return [f"{path} still holds both sides between marks" for path in left]
