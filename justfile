@@ -51,7 +51,7 @@ schedules *args:
 replays *args:
     ASBUILT_REPLAYS=${ASBUILT_REPLAYS:-20} pytest -p no:xdist -m crash tests/journeys/test_replay.py {{ args }}
 
-# landings by pull request with the real gh against a stub, killed at every step, on both databases
+# landings by pull request with the real gh against a stub, killed at every step, on both databases (ASBUILT_GH_FOLDER=/usr/bin: that gh)
 pulls *args:
     ASBUILT_CRASH_ROUNDS=400 pytest --numprocesses 2 -m crash tests/journeys/test_pulls.py {{ args }}
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.forge.server import Stub
     from tests.journeys.shop import Shop
 
+GH_FOLDER = os.environ.get("ASBUILT_GH_FOLDER", str(Path(sys.executable).parent))
+"""Where the gh is that is tried: the current one from PyPI, or another."""
 CALM = {"poll_s": 1, "limit_s": 600}
 """What a run is given: the forge is asked each second."""
 GREEN = [CheckRun(name="build", conclusion="success")]
@@ -58,7 +60,7 @@ class PullShop:
         stub.sign_git_in(self._home)
         self._environment = stub.environment(folder / "gh-settings") | {
             "HOME": str(self._home),
-            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([GH_FOLDER, os.environ["PATH"]]),
         }
         self.issue = self.hub.issue("Nobody is greeted")
         shop.script.write_text(SCRIPT, encoding="utf-8")
