@@ -42,12 +42,15 @@ VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
     Kind.GLOBS: st.lists(st.sampled_from(["web/**", "*.css", "[ab].{c,d}"]), max_size=3).map(tuple),
+    Kind.HOURS: st.sampled_from(["22:00-07:00", "12:15-13:00"]),
 }
 
 
 def _values(setting: Setting) -> st.SearchStrategy[Value]:
     if setting.kind is Kind.NUMBER:
         return st.integers(setting.least, setting.most)
+    if setting.kind is Kind.CHOICES:
+        return st.lists(st.sampled_from(setting.choices), unique=True).map(tuple)
     return st.sampled_from(setting.choices) if setting.choices else VALUES[setting.kind]
 
 

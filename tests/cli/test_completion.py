@@ -71,6 +71,10 @@ exit 0
 plain,landing.mode
 plain,landing.direct
 plain,landing.sign
+plain,landing.branch_prefix
+plain,landing.ci_poll_s
+plain,landing.ci_limit_s
+plain,landing.ci_fixes
 """),
         ),
         (

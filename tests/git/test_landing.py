@@ -255,7 +255,7 @@ def test_a_conflict_moves_nothing_and_names_the_files(shop: Shop) -> None:
     shop.commit("a colleague", {"src/app.py": "one\ntheirs\nthree\n"})
     before = user_state(shop)
     conflict = pick(shop.repository, onto=shop.tip(), commits=[proven], run=RUN)
-    assert conflict == Conflict(commit=proven, paths=("src/app.py",))
+    assert conflict == Conflict(commit=proven, paths=("src/app.py",), onto=shop.tip())
     assert user_state(shop) == before
     assert held(shop.repository, RUN) is None
 
