@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.errors import GateStopped, NameTaken, NotFound, PlanChanged
 from asbuilt.git.repository import checkouts, path_state
-from asbuilt.journal.ids import new_id
 from asbuilt.ledger import tasks
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import clear_away, create, replace
@@ -116,24 +115,27 @@ def write_here(store: Transactions, org: str, repo: str, checkout: Path) -> list
         ]
         if not files:
             return []
-        tasks.set_writing(session, org, repo, {"token": new_id(), "checkout": str(checkout), "files": files})
+        tasks.set_writing(session, org, repo, {"checkout": str(checkout), "files": files})
     finish(store, org, repo)
     return [str(path) for path, _, _ in files]
 
 
 def finish(store: Transactions, org: str, repo: str) -> None:
-    """Write what was begun to be written and cut off; with nothing begun, nothing happens."""
+    """Write what was begun to be written and cut off; with nothing begun, nothing happens.
+
+    The ledger is held meanwhile: one who is killed leaves a file beside a view only while that view is still
+    to be written, so whoever finishes it knows what it is and clears it away.
+    """
     with store.read() as session:
-        writing = tasks.head(session, org, repo).writing
-    if writing is None:
-        return
-    checkout, files = Path(writing["checkout"]), writing["files"]
-    changed = [path for path, old, new in files if _at(checkout / path) not in (old, _digest(new))]
-    changed = changed or [path for path, old, new in files if not _written(checkout / path, old, new)]
-    with store.write() as session:
-        now = tasks.hold(session, org, repo).writing
-        if now is None or now["token"] != writing["token"]:
+        if tasks.head(session, org, repo).writing is None:
             return
+    with store.write() as session:
+        writing = tasks.hold(session, org, repo).writing
+        if writing is None:
+            return
+        checkout, files = Path(writing["checkout"]), writing["files"]
+        changed = [path for path, old, new in files if _at(checkout / path) not in (old, _digest(new))]
+        changed = changed or [path for path, old, new in files if not _written(checkout / path, old, new)]
         tasks.set_writing(session, org, repo, None)
     if changed:
         raise PlanChanged(
@@ -163,7 +165,6 @@ def _written(file: Path, old: str | None, new: str) -> bool:
         elif _at(file) == old:
             replace(file, data, expected=old or "", name=file.name)
     except (NameTaken, PlanChanged):
-        # Somebody else finishes it, too, or has gone on since.
         return _at(file) == digest(data)
     clear_away(file, is_known=lambda left: data.startswith(left) or digest(left) == old)
     return _at(file) == digest(data)
