@@ -115,7 +115,7 @@ class Hub:
     def fail(self, method: str, path: str, **more: object) -> None:
         """Let something go wrong with the next requests that fit."""
         with self.lock:
-            self.faults.append(Fault(method=method, path=path, **more))  # type: ignore[arg-type]
+            self.faults.append(Fault(method=method, path=path, **more))  # type: ignore[arg-type]  # each is its field's
 
     def issue(self, title: str) -> int:
         found = Issue(number=self.number(), title=title)

@@ -27,7 +27,7 @@ Kind = Literal[
     "agent", "verifier", "asbuilt", "person", "limit", "time", "schedule", "disk", "worker", "claim", "nobody"
 ]  # fmt: skip
 
-_AT_WORK: Final = {
+AT_WORK: Final = {
     "Start": "looks at the repository",
     "ResolveTests": "finds out how the project is tested",
     "MakeWorkspace": "makes a workspace",
@@ -55,6 +55,7 @@ _AT_WORK: Final = {
     "CloseIssues": "tells the issues that the plan names",
     "CheckInvariants": "sees that nothing is left behind",
 }
+"""What asbuilt itself does, by the move that comes next; of those below, the phase is named behind it."""
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
 
 
@@ -277,7 +278,7 @@ def _worker(run: RunView, seen: Seen) -> Waiting:
 
 def _asbuilt(run: RunView) -> Waiting:
     waits = run.waits_for
-    work = _AT_WORK.get(waits.why, "is at work")
+    work = AT_WORK.get(waits.why, "is at work")
     if waits.why in _OF_A_PHASE:
         work += f" phase {waits.phase}"
     return Waiting("asbuilt", "asbuilt", "asbuilt", f"asbuilt {work}; nobody has to act.")

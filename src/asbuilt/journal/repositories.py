@@ -22,6 +22,16 @@ class Known(NamedTuple):
     """Where its folder is; None: written before there were several."""
 
 
+def worked_in(table: str, machine: str | None) -> str:
+    """Say in SQL that rows of a table are of repositories which a machine has; None: there is only one."""
+    if machine is None:
+        return ""
+    return (
+        f" AND NOT EXISTS (SELECT 1 FROM repositories WHERE repositories.org = {table}.org"
+        f" AND repositories.repo = {table}.repo AND repositories.machine <> :machine)"
+    )
+
+
 def find(session: Session, org: str, repo: str) -> Known | None:
     """Return what is known of a repository."""
     row = first(

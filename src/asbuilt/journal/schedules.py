@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal.events import append, hold, keyed
 from asbuilt.journal.ids import Address
+from asbuilt.journal.repositories import worked_in
 from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def to_look_at(session: Session, org: str, *, machine: str | None, limit: int = 
     """List what is due, and what was decided at a time that the clock has not come to again."""
     rows = session.rows(
         f"SELECT {_COLUMNS} FROM schedules WHERE org = :org AND (due_at <= :now OR set_at > :now)"
-        f"{_here(machine)} LIMIT :limit",
+        f"{worked_in('schedules', machine)} LIMIT :limit",
         org=org,
         machine=machine,
         now=session.now,
@@ -168,23 +169,15 @@ def to_look_at(session: Session, org: str, *, machine: str | None, limit: int = 
 def is_any(session: Session, org: str, *, machine: str | None) -> bool:
     """Tell whether anything is scheduled here."""
     found = session.rows(
-        f"SELECT 1 FROM schedules WHERE org = :org{_here(machine)} LIMIT 1", org=org, machine=machine
+        f"SELECT 1 FROM schedules WHERE org = :org{worked_in('schedules', machine)} LIMIT 1",
+        org=org,
+        machine=machine,
     )
     return bool(found)
 
 
 def _fired(slot: str) -> str:
     return f"schedule/fired/{slot}"
-
-
-def _here(machine: str | None) -> str:
-    """Say that a machine works in the repositories that it has; None: there is only one."""
-    if machine is None:
-        return ""
-    return (
-        " AND NOT EXISTS (SELECT 1 FROM repositories WHERE repositories.org = schedules.org"
-        " AND repositories.repo = schedules.repo AND repositories.machine <> :machine)"
-    )
 
 
 def _move(

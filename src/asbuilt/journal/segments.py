@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.journal.repositories import worked_in
 from asbuilt.journal.runs import FAR, SEGMENT, Segment, plan_segment
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Session
-
-
-def _here(machine: str | None) -> str:
-    """Say that a machine works in the repositories that it has; None: there is only one."""
-    if machine is None:
-        return ""
-    return (
-        " AND NOT EXISTS (SELECT 1 FROM repositories WHERE repositories.org = segments.org"
-        " AND repositories.repo = segments.repo AND repositories.machine <> :machine)"
-    )
 
 
 class Held(NamedTuple):
@@ -46,7 +37,7 @@ def is_free_due(session: Session, org: str, *, machine: str | None) -> bool:
     """Tell whether something is due that nobody has."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now{_here(machine)} LIMIT 1",
+        f" AND due_at <= :now{worked_in('segments', machine)} LIMIT 1",
         org=org,
         machine=machine,
         now=session.now,
@@ -59,7 +50,8 @@ def claim(session: Session, org: str, worker: str, *, machine: str | None, at_mo
     session.run(
         "UPDATE segments SET worker = :worker WHERE (org, repo, run, n) IN ("
         "SELECT org, repo, run, n FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now{_here(machine)} ORDER BY due_at, run LIMIT :at_most FOR UPDATE SKIP LOCKED)",
+        f" AND due_at <= :now{worked_in('segments', machine)}"
+        " ORDER BY due_at, run LIMIT :at_most FOR UPDATE SKIP LOCKED)",
         org=org,
         worker=worker,
         machine=machine,
@@ -72,7 +64,7 @@ def goes_on(session: Session, org: str, worker: str, *, machine: str | None = No
     """Tell whether anything of a worker, or of nobody, goes on by itself here, now or later."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND due_at < :far"
-        f" AND (worker IS NULL OR worker = :worker){_here(machine)} LIMIT 1",
+        f" AND (worker IS NULL OR worker = :worker){worked_in('segments', machine)} LIMIT 1",
         org=org,
         worker=worker,
         machine=machine,
@@ -133,8 +125,8 @@ def of_lost(session: Session, org: str, *, before: str, machine: str | None) -> 
     rows = session.rows(
         f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NOT NULL"
         " AND due_at <= :now AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
-        f" AND workers.worker = segments.worker AND workers.beat_at >= :before){_here(machine)}"
-        " ORDER BY due_at, run LIMIT 100",
+        " AND workers.worker = segments.worker AND workers.beat_at >= :before)"
+        f"{worked_in('segments', machine)} ORDER BY due_at, run LIMIT 100",
         org=org,
         before=before,
         machine=machine,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
-from asbuilt.cli.waiting import Seen, run_waiting
+from asbuilt.cli.waiting import AT_WORK, Seen, run_waiting
 from asbuilt.cli.words import counted
 from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.money import caps_in
@@ -28,37 +28,19 @@ _FAILURES: Final = 2
 _DONE: Final = ("proven", "landed", "done")
 _NOT_BEGUN: Final = ("ready", "pending")
 
-OURS: Final = {
+OURS: Final = AT_WORK | {
     "Start": "reads the plan",
     "ResolveTests": "looks for the tests",
-    "MakeWorkspace": "makes a workspace",
     "SetUp": "runs the setup",
-    "Baseline": "runs the tests on the base",
     "Begin": "takes the phase up",
     "Keep": "keeps the agent's tree",
     "Check": "runs the checks on a clean checkout",
     "Commit": "commits what is proven",
     "Ask": "asks",
     "Compare": "compares the plan with what is proven",
-    "Recheck": "proves again what is done",
-    "ProveTogether": "proves all phases together",
-    "Report": "writes the report",
-    "Land": "lands what is proven",
-    "Mark": "writes outcomes into the plan",
-    "Tidy": "tidies up",
-    "Judge": "judges what was handed in",
     "Draft": "tries its checks and writes the draft down",
-    "File": "writes the plan's file",
-    "Post": "writes into the ledger what has come of the task",
-    "Look": "asks the forge how the pull request stands",
-    "Push": "builds, proves and pushes what is proven",
-    "Propose": "opens the pull request",
-    "Mend": "takes over what was mended",
-    "Merge": "merges the pull request",
-    "CloseIssues": "tells the issues that the plan names",
-    "CheckInvariants": "sees that nothing is left behind",
 }
-"""What asbuilt itself does, by the move that comes next."""
+"""What asbuilt itself does, where the phase is seen beside it."""
 
 
 def frame(moment: Moment, canvas: Canvas) -> list[Row]:
