@@ -30,6 +30,18 @@ def _known(store: Store, address: Address = PLAN) -> None:
         open_plan(session, address, "rate-limit")
 
 
+def _tick(store: Store) -> None:
+    """Wait until the database's clock tells a later time."""
+    began = _now(store)
+    while _now(store) == began:
+        pass
+
+
+def _now(store: Store) -> str:
+    with store.read() as session:
+        return session.now
+
+
 def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
     _known(store)
     again = open_store(where)
@@ -55,6 +67,7 @@ def test_the_inventory_counts_every_kind_and_quotes_the_last_events_of_a_reposit
     for address in (PLAN, other_plan, elsewhere):
         _known(store, address)
     for number, address in enumerate((PLAN, other_plan, elsewhere, PLAN)):
+        _tick(store)
         with store.write() as session:
             append(
                 session, address, key=str(number), kind=f"kind.{number % 3}", actor="you", data={"n": number}
@@ -69,6 +82,24 @@ def test_the_inventory_counts_every_kind_and_quotes_the_last_events_of_a_reposit
         ("plans/rate-limit.md", 2, {"n": 3}),
     ]
     assert fewer == quoted[1:]
+
+
+def test_the_last_events_of_one_millisecond_are_the_end_of_what_a_longer_quotation_says(store: Store) -> None:
+    other_plan = PLAN._replace(plan="plans/login.md")
+    with store.write() as session:
+        for address in (PLAN, other_plan):
+            open_plan(session, address, "rate-limit")
+        for number, address in enumerate((other_plan, PLAN, other_plan, PLAN)):
+            append(session, address, key=str(number), kind="kind", actor="you", data={"n": number})
+    with store.read() as session:
+        quoted = [inventory.latest(session, PLAN.org, PLAN.repo, limit=limit) for limit in range(1, 5)]
+    assert [(plan, event.seq) for plan, event in quoted[-1]] == [
+        ("plans/rate-limit.md", 1),
+        ("plans/rate-limit.md", 2),
+        ("plans/login.md", 1),
+        ("plans/login.md", 2),
+    ]
+    assert quoted == [quoted[-1][-limit:] for limit in range(1, 5)]
 
 
 def test_many_processes_may_migrate_at_once(where: str) -> None:

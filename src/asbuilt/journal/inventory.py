@@ -21,10 +21,11 @@ def kinds(session: Session) -> dict[str, int]:
 
 def latest(session: Session, org: str, repo: str, *, limit: int) -> list[tuple[str, Event]]:
     """Return the last events of a repository's plans, oldest first, each with its plan."""
-    # Every event changes its plan's head, so the last ones belong to the plans that changed last.
+    # Every event changes its plan's head, so the last ones belong to the plans that changed last. Events of
+    # one millisecond keep the order of their plans, so that fewer of them are always the end of more.
     found = [
         (plan, event)
-        for plan, _ in recent(session, org, repo, limit=limit)
+        for plan, _ in reversed(recent(session, org, repo, limit=limit))
         for event in last(session, Address(org, repo, plan), limit=limit)
     ]
     return sorted(found, key=lambda one: one[1].at)[-limit:]
