@@ -111,13 +111,13 @@ def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
         run = runs.find(session, one.org, one.repo, one.run)
         told = None if event is None or run is None else notice(name_of(run), event.kind, event.data)
         if event is not None and told is not None and not _is_answered(session, one, event):
-            said.append((event.at, told))
+            said.append((event.at, event.seq, told))
     if not said:
         return None
-    said.sort(key=lambda one: one[0])
+    said.sort(key=lambda one: one[:2])  # a plan's own events of one millisecond keep their order
     names = "\n".join(f"{one.repo}\t{one.plan}\t{one.key}" for one in taken)
     return Message(
-        hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(told for _, told in said)
+        hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(told for *_, told in said)
     )
 
 
