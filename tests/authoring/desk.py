@@ -10,7 +10,7 @@ from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.authoring import Options, choose
+from asbuilt.lifecycle.choosing import Options, choose
 from asbuilt.lifecycle.modes import MODES, plain_authoring
 from asbuilt.lifecycle.sessions import Session
 from tests.journeys.shop import REPO, Shop

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.screens import a_night
+from tests.plan.cases import load_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +81,22 @@ def test_looking_loads_neither_parser_nor_engine_nor_git(arguments: tuple[str, .
         loaded = _loaded(night.shop, *arguments, ASBUILT_HOME=str(night.home.path))
     assert "asbuilt.journal.views" in loaded
     heavy = {"markdown_it", "yaml", "tomlkit", "asyncio", "subprocess", "zoneinfo", "dbos", "sqlalchemy"}
-    ours = {"asbuilt.plan.reader", "asbuilt.git.repository", "asbuilt.agents.host", "asbuilt.flows"}
+    ours = {
+        "asbuilt.plan.reader", "asbuilt.git.repository", "asbuilt.agents.host", "asbuilt.flows",
+        "asbuilt.lifecycle.choosing", "asbuilt.lifecycle.tasks.model",
+    }  # fmt: skip
     assert loaded & (heavy | ours) == set(), (
         "a command that only looks starts from cli/looking.py, and takes nothing from cli/site.py"
+    )
+
+
+def test_showing_a_plan_loads_neither_agents_nor_the_decisions_of_a_run() -> None:
+    with a_night() as night:
+        plan = night.shop / "rate-limit.md"
+        plan.write_bytes(next(case.data for case in load_all() if case.name == "canonical-tracker"))
+        loaded = _loaded(night.shop, "plan", "show", str(plan), ASBUILT_HOME=str(night.home.path))
+    assert {"asbuilt.plan.reader", "asbuilt.journal.spending"} <= loaded
+    ours = {"asbuilt.ports", "asbuilt.agents.roster", "asbuilt.lifecycle.facts", "asbuilt.lifecycle.moves"}
+    assert loaded & ({"asyncio", "subprocess", "shutil", "dbos", "sqlalchemy"} | ours) == set(), (
+        "what a plan may cost comes from cli/costs.py; who works on it and how a run goes on is not asked"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -369,3 +370,18 @@ def test_a_name_is_found_among_more_plans_than_are_looked_through_for_its_parts(
     assert shown(quiet, ("status", "rate-limit"), "plain", 80).startswith("exit 0\n")
     assert shown(quiet, ("status", "rate-li"), "plain", 80).startswith("exit 3\n")
     assert shown(quiet, ("status", "p1000"), "plain", 80).startswith("exit 3\n")
+
+
+def test_a_process_that_has_looked_leaves_the_journal_as_one_file() -> None:
+    with a_night() as night:
+        night.close()
+        before = sorted(night.home.path.iterdir())
+        done = subprocess.run(
+            [sys.executable, "-m", "asbuilt", "status"],
+            cwd=night.shop,
+            env={"HOME": str(night.shop), "ASBUILT_HOME": str(night.home.path)},
+            capture_output=True,
+            check=True,
+        )
+        assert done.stdout
+        assert sorted(night.home.path.iterdir()) == before

@@ -51,6 +51,14 @@ def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
     again.close()
 
 
+def test_whoever_opens_a_journal_to_look_waits_for_nobody_who_writes(store: Store, where: str) -> None:
+    again = open_store(where)
+    with store.write() as session:
+        again.migrate(STEPS)
+        assert session.rows("SELECT slug FROM heads") == []
+    again.close()
+
+
 def test_the_schema_is_told_without_changing_it(where: str, tmp_path: Path) -> None:
     opened = open_store(where)
     assert (opened.version(), opened.version()) == (0, 0)

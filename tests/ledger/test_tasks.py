@@ -3,12 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import Status, Task
 from asbuilt.lifecycle.tasks.state_json import read_state
+from asbuilt.lifecycle.tasks.statuses import Status
 from tests.lifecycle.tasks.pairs import STATE
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Session, Store
+    from asbuilt.lifecycle.tasks.model import Task
 
 HERE = ("local", "6f9c")
 

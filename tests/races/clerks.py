@@ -16,7 +16,8 @@ from asbuilt.flows.showing import finish, write_here
 from asbuilt.journal.postgres import PostgresStore
 from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import Artifact, Status
+from asbuilt.lifecycle.tasks.model import Artifact
+from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Store

@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.lifecycle.authoring import Options, choose
+from asbuilt.lifecycle.choosing import Options, choose
 from asbuilt.lifecycle.modes import MODES, plain_authoring
 from asbuilt.lifecycle.sessions import Session
 

@@ -11,8 +11,8 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.delegating import order_for
-from asbuilt.lifecycle.tasks.model import Status
 from asbuilt.lifecycle.tasks.state_json import read_state
+from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.views import agree
 from tests.authoring.desk import say, turn
 from tests.journeys.shop import REPO, Shop

@@ -8,8 +8,9 @@ import pytest
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import Artifact, Status
+from asbuilt.lifecycle.tasks.model import Artifact
 from asbuilt.lifecycle.tasks.state_json import read_state
+from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.views import agree
 from tests.authoring.desk import say, turn
 from tests.journeys.shop import LONG, REPO, one_store

@@ -29,7 +29,7 @@ from asbuilt.journal import memory, plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.shelves import describe
-from asbuilt.lifecycle.authoring import SKIPPABLE, choose
+from asbuilt.lifecycle.choosing import SKIPPABLE, choose
 from asbuilt.lifecycle.modes import MODES, mode_for, name_for, plain_authoring
 from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of

@@ -15,7 +15,6 @@ from asbuilt.agents import signs
 from asbuilt.cli.addresses import Named, matching, named, nearest, slug_of
 from asbuilt.cli.clock import now_in
 from asbuilt.cli.options import door_of
-from asbuilt.cli.waiting import Seen
 from asbuilt.errors import AsbuiltError, NotFound, UsageWrong
 from asbuilt.journal import plans, runs
 from asbuilt.journal.home import is_full
@@ -35,6 +34,18 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView
     from asbuilt.library.shelves import Library
+
+
+class Seen(NamedTuple):
+    """What is seen of a run from outside the journal, and when."""
+
+    now: datetime
+    heard_at: str | None = None
+    """When the agent that it waits for last gave a sign."""
+    is_served: bool = True
+    """False: no worker lives."""
+    is_full: bool = False
+    """The disk of the state folder takes nothing any more."""
 
 
 class Moment(NamedTuple):

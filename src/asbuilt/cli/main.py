@@ -26,7 +26,10 @@ def main() -> int:
         from asbuilt.cli import app, boundary  # noqa: PLC0415 - the door's dispatch
     except KeyboardInterrupt:
         return 130
-    return boundary.run(lambda: app.run(arguments, os.environ), argv=arguments, environ=os.environ)
+    code = boundary.run(lambda: app.run(arguments, os.environ), argv=arguments, environ=os.environ)
+    # The system takes everything back at once: looking through it object by object at the end only costs.
+    gc.freeze()
+    return code
 
 
 def _print(text: str) -> int:

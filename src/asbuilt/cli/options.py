@@ -8,9 +8,8 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 Returned = TypeVar("Returned")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Door(NamedTuple):
     """How one command was called: where it looks, where it speaks, and in which form."""
 
     screen: Screen

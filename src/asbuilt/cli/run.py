@@ -13,6 +13,7 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
+from asbuilt.cli.costs import expected_cost
 from asbuilt.cli.doubts import goes_on, refuse_other_ways
 from asbuilt.cli.drafts import difference
 from asbuilt.cli.live.asking import answered
@@ -24,7 +25,7 @@ from asbuilt.cli.scheduling import put_on, read_times, refuse_contradictions, te
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
-from asbuilt.cli.terms import announce, caps_for, expected_cost, team_for, terms_of
+from asbuilt.cli.terms import announce, caps_for, team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped
 from asbuilt.flows.approving import need_approval

@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster, with_model
-from asbuilt.cli.looking import look
 from asbuilt.errors import UsageWrong
-from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.spending import proven_phases
-from asbuilt.lifecycle.money import caps_in, forecast
+from asbuilt.lifecycle.money import caps_in
 from asbuilt.lifecycle.team import agent_of
 
 if TYPE_CHECKING:
@@ -74,15 +71,6 @@ def terms_of(options: Mapping[str, Any], expected: str) -> list[tuple[str, str]]
         ("Cost", f"{expected}; " + (f"capped at {cap} a run" if cap else "no limit is set (limits.usd)")),
         ("Lands", f"on {options['branch']}, {lands}"),
     ]
-
-
-def expected_cost(door: Door, phases: int) -> str:
-    """Say what so many phases may cost, without making a journal."""
-    _, looking = look(door)
-    if looking is None or looking.repo is None:
-        return forecast((), phases)
-    with looking.journal.store.read() as session:
-        return forecast(proven_phases(session, LOCAL, looking.repo), phases)
 
 
 def announce(door: Door, options: Mapping[str, Any], expected: str) -> None:

@@ -18,7 +18,7 @@ from asbuilt.lifecycle.team import agent_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from asbuilt.cli.looking import Moment
+    from asbuilt.cli.looking import Moment, Seen
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.views import PlanView, RunView
@@ -57,18 +57,6 @@ AT_WORK: Final = {
 }
 """What asbuilt itself does, by the move that comes next; of those below, the phase is named behind it."""
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
-
-
-class Seen(NamedTuple):
-    """What is seen of a run from outside the journal, and when."""
-
-    now: datetime
-    heard_at: str | None = None
-    """When the agent that it waits for last gave a sign."""
-    is_served: bool = True
-    """False: no worker lives."""
-    is_full: bool = False
-    """The disk of the state folder takes nothing any more."""
 
 
 class Waiting(NamedTuple):

@@ -10,12 +10,13 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
+from asbuilt.cli.looking import Seen
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
 from asbuilt.cli.run import look_on
 from asbuilt.cli.site import look_at, site_of
 from asbuilt.cli.standing import show_plan
-from asbuilt.cli.waiting import Seen, run_waiting
+from asbuilt.cli.waiting import run_waiting
 from asbuilt.cli.words import listed
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.journal.ids import LOCAL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
@@ -24,7 +25,7 @@ Connection = TypeVar("Connection", bound=Closable)
 
 
 class Pool(Generic[Connection]):
-    """Connections made when they are first needed, kept until they break."""
+    """Connections made when they are first needed, kept until they break or the process ends."""
 
     def __init__(
         self, make: Callable[[], Connection], is_usable: Callable[[Connection], bool], *, size: int = SIZE
@@ -34,6 +35,8 @@ class Pool(Generic[Connection]):
         self._places = threading.BoundedSemaphore(size)
         self._free: list[Connection] = []
         self._guard = threading.Lock()
+        # A connection of sqlite3 refers to itself: without this it is open until garbage is collected.
+        weakref.finalize(self, _close_all, self._free)
 
     @contextmanager
     def take(self) -> Iterator[Connection]:
@@ -58,5 +61,9 @@ class Pool(Generic[Connection]):
     def close(self) -> None:
         """Close what is not lent."""
         with self._guard:
-            while self._free:
-                self._free.pop().close()
+            _close_all(self._free)
+
+
+def _close_all(connections: list[Connection]) -> None:
+    while connections:
+        connections.pop().close()

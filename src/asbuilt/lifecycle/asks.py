@@ -13,7 +13,7 @@ from asbuilt.plan.lengths import LINES, Length
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from asbuilt.lifecycle.authoring import Options
+    from asbuilt.lifecycle.choosing import Options
     from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.validators.demands import Demands
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.approving import Drafts
 from asbuilt.lifecycle.causes import asks
+from asbuilt.lifecycle.folded import Folded, fresh
 from asbuilt.lifecycle.money import UNCAPPED, total
 from asbuilt.lifecycle.pulled import REPAIRS, PullFacts
 
@@ -77,8 +77,7 @@ class SignOff(NamedTuple):
     question: str
 
 
-@dataclass(slots=True)
-class AttemptFacts:
+class AttemptFacts(Folded):
     """One frozen brief and what became of it."""
 
     number: int
@@ -146,8 +145,7 @@ class AttemptFacts:
         return self.ending in (None, "done", *GOES_ON)
 
 
-@dataclass(slots=True)
-class PhaseFacts:
+class PhaseFacts(Folded):
     """A phase in this run."""
 
     id: str
@@ -158,7 +156,7 @@ class PhaseFacts:
     begun: bool = False
     begun_at: str = ""
     intent: str | None = None
-    attempts: list[AttemptFacts] = field(default_factory=list)
+    attempts: list[AttemptFacts] = fresh(factory=list)
     proven: str | None = None
     """The commit that holds it, once it is proven."""
     proven_at: str = ""
@@ -192,8 +190,7 @@ class Handed(NamedTuple):
     """The address of who handed it in, below the run: `draft.1`."""
 
 
-@dataclass(slots=True)
-class DraftFacts:
+class DraftFacts(Folded):
     """An authoring: its stages, its questions, and the revisions that came of them."""
 
     slug: str = ""
@@ -201,32 +198,31 @@ class DraftFacts:
     """A conversation of the person writes it; only its critics are agents that a worker starts."""
     due: str = ""
     """The stage that comes next, or is under way."""
-    judged: dict[str, int] = field(default_factory=dict)
+    judged: dict[str, int] = fresh(factory=dict)
     """Of each stage the last attempt whose output was judged."""
-    accepted: list[Handed] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
+    accepted: list[Handed] = fresh(factory=list)
+    refused: list[str] = fresh(factory=list)
     """Digests of what was wrong with the outputs of the stage that is due."""
     proposals: str | None = None
     """Digest of what several planners have proposed, each on their own."""
     gave_up: str = ""
     finished: str | None = None
     """Why the stages have come to an end, as long as their plan is not written down."""
-    batches: list[tuple[str, ...]] = field(default_factory=list)
+    batches: list[tuple[str, ...]] = fresh(factory=list)
     """Questions to a person, by their keys, as they were asked together."""
-    asked: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, str] = fresh(factory=dict)
     """Each question in words, by its key."""
-    notes: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = fresh(factory=dict)
     """What people have written with their answers, by the key of the question."""
-    texts: Drafts = field(default_factory=Drafts)
+    texts: Drafts = fresh(factory=Drafts)
     """The revisions that came of it, and what people said to them."""
-    feedback: list[str] = field(default_factory=list)
+    feedback: list[str] = fresh(factory=list)
     """Why people have sent a revision back."""
     reopened_at: int | None = None
     """So many outputs were accepted when the last revision was sent back; None: it was not."""
 
 
-@dataclass(slots=True)
-class TaskFacts:
+class TaskFacts(Folded):
     """A run that works on a numbered task."""
 
     number: int = 0
@@ -251,8 +247,7 @@ def is_planning(kind: object) -> bool:
     return kind in ("author", "task")
 
 
-@dataclass(slots=True)
-class RunFacts:
+class RunFacts(Folded):
     """Everything that the next move of a run depends on."""
 
     run: str
@@ -277,14 +272,14 @@ class RunFacts:
     retry_at: str | None = None
     started: bool = False
     base: str | None = None
-    phases: dict[str, PhaseFacts] = field(default_factory=dict)
+    phases: dict[str, PhaseFacts] = fresh(factory=dict)
     done_before: frozenset[str] = frozenset()
     """Phases that were done when the run began, by the journal or the plan's own marks.
 
     Of an authoring: the stages whose output was accepted.
     """
-    draft: DraftFacts = field(default_factory=DraftFacts)
-    task: TaskFacts = field(default_factory=TaskFacts)
+    draft: DraftFacts = fresh(factory=DraftFacts)
+    task: TaskFacts = fresh(factory=TaskFacts)
     unlanded: tuple[Work, ...] = ()
     """What earlier runs have proven and nobody has landed, in order, when the run began."""
     branch_at: str | None = None
@@ -294,13 +289,13 @@ class RunFacts:
     undoes: tuple[Landed, ...] = ()
     drops: tuple[Work, ...] = ()
     """For an undo: what that run has proven and nobody has landed."""
-    works: list[Work] = field(default_factory=list)
+    works: list[Work] = fresh(factory=list)
     """What this run has proven, in order: each commit builds on the one before."""
     compared: str | None = None
     """The last point at which the plan's file was compared with what waits to be landed."""
-    differs: dict[str, Difference] = field(default_factory=dict)
+    differs: dict[str, Difference] = fresh(factory=dict)
     """Phases that wait to be landed and whose text the plan has changed since."""
-    sign_offs: dict[str, SignOff] = field(default_factory=dict)
+    sign_offs: dict[str, SignOff] = fresh(factory=dict)
     """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
@@ -313,7 +308,7 @@ class RunFacts:
     """What holds agents and checks on this machine, as it was when the run began."""
     ring_agreed: bool = False
     """A person has said before that work may go on here without a ring."""
-    rechecked: dict[str, Outcome] = field(default_factory=dict)
+    rechecked: dict[str, Outcome] = fresh(factory=dict)
     """For a run of the kind verify: what the checks of each phase have shown."""
     failures: tuple[str, ...] = ()
     workspace: bool = False
@@ -323,12 +318,12 @@ class RunFacts:
     setup_reason: str = ""
     baseline: Outcome | None = None
     baseline_shown: str = ""
-    approvals: dict[str, str | None] = field(default_factory=dict)
+    approvals: dict[str, str | None] = fresh(factory=dict)
     """Questions of this run by their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
     apart: tuple[str, ...] = ()
     """What fails when all phases are there."""
-    whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
+    whole: AttemptFacts = fresh(factory=lambda: AttemptFacts(0, "verify"))
     """The verdict on all phases together, and its verifiers."""
     reported: bool = False
     landing: str | None = None
@@ -336,7 +331,7 @@ class RunFacts:
     landing_reason: str = ""
     intent: Mapping[str, Any] | None = None
     """The last landing that was intended; one that was cut off is recovered from it."""
-    landed: list[Landed] = field(default_factory=list)
+    landed: list[Landed] = fresh(factory=list)
     """What this run has landed."""
     tip: str | None = None
     """The target's tip after the last landing of this run."""
@@ -345,10 +340,8 @@ class RunFacts:
     marked: bool = True
     """False while something has landed and the plan does not say so yet."""
     tidied: bool = False
-    pull: PullFacts = field(default_factory=PullFacts)
-    repairs: dict[str, PhaseFacts] = field(
-        default_factory=lambda: {name: PhaseFacts(name) for name in REPAIRS}
-    )
+    pull: PullFacts = fresh(factory=PullFacts)
+    repairs: dict[str, PhaseFacts] = fresh(factory=lambda: {name: PhaseFacts(name) for name in REPAIRS})
     """What agents mend of its pull request, each like a phase of its own."""
     ended: str | None = None
     reason: str = ""
@@ -356,9 +349,9 @@ class RunFacts:
     """What the command that looks on is to exit with, when a gate ended the run."""
     parked_at: str = ""
     """When it began to wait for what it waits for."""
-    costs: dict[str, Spent] = field(default_factory=dict)
+    costs: dict[str, Spent] = fresh(factory=dict)
     """What each attempt and verifier has used so far; a start adds to those before it."""
-    untold: list[str] = field(default_factory=list)
+    untold: list[str] = fresh(factory=list)
     """Notes of people for the next attempt, which none has been told yet."""
     caps: Caps = UNCAPPED
     window: Window | None = None

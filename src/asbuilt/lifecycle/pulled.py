@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.lifecycle.folded import Folded, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +50,7 @@ class Blocked(NamedTuple):
     here: str = ""
 
 
-@dataclass(slots=True)
-class PullFacts:
+class PullFacts(Folded):
     """The plan's pull request, as one run knows it."""
 
     poll_s: int = POLL_S
@@ -76,7 +76,7 @@ class PullFacts:
     blocked: Blocked | None = None
     refused: str = ""
     """Why the forge did not merge."""
-    settled: dict[str, int] = field(default_factory=dict)
+    settled: dict[str, int] = fresh(factory=dict)
     """Of each repair the last attempt that was taken over."""
     issues: bool = False
     """The issues that the plan names were told."""

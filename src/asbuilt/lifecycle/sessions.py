@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from asbuilt.lifecycle.authoring import CHOOSABLE, Options, Stage, choose
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.lifecycle.choosing import CHOOSABLE, Options, choose
 from asbuilt.lifecycle.flaws import Flaw
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.asks import instruction
-from asbuilt.lifecycle.authoring import Options, Stage, choose
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.lifecycle.choosing import Options, choose
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.validators.judging import Setting
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.lifecycle.authoring import CHOOSABLE, Stage, choose
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.lifecycle.choosing import CHOOSABLE, choose
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.sessions import Session, Unreadable, cancel, start, state_of
 from asbuilt.plan.sections import SECTIONS

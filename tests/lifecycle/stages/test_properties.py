@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.authoring import Options, Stage, choose
+from asbuilt.lifecycle.authoring import Stage
+from asbuilt.lifecycle.choosing import Options, choose
 from asbuilt.lifecycle.sessions import Session, Unreadable, cancel, hand_in, read_session, start, state_of
 from asbuilt.lifecycle.stages import Ask, Deactivate, Finish, Rest, advance, next_move
 from asbuilt.lifecycle.validators.document import missing_sections

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from asbuilt.lifecycle.authoring import choose
+from asbuilt.lifecycle.choosing import choose
 from asbuilt.lifecycle.sessions import Session, Unreadable, hand_in, read_session, start, state_of
 from asbuilt.lifecycle.stages import advance, next_move
 from tests.lifecycle.stages.cases import PROMPT

@@ -18,7 +18,6 @@ from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import (
     Artifact,
     Pending,
-    Status,
     Task,
     moved,
     numbers_in,
@@ -28,6 +27,7 @@ from asbuilt.lifecycle.tasks.model import (
     workable,
 )
 from asbuilt.lifecycle.tasks.numbering import artifact_number, artifact_path, written
+from asbuilt.lifecycle.tasks.statuses import Status
 
 NOW = "2026-11-15T12:00:00.000Z"
 Told = tuple[str, dict[str, Any]]

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.errors import PlanInvalid
-from asbuilt.lifecycle.tasks.model import Artifact, Status, Task
+from asbuilt.lifecycle.tasks.model import Artifact, Task
 from asbuilt.lifecycle.tasks.state_json import read_state
+from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import read_todo
 from asbuilt.lifecycle.tasks.views import Difference, Pair, agree, by_hand, render
 from tests.lifecycle.tasks.pairs import PAIR, STATE, TODO

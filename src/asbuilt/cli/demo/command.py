@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,7 +82,7 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
         _type(door, scene, ("plan", "show", PLAN))
         door.screen.talk()
     said = _type(door, scene, _RUN)
-    site = site_of(replace(door, start=scene.shop, environ=scene.environ), PLAN)
+    site = site_of(door._replace(start=scene.shop, environ=scene.environ), PLAN)
     view, lies = _what_came(site)
     landed = view.run.state == "landed"
     if door.json:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
-from asbuilt.cli.waiting import AT_WORK, Seen, run_waiting
+from asbuilt.cli.looking import Seen
+from asbuilt.cli.waiting import AT_WORK, run_waiting
 from asbuilt.cli.words import counted
 from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.money import caps_in

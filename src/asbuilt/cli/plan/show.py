@@ -9,6 +9,7 @@ import click
 
 from asbuilt.cli.columns import cut_path, shorten, width
 from asbuilt.cli.commands import Command
+from asbuilt.cli.costs import expected_cost
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import (
     complete_phase,
@@ -20,7 +21,6 @@ from asbuilt.cli.plan.desk import (
 from asbuilt.cli.plan.picture import draw
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.cli.talking import answer
-from asbuilt.cli.terms import expected_cost
 from asbuilt.cli.words import counted
 from asbuilt.errors import UsageWrong
 from asbuilt.lifecycle.money import NO_PAST

@@ -10,7 +10,7 @@ from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.flows.showing import finish, found_here
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import Status, Task
+from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.looking import Looking
     from asbuilt.cli.options import Door
     from asbuilt.cli.site import Site
+    from asbuilt.lifecycle.tasks.model import Task
 
 
 def known(door: Door) -> tuple[Looking | None, dict[int, Task]]:

@@ -12,15 +12,15 @@ from asbuilt.lifecycle.facts import GOES_ON
 from asbuilt.lifecycle.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.preparation import held
 from asbuilt.lifecycle.stoppages import capped, stage_stoppage
-from asbuilt.lifecycle.tasks.model import Pending, Status, Task
 from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, next_after
+from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.lifecycle.tasks.delegating import Order
-    from asbuilt.lifecycle.tasks.model import Artifact
+    from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
 
 REPEATS: Final = 2
 """So often an agent is begun anew that was lost: a stall, a crash."""

@@ -1,13 +1,13 @@
-"""A task, its statuses, and what may become of it. The one rule: a change is some of its fields."""
+"""A task, and what may become of it. The one rule: a change is some of its fields."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
+from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,39 +20,6 @@ MOST: Final = 200
 """Tasks that one command takes."""
 _SLUG: Final = 50
 _NUMBERS: Final = re.compile(r"#?([1-9][0-9]{0,5})(?:\s*-\s*#?([1-9][0-9]{0,5}))?", re.ASCII)
-
-
-class Status(StrEnum):
-    """How a task stands."""
-
-    NOT_STARTED = "not_started"
-    RESEARCHING = "researching"
-    RESEARCHED = "researched"
-    PLANNING = "planning"
-    PLANNED = "planned"
-    IMPLEMENTING = "implementing"
-    PARTIAL = "partial"
-    PR_READY = "pr_ready"
-    BLOCKED = "blocked"
-    EXPANDED = "expanded"
-    COMPLETED = "completed"
-    ABANDONED = "abandoned"
-
-    @classmethod
-    def named(cls, word: str) -> Status | None:
-        """Find it by its name, or by its mark without the brackets."""
-        value = word.strip().lower().replace(" ", "_")
-        return next((one for one in cls if one.value == value), None)
-
-    @property
-    def mark(self) -> str:
-        """How people read it: `[NOT STARTED]`."""
-        return f"[{self.value.replace('_', ' ').upper()}]"
-
-    @property
-    def is_terminal(self) -> bool:
-        """Tell whether nothing more is to happen."""
-        return self in (Status.COMPLETED, Status.ABANDONED)
 
 
 class Artifact(NamedTuple):

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import PlanInvalid
-from asbuilt.lifecycle.tasks.model import GENERAL, Artifact, Status, Task, slug_for
+from asbuilt.lifecycle.tasks.model import GENERAL, Artifact, Task, slug_for
+from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

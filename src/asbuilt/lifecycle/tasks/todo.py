@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.lifecycle.tasks.model import Status, Task
+from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from asbuilt.lifecycle.tasks.model import Task
 
 PLACES: Final = ("specs/TODO.md", "TODO.md")
 """Where it is looked for; the first is where a new one is written."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.lifecycle.tasks.model import Status, Task, slug_for
+from asbuilt.lifecycle.tasks.model import Task, slug_for
 from asbuilt.lifecycle.tasks.state_json import put_state, read_state
+from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import LINKS, put_todo, read_todo
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from asbuilt.plan.sections import plainly_named
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from asbuilt.lifecycle.authoring import Options
+    from asbuilt.lifecycle.choosing import Options
     from asbuilt.lifecycle.validators.prose import Passage
 
 
