@@ -289,8 +289,9 @@ class Laws:
             "SELECT due_at, closed_at FROM segments WHERE run = :run", run=run.run
         )
         open_s = sum((moment(row["closed_at"]) - moment(row["due_at"])).total_seconds() for row in rows)
+        # Times are written down to a millisecond; sums of them are off by less than that.
         worked_s = facts_of(self._ledger.look(), self._blobs, run).time.worked_s(run.ended_at or "")
-        if not 0 <= worked_s <= open_s:
+        if not 0 <= round(worked_s, 3) <= round(open_s, 3):
             raise Unlawful(f"{run.run} is said to have worked {worked_s} s, and was awake for {open_s} s")
 
     def _is_authored(self, address: Address) -> None:
