@@ -79,6 +79,8 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         if kind == "run.taken_over":
             facts.moves += 1
             continue
+        if kind == "attention.called":
+            continue
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
         _hear(facts, kind, data)
