@@ -67,6 +67,13 @@ def test_a_clock_that_jumps_under_a_run_ends_nothing_early_and_starts_nothing_tw
     assert [event["ending"] for event in plant.events("attempt.ended")] == ["done"]
 
 
+def test_ten_hours_of_waiting_take_nothing_of_the_hour_that_a_run_has(plant: Plant, clock: Clock) -> None:
+    run = plant.parked(caps={"hours": 1})
+    clock.set(10 * HOUR)
+    plant.landed(run)
+    assert [event["ending"] for event in plant.events("attempt.ended")] == ["limited", "done"]
+
+
 @pytest.mark.parametrize("jump", JUMPS if LONG else ["an hour back"])
 def test_a_clock_that_jumps_while_a_run_is_parked_loses_no_wake_up(
     plant: Plant, clock: Clock, jump: str

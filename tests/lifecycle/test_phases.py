@@ -555,6 +555,18 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
     ]
 
 
+def test_trouble_is_waited_out_and_counted_although_somebody_was_told_of_it() -> None:
+    met = ("trouble.met", {"run": RUN, "what": "No space left on device", "retry_at": LATER})
+    parked = ("run.parked", {"run": RUN, "why": "trouble: No space left on device", "until": LATER})
+    called = ("attention.called", {"run": RUN, "way": "desktop", "about": "run.parked"})
+    told = [met, parked, called]
+    often = phases.TROUBLE_LIMIT + 1
+    once, given_up = (fold(RUN, {}, [*VERIFIED[:6], *told * times]) for times in (1, often))
+    assert next_move(once, NOW) == phases.Wait("trouble: No space left on device", LATER)
+    over = End("failed", f"kept from going on {often} times; last: No space left on device")
+    assert next_move(given_up, LATER) == over
+
+
 def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_another_workspace() -> None:
     begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
     ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "done", "starts": 1})

@@ -161,11 +161,11 @@ def test_tokens_and_hours_are_caps_too() -> None:
     assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? 5,000 of 5,000 tokens are used")
     started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
     facts = fold(RUN, {"auto": True, "caps": {"hours": 3}}, [*started, *spending(None)])
-    over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its 3 hours are over")
+    over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its limit of 3 hours of work is reached")
     assert next_move(facts, LATER) == over
     assert next_move(facts, NOW) == Attempt("1", 2, "implement")
-    assert left_s(facts.caps, NOW, LATER) == 0
-    assert left_s(Caps(hours=3.5), NOW, LATER) == 1800
+    worked_s = facts.time.worked_s(LATER)
+    assert [left_s(Caps(hours=hours), worked_s) for hours in (None, 3, 3.5)] == [None, 0, 1800]
 
 
 def test_what_an_agent_did_not_tell_is_unknown_and_never_nothing() -> None:
@@ -178,4 +178,4 @@ def test_what_an_agent_did_not_tell_is_unknown_and_never_nothing() -> None:
     nothing = spent_in({"cost_usd": 0.0, "tokens": 0})
     assert (nothing.words, nothing.brief, nothing.plain["usd"], total([])) == ("$0.00", "", 0.0, Spent())
     assert caps_in({}) == Caps()
-    assert Caps(15, 2_000_000, 8).words == "$15.00 (API prices), 2,000,000 tokens, 8 hours"
+    assert Caps(15, 2_000_000, 8).words == "$15.00 (API prices), 2,000,000 tokens, 8 hours of work"

@@ -52,5 +52,8 @@ def test_a_run_that_only_verifies_has_checks_and_nothing_else() -> None:
 
 
 def test_which_question_a_run_waits_for_is_no_matter_of_time() -> None:
-    events: list[Told] = [("01", "run.parked", {"why": "approval sign-off/sha256:a7f9/d5f4/01m7"})]
+    events: list[Told] = [
+        ("01", "run.parked", {"why": "approval sign-off/sha256:a7f9/d5f4/01m7"}),
+        ("01", "attention.called", {"about": "run.parked"}),
+    ]
     assert spans_of(events, "02") == (Span("wait", "", "01", "02", "for an answer"),)

@@ -178,6 +178,7 @@ RICH: Final = Account(
     title="Rate limiting for the public API",
     began_at="2026-11-14T21:48:00.000Z",
     ended_at="2026-11-15T00:18:00.000Z",
+    worked_s=8_400.0,
     spent=Spent(1.75),
     ring="bwrap",
     tests="pytest -q",

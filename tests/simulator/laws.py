@@ -15,6 +15,7 @@ from asbuilt.journal.events import event_of, history
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import events_of, facts_of
 from asbuilt.lifecycle.standing import fold_plan
+from asbuilt.lifecycle.timers import moment
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.source import digest
@@ -275,10 +276,23 @@ class Laws:
             raise Unlawful("a claim is left")
         for script in self._story.scripts:
             address = Address(LOCAL, REPO, script.path)
+            for run in runs.of_plan(session, address):
+                self._has_worked(run)
             if script.tracked == "absent":
                 self._is_authored(address)
             else:
                 self._plan(address, script.path)
+
+    def _has_worked(self, run: Run) -> None:
+        """See that nothing counts as work but what lies between a segment's due time and its end."""
+        rows = self._ledger.look().rows(
+            "SELECT due_at, closed_at FROM segments WHERE run = :run", run=run.run
+        )
+        open_s = sum((moment(row["closed_at"]) - moment(row["due_at"])).total_seconds() for row in rows)
+        # Times are written down to a millisecond; sums of them are off by less than that.
+        worked_s = facts_of(self._ledger.look(), self._blobs, run).time.worked_s(run.ended_at or "")
+        if not 0 <= round(worked_s, 3) <= round(open_s, 3):
+            raise Unlawful(f"{run.run} is said to have worked {worked_s} s, and was awake for {open_s} s")
 
     def _is_authored(self, address: Address) -> None:
         """See that a plan's file is there only by a yes to its text, and that nothing is asked any more."""

@@ -11,6 +11,7 @@ from asbuilt.flows.marking import marked
 from asbuilt.flows.outcomes import Outcomes
 from asbuilt.journal import approvals, claims, runs, segments
 from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.worktime import WorkTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +50,17 @@ def _lose_a_wake_up() -> AbstractContextManager[object]:
 def _lose_a_word() -> AbstractContextManager[object]:
     """What is said between a decision to wait and the waiting is not heard."""
     return patch.object(run, "_still_waits", lambda *_: True)
+
+
+def _charge_for_waiting() -> AbstractContextManager[object]:
+    """The hours of a run pass while it is parked."""
+    hear = WorkTime.hear
+
+    def deaf(self: WorkTime, kind: str, data: dict[str, Any]) -> None:
+        if kind != "run.parked":
+            hear(self, kind, data)
+
+    return patch.object(WorkTime, "hear", deaf)
 
 
 def _forget_the_claim() -> AbstractContextManager[object]:
@@ -121,6 +133,7 @@ FOUND: Final = {
     "mark before landing": Bug(_mark_before_landing, "done, and refs/heads/main does not have it"),
     "lose a wake-up": Bug(_lose_a_wake_up, "waits for a person, and there is nothing that anybody could say"),
     "lose a word": Bug(_lose_a_word, "waits for a person, and there is nothing that anybody could say"),
+    "charge for waiting": Bug(_charge_for_waiting, "is said to have worked"),
     "forget the claim": Bug(_forget_the_claim, "is over and still owns"),
     "believe the agent": Bug(_believe_the_agent, "has landed and was not proven"),
     "believe an old proof": Bug(_believe_an_old_proof, "and no test has run on it"),

@@ -111,6 +111,8 @@ def _show(door: Door, looking: Looking, run: Run, facts: RunFacts, account: Acco
     ended = f" {at(run.ended_at, now)}" if run.ended_at else ""
     where = f" on {account.target}" if run.state == "landed" else ""
     took = lasting((parsed(run.ended_at or now.isoformat()) - parsed(run.at)).total_seconds())
+    if account.at_work_s is not None:
+        took += f", {lasting(account.at_work_s)} of it at work"
     cost = f", {facts.spent.words} at API prices" if facts.spent.brief else ""
     headline(door, account.name, f"{run.state}{where}{ended}, {took}{cost}")
     total = sums(account)

@@ -79,5 +79,5 @@ def within(program: Program, facts: RunFacts, *, share: int = 1) -> Program:
 def overall_s(record: Record, facts: RunFacts) -> int:
     """Give an attempt no more time than its run has left."""
     with record.store.read() as session:
-        left = left_s(allowed(facts), facts.began_at or session.now, session.now)
+        left = left_s(allowed(facts), facts.time.worked_s(session.now))
     return OVERALL_S if left is None else min(OVERALL_S, max(_LEAST_S, left))

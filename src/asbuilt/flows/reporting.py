@@ -216,6 +216,7 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         title=plan.title if plan else "",
         began_at=run.at,
         ended_at=run.ended_at or "",
+        worked_s=facts.time.worked_s(run.ended_at or now or run.at),
         spent=facts.spent,
         ring=facts.ring,
         tests=command_of(facts.tests) if facts.tests else None,

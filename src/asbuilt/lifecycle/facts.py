@@ -9,6 +9,7 @@ from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.folded import Folded, fresh
 from asbuilt.lifecycle.money import UNCAPPED, total
 from asbuilt.lifecycle.pulled import REPAIRS, PullFacts
+from asbuilt.lifecycle.worktime import WorkTime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -356,7 +357,7 @@ class RunFacts(Folded):
     caps: Caps = UNCAPPED
     window: Window | None = None
     """The hours in which it may begin something; None: at any."""
-    began_at: str = ""
+    time: WorkTime = field(default_factory=WorkTime)
 
     @property
     def spent(self) -> Spent:

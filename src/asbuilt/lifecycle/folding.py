@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.lifecycle.drafted import hear_draft
+from asbuilt.lifecycle.drafting import CRITIC, role_of
 from asbuilt.lifecycle.facts import (
     GOES_ON,
     Asked,
@@ -35,7 +36,7 @@ NOTED: Final = "plan.noted"
 def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
     """Fold the events of one run, in order; kinds that mean nothing here are passed over.
 
-    Data may carry `at`, when its event was written; only people are shown it, nothing is decided by it.
+    Data may carry `at`, when its event was written: people are shown it, and hours of work are counted by it.
     """
     facts = RunFacts(
         run=run,
@@ -70,11 +71,15 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
             continue
         if "attempt" in data:
             facts.costs[data["attempt"]] = spent_in(data)
+        if not _is_handed_in(facts, data):
+            facts.time.hear(kind, data)
         if kind in ("trouble.met", "run.parked"):
             _hear_wait(facts, kind, data)
             continue
         if kind == "run.taken_over":
             facts.moves += 1
+            continue
+        if kind == "attention.called":
             continue
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
@@ -84,6 +89,11 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
         elif facts.kind == "task":
             hear_task(facts, kind, data)
     return facts
+
+
+def _is_handed_in(facts: RunFacts, data: Mapping[str, Any]) -> bool:
+    """Tell whether a conversation has brought it, for which the run waits before and after."""
+    return facts.draft.in_conversation and "phase" in data and role_of(str(data["phase"])) != CRITIC
 
 
 def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
@@ -170,8 +180,7 @@ def _hear_haste(facts: RunFacts) -> None:
 
 
 def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
-    facts.started, facts.began_at = True, str(data.get("at", ""))
-    facts.base = data["base"]
+    facts.started, facts.base = True, data["base"]
     facts.branch_at = data.get("branch_at")
     facts.of = data.get("of")
     facts.done_before = frozenset(data.get("done", ()))

@@ -5,7 +5,6 @@ The one rule: what an agent did not tell is unknown. It is never counted as noth
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Caps(NamedTuple):
     usd: float | None = None
     tokens: int | None = None
     hours: float | None = None
-    """From its start on, whatever it waits for."""
+    """Of work, from its start on; waiting costs nothing."""
 
     def times(self, often: int) -> Caps:
         """Give so much, so many times over."""
@@ -91,9 +90,13 @@ class Caps(NamedTuple):
         said = [
             "" if self.usd is None else f"${self.usd:.2f} (API prices)",
             "" if self.tokens is None else f"{self.tokens:,} tokens",
-            "" if self.hours is None else f"{self.hours:g} hours",
+            "" if self.hours is None else _hours(self.hours),
         ]
         return ", ".join(filter(None, said))
+
+
+def _hours(many: float) -> str:
+    return f"{many:g} hour{'s' * (many != 1)} of work"
 
 
 UNCAPPED: Final = Caps()
@@ -105,20 +108,17 @@ def caps_in(options: Mapping[str, Any]) -> Caps:
     return Caps(told.get("usd"), told.get("tokens"), told.get("hours"))
 
 
-def reached(caps: Caps, spent: Spent, began_at: str, now: str) -> str | None:
+def reached(caps: Caps, spent: Spent, worked_s: float) -> str | None:
     """Say which cap is reached, or None. What is unknown reaches none: the caller says so beforehand."""
     if caps.usd is not None and spent.usd >= caps.usd:
         return f"{spent.words} of ${caps.usd:.2f} are spent"
     if caps.tokens is not None and spent.tokens >= caps.tokens:
         return f"{spent.tokens:,} of {caps.tokens:,} tokens are used"
-    if caps.hours is not None and began_at and left_s(caps, began_at, now) == 0:
-        return f"its {caps.hours:g} hours are over"
+    if caps.hours is not None and left_s(caps, worked_s) == 0:
+        return f"its limit of {_hours(caps.hours)} is reached"
     return None
 
 
-def left_s(caps: Caps, began_at: str, now: str) -> int | None:
+def left_s(caps: Caps, worked_s: float) -> int | None:
     """Say how many seconds of its hours a run has left; None where there is no such cap."""
-    if caps.hours is None:
-        return None
-    passed = datetime.fromisoformat(now) - datetime.fromisoformat(began_at)
-    return max(0, int(caps.hours * 3600 - passed.total_seconds()))
+    return None if caps.hours is None else max(0, int(caps.hours * 3600 - worked_s))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.money import Spent
+from asbuilt.lifecycle.timers import moment
 from asbuilt.proof.remarks import failing
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
 _WITH_A_TREE: Final = ("done", "limited", "not ended")
+_WAITED_S: Final = 60
+"""Who has waited for less has hardly waited."""
 
 
 class AttemptAccount(NamedTuple):
@@ -147,6 +150,8 @@ class Account(NamedTuple):
     title: str = ""
     began_at: str = ""
     ended_at: str = ""
+    worked_s: float | None = None
+    """Without the times in which it waited, as `limits.hours` counts it."""
     spent: Spent = Spent()
     ring: str = ""
     """What held agents and checks."""
@@ -167,6 +172,15 @@ class Account(NamedTuple):
     pull: PullAccount | None = None
     outputs: Mapping[str, str] = {}
     """The end of what checks printed that did not pass, by the digest of the whole."""
+
+    @property
+    def at_work_s(self) -> float | None:
+        """Say how long of its time it has worked; None where it has hardly waited."""
+        until = self.ended_at or self.at
+        if self.worked_s is None or not self.began_at or not until:
+            return None
+        took_s = (moment(until) - moment(self.began_at)).total_seconds()
+        return self.worked_s if took_s - self.worked_s >= _WAITED_S else None
 
 
 class Sums(NamedTuple):

@@ -103,7 +103,7 @@ def _granted(facts: RunFacts) -> int:
 
 def capped(facts: RunFacts, now: str) -> Move | None:
     """Ask before more is spent than a run may spend."""
-    over = reached(allowed(facts), facts.spent, facts.began_at, now)
+    over = reached(allowed(facts), facts.spent, facts.time.worked_s(now))
     if over is None:
         return None
     ask = Ask(f"{facts.run}/cap/{_granted(facts) + 1}", "cap", f"go on, with as much again? {over}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from asbuilt.lifecycle.worktime import WAITS_ON
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -53,8 +55,7 @@ def spans_of(events: Iterable[tuple[str, str, Mapping[str, object]]], now: str) 
     before = now
     for at, kind, data in events:
         phase = str(data.get("phase") or "")
-        # Whatever is written down ends a wait.
-        over: list[Doing] = ["wait"] if kind != "run.parked" else []
+        over: list[Doing] = [] if kind in WAITS_ON else ["wait"]
         over += [_ENDS[kind]] if kind in _ENDS else []
         for doing in over:
             place = _place(doing, phase)

@@ -130,6 +130,8 @@ def _figures(account: Account) -> Iterator[Figure]:
     yield Figure(str(total.not_run), "not run", "open" if total.not_run else "plain")
     if account.began_at:
         yield Figure(lasting(seconds(account.began_at, account.ended_at or account.at)), "from start to end")
+    if account.at_work_s is not None:
+        yield Figure(lasting(account.at_work_s), "of it at work")
     if account.spent.brief:
         yield Figure(account.spent.brief, "at API prices")
 

@@ -224,7 +224,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _role("critique", "criticises plans; empty: another one than works, where two are", by="author"),
             _cap("usd", Kind.MONEY, 15, 100_000, "dollars, at API prices"),
             _cap("tokens", Kind.NUMBER, 0, 999_999_999, "tokens, read and written"),
-            _cap("hours", Kind.NUMBER, 0, 10_000, "hours after its start"),
+            _cap("hours", Kind.NUMBER, 0, 10_000, "hours of work; while it waits, for whatever, none pass"),
             Setting(
                 key="power.inhibit",
                 kind=Kind.FLAG,
