@@ -193,6 +193,24 @@ Next: asbuilt land rate-limit
 """)
 
 
+def test_what_has_come_by_a_pull_request_is_not_taken_back_here(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00", landing="pr")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    assert shown(quiet, ("land", "rate-limit", "--undo"), "plain", 80) == snapshot("""\
+exit 4
+--- stderr
+error: rate-limit has landed by a pull request, and only another one takes it
+       back
+  Why:  A revert in this clone would never reach the branch at the forge.
+  Next: Revert it at the forge; then open what is to be done again, phase by
+        phase: asbuilt plan mark rate-limit 1 pending
+""")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2] == snapshot(
+        "rate-limit   landed, 1 of 4 phases done (25%), next 2a"
+    )
+
+
 def test_after_an_undo_the_phases_are_open_again(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "18:00:00")
     story.prove("18:30:00", "1", "4f1c9a2")
