@@ -13,7 +13,7 @@ import click
 from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
-from asbuilt.cli.doubts import goes_on, refuse_other_ways
+from asbuilt.cli.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.drafts import difference
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
@@ -114,9 +114,11 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     _hold_to_approval(door, site, address, opened)
     with site.journal.store.read() as session:
         held = holder_of(session, address)
-        phases = _wanted(opened.plan, wish, events_of(session, site.journal.blobs, address))
+        done = _done(opened.plan, events_of(session, site.journal.blobs, address))
     if held is not None and every is None:
         return outcome.declined(door, opened.at.slug, held)
+    phases = _wanted(opened.plan, wish, done)
+    refuse_too_early(opened.at.slug, phases, done)
     is_attended = not wish.auto and door.may_ask and not door.json
     if not goes_on(door, opened, phases, is_attended=is_attended):
         return DONE
@@ -257,7 +259,7 @@ def options_for(
             why="Nothing reaches a protected branch before all of it is proven.",
             next_step=f"`asbuilt run {slug} --cherry-pick`",
         )
-    refuse_other_ways(slug, _wanted(plan, wish), landing)
+    refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing)
     return {
         "kind": "run",
         "checkout": str(checkout),
@@ -303,12 +305,15 @@ def target_of(checkout: Path) -> str:
     return branch
 
 
-def _wanted(plan: Plan, wish: Wish, events: Told | None = None) -> list[Phase]:
-    """List the phases that a run would work on; what `events` prove may not be marked in the file yet."""
+def _done(plan: Plan, events: Told) -> frozenset[str]:
+    """Tell which phases are done: what is proven and has not landed is marked in no file yet."""
+    return done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
+
+
+def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
+    """List the phases that a run would work on, in the order of the file."""
     if wish.phase is not None:
         return [the_phase(plan, wish.phase)]
-    marked = (phase.id for phase in plan.phases if phase.status is Status.DONE)
-    done = done_now(fold_plan(events or ()), marked)
     left = [phase for phase in plan.phases if phase.id not in done]
     return left if wish.finish else [phase for phase in left if done.issuperset(phase.depends_on.on)][:1]
 
@@ -344,7 +349,10 @@ def _rehearse(door: Door, name: str, wish: Wish) -> int:
     checkout = repository.root if repository else door.start
     options = options_for(desk.settings, door.environ, opened, checkout, wish)
     told = wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
-    phases = [{"id": phase.id, "title": phase.title} for phase in _wanted(opened.plan, wish, told)]
+    done = _done(opened.plan, told)
+    wanted = _wanted(opened.plan, wish, done)
+    refuse_too_early(opened.at.slug, wanted, done)
+    phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.rehearsal/1", "phases": phases, "options": options})
         return DONE
