@@ -232,6 +232,21 @@ Next: asbuilt run rate-limit
 """)
 
 
+def test_a_phase_that_was_stopped_is_the_next_one_again(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.begin("18:31:00", "2a")
+    story.over("18:32:00", "stopped", "asked for")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:6] == snapshot(
+        [
+            "rate-limit   stopped, 1 of 4 phases done (25%), next 2a",
+            "✓ 1   Token bucket               proven 4f1c9a2             19:30",
+            "– 2a  Redis store                stopped, work kept         19:31",
+            "○ 2b  Limits per API key         ready",
+        ]
+    )
+
+
 def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
     quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
     address = Address(LOCAL, REPO, "plans/rate-limit.md")
