@@ -302,7 +302,11 @@ CASES = [
         "run rate-limit --direct",
         environ={"ASBUILT_LANDING_DIRECT": "refuse"},
     ),
-    Case("cli/doubts.py phase {} of {} waits for phase {}", "run rate-limit 3", environ=SCRIPTED),
+    Case(
+        "cli/doubts.py phase {} of {} waits for phase {}",
+        "run rate-limit 3 --script script.toml",
+        environ=SCRIPTED,
+    ),
     Case(
         "cli/doubts.py phase {} of {} is delegated to {}",
         "run rate-limit 2b",

@@ -53,7 +53,7 @@ def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) 
             raise GateStopped(
                 f"phase {phase.id} of {slug} waits for phase {', '.join(waits)}",
                 why="It builds on what is not done yet; nothing was started.",
-                next_step=f"`asbuilt run {slug}` runs what comes first, `asbuilt run {slug} --finish` all.",
+                next_step=f"Run {waits[0]} first, or all with --finish; `asbuilt plan show {slug}` draws the order.",
             )
 
 
