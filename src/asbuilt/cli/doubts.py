@@ -53,7 +53,8 @@ def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) 
             raise GateStopped(
                 f"phase {phase.id} of {slug} waits for phase {', '.join(waits)}",
                 why="It builds on what is not done yet; nothing was started.",
-                next_step=f"Run {waits[0]} first, or all with --finish; `asbuilt plan show {slug}` draws the order.",
+                next_step=f"Run {waits[0]} first, or all with --finish;"
+                f" `asbuilt plan show {slug}` draws the order.",
             )
 
 
