@@ -194,6 +194,24 @@ Next: asbuilt land rate-limit
 """)
 
 
+def test_what_has_come_by_a_pull_request_is_not_taken_back_here(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00", landing="pr")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    assert shown(quiet, ("land", "rate-limit", "--undo"), "plain", 80) == snapshot("""\
+exit 4
+--- stderr
+error: rate-limit has landed by a pull request, and only another one takes it
+       back
+  Why:  A revert in this clone would never reach the branch at the forge.
+  Next: Revert it at the forge; then open what is to be done again, phase by
+        phase: asbuilt plan mark rate-limit 1 pending
+""")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2] == snapshot(
+        "rate-limit   landed, 1 of 4 phases done (25%), next 2a"
+    )
+
+
 def test_after_an_undo_the_phases_are_open_again(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "18:00:00")
     story.prove("18:30:00", "1", "4f1c9a2")
@@ -213,6 +231,21 @@ Taken back from main 20:01; its phases are open again.
 --- stderr
 Next: asbuilt run rate-limit
 """)
+
+
+def test_a_phase_that_was_stopped_is_the_next_one_again(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.begin("18:31:00", "2a")
+    story.over("18:32:00", "stopped", "asked for")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:6] == snapshot(
+        [
+            "rate-limit   stopped, 1 of 4 phases done (25%), next 2a",
+            "✓ 1   Token bucket               proven 4f1c9a2             19:30",
+            "– 2a  Redis store                stopped, work kept         19:31",
+            "○ 2b  Limits per API key         ready",
+        ]
+    )
 
 
 def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:

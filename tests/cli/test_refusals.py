@@ -61,6 +61,7 @@ ELSEWHERE = {
     "cli/plan/trial.py nothing is committed here yet": "cli/test_plan_try.py",
     "cli/now.py {} plans are scheduled here: {}": "journeys/test_schedules.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
+    "cli/land.py {} has landed by a pull request, and only another one takes it back": "cli/test_looking.py",
     'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
     "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
@@ -300,6 +301,11 @@ CASES = [
         "cli/run.py direct landing is refused here (landing.direct)",
         "run rate-limit --direct",
         environ={"ASBUILT_LANDING_DIRECT": "refuse"},
+    ),
+    Case(
+        "cli/doubts.py phase {} of {} waits for phase {}",
+        "run rate-limit 3 --script script.toml",
+        environ=SCRIPTED,
     ),
     Case(
         "cli/doubts.py phase {} of {} is delegated to {}",

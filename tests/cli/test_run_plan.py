@@ -86,7 +86,15 @@ def test_every_line_of_the_source_leads_to_a_command() -> None:
 
 
 def test_a_plan_whose_path_is_a_word_is_run_and_not_obeyed(typed: Callable[[str], str]) -> None:
-    assert typed("'plans/stop auto.md' status").splitlines()[2] == "= asbuilt status 'plans/stop auto.md'"
+    assert typed("'plans/stop auto.md' status") == snapshot("""\
+exit 2
+--- stderr
+= asbuilt status 'plans/stop auto.md'
+error: "stop auto.md" cannot name a plan
+  Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
+        hyphen in front.
+  Next: Rename the file, e.g. to stop-auto.md.
+""")
     assert (
         typed("'plans/stop auto.md finish'").splitlines()[2] == "= asbuilt run 'plans/stop auto.md' --finish"
     )

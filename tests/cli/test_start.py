@@ -95,6 +95,27 @@ def test_the_first_screen_counts_plans(shop: Path, capsys: pytest.CaptureFixture
     )
 
 
+def test_the_first_screen_breaks_no_word_on_a_narrow_terminal(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pen = pen_for(sys.stdout, environ={}, plain=False, no_color=True)._replace(width=60)
+    screen = Screen(out=pen, err=pen)
+    show_start(screen, repository=find_repository(shop), plans=0)
+    assert capsys.readouterr().out.split("\n", 1)[1] == snapshot("""\
+No plans here yet. Nothing has been written to this
+repository.
+
+  asbuilt author "what you want"     agents plan it, you
+                                     approve it
+  asbuilt plan show PATH             read a plan you already
+                                     have
+  asbuilt demo                       see a small plan run:
+                                     30 s, no model
+  asbuilt -h                         everything this version
+                                     can do
+""")
+
+
 def test_an_unknown_command_is_refused_with_the_nearest_name(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("confg") == snapshot("""\
 exit 2

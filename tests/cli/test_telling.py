@@ -37,6 +37,11 @@ def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
             Line("-", "PARKED", f"usage limit of the agent in phase 1, until {LATER}"),
         ),
         (
+            "run.parked",
+            {"why": "approval 01m7gvc8ap4tdyctjdrd8dw01p/between/3"},
+            Line("-", "PARKED", "for an answer"),
+        ),
+        (
             "tree.refused",
             {"phase": "1", "number": 1, "reason": "big.bin is too large."},
             Line("1", "TOO LARGE", "big.bin is too large."),

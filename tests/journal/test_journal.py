@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ from asbuilt.journal.events import MAX_BODY, append, body_size, history, open_pl
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schema import STEPS
+from asbuilt.journal.sqlite import unusable
 from asbuilt.settings import load
 from tests.journal.conftest import PLAN, open_store
 
@@ -57,6 +59,21 @@ def test_whoever_opens_a_journal_to_look_waits_for_nobody_who_writes(store: Stor
         again.migrate(STEPS)
         assert session.rows("SELECT slug FROM heads") == []
     again.close()
+
+
+def test_a_journal_that_somebody_holds_is_said_to_be_held(tmp_path: Path) -> None:
+    file = tmp_path / "the journal.db"
+    holder, other = sqlite3.connect(file), sqlite3.connect(file, timeout=0)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(sqlite3.OperationalError) as busy:
+        other.execute("BEGIN IMMEDIATE")
+    holder.close()
+    other.close()
+    told = unusable(file, busy.value)
+    assert (told.what, told.next_step) == (
+        f"the journal {file} is held by another process",
+        f"`fuser -v '{file}'` names who has it; end that, then try again.",
+    )
 
 
 def test_the_schema_is_told_without_changing_it(where: str, tmp_path: Path) -> None:

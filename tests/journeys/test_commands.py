@@ -285,11 +285,8 @@ def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
     assert office.run() == snapshot("""\
 exit 0
 --- stdout
-Declined: greet is held by greet.1 (since [AGE]). Nothing was started.
+Declined: greet is held by greet.1 (for [AGE]). Nothing was started.
 --- stderr
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
 Next: asbuilt watch greet, or asbuilt stop greet to end it first
 """)
     assert office.asbuilt("claim", "acquire", "greet", "--owner", "me") == snapshot("""\
@@ -330,7 +327,7 @@ def test_claims_keep_their_exit_codes(office: Office) -> None:
     assert code("acquire", "greet", "--owner", "you") == "exit 10"
     assert code("release", "greet", "--owner", "you") == "exit 12"
     assert office.run().splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "Declined: greet is held by me (since [AGE]). Nothing was started."]
+        ["exit 0", "--- stdout", "Declined: greet is held by me (for [AGE]). Nothing was started."]
     )
     assert code("break", "greet", "--reason", "gone") == "exit 0"
     assert code("release", "greet", "--owner", "me") == "exit 0"
@@ -464,6 +461,25 @@ def test_what_was_stopped_is_kept_and_goes_on_from_its_files(office: Office) -> 
     )
     assert office.git("show", "cp-greet:greet.py") == "half hello"
     assert office.git("ls-tree", "--name-only", "cp-greet").splitlines() == ["greet.py", "plans"]
+
+
+def test_a_phase_that_could_not_land_is_landed_by_going_on_and_no_other_begins(office: Office) -> None:
+    mine = office.shop / "greet.py"
+    mine.write_text("mine\n", encoding="utf-8")
+    assert office.run("--auto").splitlines()[:3] == snapshot(
+        [
+            "exit 1",
+            "--- stdout",
+            "greet.1 failed: Not landed: greet.py is in the way, and this plan adds it. Next:",
+        ]
+    )
+    mine.unlink()
+    # Proven and not marked: the next run is another phase's.
+    assert office.run("--dry-run").splitlines()[2:4] == snapshot(["greet   plans/greet.md", "○ 2a  Part"])
+    assert office.asbuilt("resume", "greet").splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.2 landed on main: 1 phase proven, [AGE]."]
+    )
+    assert office.git("log", "--format=%s").splitlines() == ["Mark plans/greet.md", "Greet", "start"]
 
 
 def test_what_is_done_can_be_verified_again_and_what_broke_is_named(office: Office) -> None:

@@ -104,7 +104,7 @@ def test_a_plan_branch_that_is_not_as_it_was_left_stops_a_run_with_words(shop: S
     assert ends(shop, kind="land") == (
         "failed",
         (
-            f"{what} Why: It held what is proven and not landed: phase 1, at {at[:12]}. "
+            f"{what}. Why: It held what is proven and not landed: phase 1, at {at[:12]}. "
             f"Next: Put it back: git branch --force cp-plan {at[:12]}; "
             "or give that work up: asbuilt land plan --undo"
         ),

@@ -81,7 +81,7 @@ exit 0
 """)
     assert "greet.1 (finish)" in office.asbuilt("claim", "list")
     assert office.asbuilt("run", "greet", "--script", str(office.script)).splitlines()[2] == snapshot(
-        "Declined: greet is held by greet.1 (since [AGE]). Nothing was started."
+        "Declined: greet is held by greet.1 (for [AGE]). Nothing was started."
     )
     assert _workspace(office).is_dir()
     resumed = office.asbuilt("resume")

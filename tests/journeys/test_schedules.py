@@ -86,7 +86,7 @@ greet          in [TIME], [HH:MM] UTC: asbuilt run greet --auto
     assert _typed(office, "status", "greet") == snapshot("""\
 exit 0
 --- stdout
-greet   not run, 0 of 0 phases done
+greet   not run
 Its next phase is run by itself: every 4h; next [HH:MM] UTC, in [TIME].
 """)
     clock.set(4 * HOUR + 60)

@@ -12,7 +12,7 @@ from asbuilt.errors import GateStopped
 from asbuilt.lifecycle.doubts import course_for, doubts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from asbuilt.cli.options import Door
     from asbuilt.library.finding import Opened
@@ -42,6 +42,20 @@ def goes_on(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended:
             )
         case other:
             assert_never(other)
+
+
+def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) -> None:
+    """Refuse a phase whose needs are neither done nor run before it."""
+    settled = {*done, *(phase.id for phase in phases)}
+    for phase in phases:
+        waits = [need for need in phase.depends_on.on if need not in settled]
+        if waits and phase.id not in done:
+            raise GateStopped(
+                f"phase {phase.id} of {slug} waits for phase {', '.join(waits)}",
+                why="It builds on what is not done yet; nothing was started.",
+                next_step=f"Run {waits[0]} first, or all with --finish;"
+                f" `asbuilt plan show {slug}` draws the order.",
+            )
 
 
 def refuse_other_ways(slug: str, phases: Sequence[Phase], landing: str) -> None:

@@ -11,7 +11,7 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan
 from asbuilt.cli.run import ask_for
 from asbuilt.cli.site import never_ran, site_of
-from asbuilt.errors import NotFound
+from asbuilt.errors import GateStopped, NotFound
 from asbuilt.journal import runs
 from asbuilt.journal.views import events_of
 from asbuilt.lifecycle.standing import fold_plan
@@ -46,18 +46,26 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
     # What an earlier undo took back is not what this one means.
     options.pop("of", None)
     if undo:
-        options["of"] = _newest(site, address, plan)
+        options["of"] = _newest(site, address, plan, by_pull=options.get("landing") == "pr")
     return ask_for(door, site, address, last.options["slug"], options)
 
 
-def _newest(site: Site, address: Address, plan: str) -> str:
-    """Name the newest run whose work stands."""
+def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
+    """Name the newest run whose work stands; what has come by a pull request is the forge's to revert."""
     with site.journal.store.read() as session:
-        newest = fold_plan(events_of(session, site.journal.blobs, address)).newest
+        standing = fold_plan(events_of(session, site.journal.blobs, address))
+    newest = standing.newest
     if newest is None:
         raise NotFound(
             f"nothing of {plan} is proven or landed here",
             why="Only what asbuilt has brought there can be taken back by it.",
             next_step=f"`asbuilt status {plan}` shows what there is.",
+        )
+    if by_pull and (landed := standing.landed_by(newest)):
+        raise GateStopped(
+            f"{plan} has landed by a pull request, and only another one takes it back",
+            why="A revert in this clone would never reach the branch at the forge.",
+            next_step="Revert it at the forge; then open what is to be done again, phase by phase:"
+            f" `asbuilt plan mark {plan} {landed[0].phase} pending`",
         )
     return newest

@@ -5,7 +5,7 @@ The one rule: looking makes nothing, starts nothing, and loads no parser of plan
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from click.shell_completion import CompletionItem
@@ -22,6 +22,7 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
 from asbuilt.library.shelves import open_library
 from asbuilt.library.shelves import plans as shelved
+from asbuilt.plan.names import slug_of_file
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Looking(NamedTuple):
         raise never_ran(name.plan)
 
     def _missing(self, name: Named, known: list[str]) -> NotFound:
-        shelf = [plan.slug for plan in shelved(self.library) if plan.slug]
+        shelf = _names_on_shelf(self.library, name.plan)
         on_shelf = matching(name.plan, shelf)
         if on_shelf:
             return never_ran(on_shelf[0])
@@ -162,9 +163,17 @@ def look_for(door: Door, text: str) -> Looking:
     library, looking = look(door)
     if looking is None or looking.repo is None:
         plan = named(text).plan
-        on_shelf = matching(plan, [one.slug for one in shelved(library) if one.slug])
+        on_shelf = matching(plan, _names_on_shelf(library, plan))
         raise never_ran(on_shelf[0] if len(on_shelf) == 1 else plan)
     return looking
+
+
+def _names_on_shelf(library: Library, typed: str) -> list[str]:
+    """Name the plans that are there; one that is typed by its path and cannot be named is refused."""
+    there = shelved(library)
+    if any(plan.shown == typed and not plan.slug for plan in there):
+        slug_of_file(PurePath(typed).name)
+    return [plan.slug for plan in there if plan.slug]
 
 
 def complete_address(

@@ -93,10 +93,13 @@ def declined(door: Door, slug: str, held: Declined) -> int:
         return DONE
     since = ago(held.claim.since, datetime.now(UTC))
     where = f", phase {held.claim.phase}" if held.claim.phase else ""
-    text = f"Declined: {slug} is held by {name} (since {since}{where}). Nothing was started."
+    text = f"Declined: {slug} is held by {name} (for {since}{where}). Nothing was started."
     for row in door.screen.out.hanging("", printable(text), commands=False):
         door.screen.answer(row)
-    next_command(door, f"asbuilt watch {slug}", f", or `asbuilt stop {slug}` to end it first")
+    if held.holder is None:
+        next_command(door, f'asbuilt claim break {slug} --reason "why"', ", once its owner is gone")
+    else:
+        next_command(door, f"asbuilt watch {slug}", f", or `asbuilt stop {slug}` to end it first")
     return DONE
 
 

@@ -66,7 +66,8 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
         script = script or run.options.get("script")
         chosen = team_for(settings, door.environ, agent=agent, script=script)
     desktop = settings.flag("attention.desktop")
-    options = {**run.options, **chosen, "desktop": desktop, "continues": run.run}
+    options = {**run.options, **chosen, **_same_phase(site.view(run)), "desktop": desktop}
+    options["continues"] = run.run
     return ask_for(door, site, run.address, run.options["slug"], options)
 
 
@@ -91,6 +92,12 @@ def _can_go_on(view: RunView, *, is_served: bool) -> bool:
     if view.run.state == "waiting":
         return not view.questions
     return view.is_paused or not is_served
+
+
+def _same_phase(view: RunView) -> dict[str, str]:
+    """Hold a run of one phase to the one that it has proven: going on lands it, and begins no other."""
+    proven = [phase.id for phase in view.phases if phase.state == "proven"]
+    return {"phase": proven[-1]} if proven and view.run.options.get("mode") == "phase" else {}
 
 
 def _wake(door: Door, site: Site, run: Run) -> int:

@@ -14,7 +14,7 @@ from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.commands import Command
 from asbuilt.cli.costs import expected_cost
-from asbuilt.cli.doubts import goes_on, refuse_other_ways
+from asbuilt.cli.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.drafts import difference
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
@@ -29,21 +29,23 @@ from asbuilt.cli.terms import announce, caps_for, team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped
 from asbuilt.flows.approving import need_approval
-from asbuilt.flows.requests import Declined, request
+from asbuilt.flows.requests import Declined, holder_of, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.views import events_of
+from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from asbuilt.cli.scheduling import When
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.views import RunView
+    from asbuilt.journal.views import RunView, Told
     from asbuilt.library.finding import Opened
     from asbuilt.plan.model import Phase, Plan
     from asbuilt.settings import Settings
@@ -111,12 +113,19 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
+    with site.journal.store.read() as session:
+        held = holder_of(session, address)
+        done = _done(opened.plan, events_of(session, site.journal.blobs, address))
+    if held is not None and every is None:
+        return outcome.declined(door, opened.at.slug, held)
+    phases = _wanted(opened.plan, wish, done)
+    refuse_too_early(opened.at.slug, phases, done)
     is_attended = not wish.auto and door.may_ask and not door.json
-    if not goes_on(door, opened, _wanted(opened.plan, wish), is_attended=is_attended):
+    if not goes_on(door, opened, phases, is_attended=is_attended):
         return DONE
-    announce(door, options, expected_cost(door, len(_wanted(opened.plan, wish))))
-    _tell_of_eyes(door, opened.plan, wish)
-    if not _agreed(door, opened.plan, wish):
+    announce(door, options, expected_cost(door, len(phases)))
+    _tell_of_eyes(door, phases)
+    if not _agreed(door, phases, wish):
         return DONE
     if every is not None and put_on(door, site, address, every, options, is_all=not when.now):
         return DONE
@@ -251,7 +260,7 @@ def options_for(
             why="Nothing reaches a protected branch before all of it is proven.",
             next_step=f"`asbuilt run {slug} --cherry-pick`",
         )
-    refuse_other_ways(slug, _wanted(plan, wish), landing)
+    refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing)
     return {
         "kind": "run",
         "checkout": str(checkout),
@@ -297,17 +306,22 @@ def target_of(checkout: Path) -> str:
     return branch
 
 
-def _wanted(plan: Plan, wish: Wish) -> list[Phase]:
+def _done(plan: Plan, events: Told) -> frozenset[str]:
+    """Tell which phases are done: what is proven and has not landed is marked in no file yet."""
+    return done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
+
+
+def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
     """List the phases that a run would work on, in the order of the file."""
     if wish.phase is not None:
         return [the_phase(plan, wish.phase)]
-    left = [phase for phase in plan.phases if phase.status is not Status.DONE]
-    return left if wish.finish else left[:1]
+    left = [phase for phase in plan.phases if phase.id not in done]
+    return left if wish.finish else [phase for phase in left if done.issuperset(phase.depends_on.on)][:1]
 
 
-def _tell_of_eyes(door: Door, plan: Plan, wish: Wish) -> None:
+def _tell_of_eyes(door: Door, phases: Sequence[Phase]) -> None:
     """Say before it starts which phases will wait for a person's eyes at the end."""
-    seen = [phase.id for phase in _wanted(plan, wish) if phase.touches_ui]
+    seen = [phase.id for phase in phases if phase.touches_ui]
     if seen and not door.json:
         many = len(seen) > 1
         which = f"Phases {', '.join(seen[:-1])} and {seen[-1]} change" if many else f"Phase {seen[0]} changes"
@@ -315,11 +329,11 @@ def _tell_of_eyes(door: Door, plan: Plan, wish: Wish) -> None:
         door.screen.talk(f"{which} what people see: landing waits until you have looked at {them}.")
 
 
-def _agreed(door: Door, plan: Plan, wish: Wish) -> bool:
+def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
     """Show what one phase promises and await a yes; `--finish` and `--auto` are a yes themselves."""
-    if wish.auto or wish.finish or not door.may_ask or door.json:
+    if wish.auto or wish.finish or not phases or not door.may_ask or door.json:
         return True
-    for phase in _wanted(plan, wish):
+    for phase in phases:
         after = ", ".join(phase.depends_on.on)
         door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
         for item in phase.work_items:
@@ -335,7 +349,11 @@ def _rehearse(door: Door, name: str, wish: Wish) -> int:
     repository = desk.library.repository
     checkout = repository.root if repository else door.start
     options = options_for(desk.settings, door.environ, opened, checkout, wish)
-    phases = [{"id": phase.id, "title": phase.title} for phase in _wanted(opened.plan, wish)]
+    told = wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
+    done = _done(opened.plan, told)
+    wanted = _wanted(opened.plan, wish, done)
+    refuse_too_early(opened.at.slug, wanted, done)
+    phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.rehearsal/1", "phases": phases, "options": options})
         return DONE

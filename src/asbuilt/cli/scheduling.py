@@ -77,11 +77,11 @@ def refuse_contradictions(
             next_step=f"`asbuilt run {slug} --finish --auto` for all of it now; nothing was scheduled.",
         )
     if phase is not None or foreground:
-        given = f"phase {phase}" if phase is not None else "--foreground"
+        given, word = ("--foreground", "--foreground") if phase is None else (f"phase {phase}", phase)
         raise UsageWrong(
             f"{given} does not go with --every",
             why="Every scheduled run is the worker's, and finds the next phase by itself.",
-            next_step=f"Leave it out, or run it now: `asbuilt run {slug}`",
+            next_step=f"Leave it out, or run it now: `asbuilt run {slug} {word}`",
         )
 
 

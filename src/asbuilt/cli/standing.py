@@ -99,13 +99,8 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
 def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     """Draw one plan, phase by phase, and the sentence that says what it waits for."""
     screen = door.screen
-    total = len(view.phases)
-    share = f" ({view.done * 100 // total}%)" if total else ""
     state = view.run.run.state if view.run else "not run"
-    is_over = view.run is None or view.run.run.is_over
-    following = f", next {view.next}" if view.next and is_over else ""
-    far = f"{state}, {view.done} of {counted(total, 'phase')} done{share}{following}"
-    headline(door, view.slug, far)
+    headline(door, view.slug, f"{state}{_far(view)}")
     for phase in view.phases:
         _show_phase(screen, phase, now)
     answer(door, "", told.sentence)
@@ -117,6 +112,16 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
     if told.command:
         next_command(door, told.command)
+
+
+def _far(view: PlanView) -> str:
+    """Count what is done of the phases; nobody knows them before a run has begun."""
+    total = len(view.phases)
+    if not total:
+        return ""
+    is_over = view.run is None or view.run.run.is_over
+    following = f", next {view.next}" if view.next and is_over else ""
+    return f", {view.done} of {counted(total, 'phase')} done ({view.done * 100 // total}%){following}"
 
 
 def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime) -> None:

@@ -66,15 +66,20 @@ def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView
 def show_start(screen: Screen, *, repository: Repository | None, plans: int) -> None:
     """Draw the first screen for this many plans."""
     screen.answer(f"{screen.out.bold('asbuilt')} {VERSION}   {_place(repository)}")
-    if plans == 0 and repository is not None:
-        screen.answer("No plans here yet. Nothing has been written to this repository.")
-    elif plans == 0:
-        screen.answer("No plans here yet.")
-    else:
-        screen.answer("1 plan here." if plans == 1 else f"{plans} plans here.")
+    for row in screen.out.hanging("", _shelf(repository, plans)):
+        screen.answer(row)
     screen.answer()
     for command, meaning in _next_commands(plans):
-        screen.answer(f"  {screen.out.bold(command)}{' ' * (35 - len(command))}{meaning}")
+        first, *rest = screen.out.hanging(f"  {command:<35}", meaning, commands=False)
+        for row in (first.replace(command, screen.out.bold(command), 1), *rest):
+            screen.answer(row)
+
+
+def _shelf(repository: Repository | None, plans: int) -> str:
+    if plans:
+        return f"{counted(plans, 'plan')} here."
+    written = "" if repository is None else " Nothing has been written to this repository."
+    return f"No plans here yet.{written}"
 
 
 def _place(repository: Repository | None) -> str:

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.lifecycle.phases import TROUBLE
+from asbuilt.lifecycle.timeline import why_parked
 from asbuilt.lifecycle.timers import deferral_min, deferrals_told
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _draft(data: Mapping[str, Any]) -> Words:
 def _parked(data: Mapping[str, Any]) -> Words:
     # Trouble has told of itself.
     is_news = not data["why"].startswith(TROUBLE)
-    return "PARKED", data["why"] + (f", until {data['until']}" if data.get("until") else ""), is_news
+    return "PARKED", why_parked(data) + (f", until {data['until']}" if data.get("until") else ""), is_news
 
 
 def _deferred(data: Mapping[str, Any]) -> Words:

@@ -71,6 +71,14 @@ def enter(
     return requested
 
 
+def holder_of(session: Session, address: Address) -> Declined | None:
+    """Tell who has a plan, so that nobody is asked about a run that would be declined."""
+    claim = claims.find(session, address)
+    return (
+        None if claim is None else Declined(claim, runs.find(session, address.org, address.repo, claim.run))
+    )
+
+
 def kinds_in(options: Mapping[str, Any]) -> set[str]:
     """Name the kinds of agents that a run is given: each may see what it needs to sign in."""
     return {one["program"]["kind"] for one in options.get("agents", {}).values()}

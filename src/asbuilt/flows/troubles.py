@@ -60,5 +60,9 @@ def may_pass(said: str) -> bool:
 
 def words_of(error: AsbuiltError) -> str:
     """Say an error in one line."""
-    what, why = shortened(error.what, _PART), shortened(error.why, _PART)
+    what, why = (_closed(shortened(part, _PART)) for part in (error.what, error.why))
     return f"{what} Why: {why} Next: {error.next_step}"
+
+
+def _closed(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?", ":", "…")) else f"{sentence}."

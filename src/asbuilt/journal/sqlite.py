@@ -5,6 +5,7 @@ The one rule: an answer that a person saw accepted does not vanish with the powe
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 import threading
 import time
@@ -87,10 +88,9 @@ class SqliteStore:
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply what is missing; the version changes in the same transaction as the tables."""
         was_there = self._file.exists()
-        # Whoever only looks does not wait for whoever writes.
-        if self.version() >= steps[-1].number:
-            return
-        for step in steps:
+        # Whoever only looks opens the journal too, and waits for no writer.
+        applied = self.version()
+        for step in (one for one in steps if one.number > applied):
             with self.write() as session:
                 version = _version(session)
                 if version >= step.number:
@@ -118,13 +118,7 @@ class SqliteStore:
                         connection.execute("ROLLBACK")
                     raise
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
-                raise damaged(self._file, str(error)) from error
-            raise StoreFailed(
-                f"the journal {self._file} cannot be used: {error}",
-                why="Nothing may happen that cannot be written down.",
-                next_step="Look at the disk's space and permissions; `asbuilt doctor` looks at the rest.",
-            ) from error
+            raise unusable(self._file, error) from error
 
     def _had_runs(self) -> bool:
         return any(self._file.parent.glob("runs/*"))
@@ -135,6 +129,24 @@ class SqliteStore:
         for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
         return connection
+
+
+def unusable(file: Path, error: sqlite3.DatabaseError) -> StoreFailed:
+    """Say why a journal cannot be used, and who can change that."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _DAMAGE:
+        return damaged(file, str(error))
+    if code == sqlite3.SQLITE_BUSY:
+        return StoreFailed(
+            f"the journal {file} is held by another process",
+            why=f"It was waited for {_BUSY_MS // 1000} s; asbuilt itself holds it for moments.",
+            next_step=f"`fuser -v {shlex.quote(str(file))}` names who has it; end that, then try again.",
+        )
+    return StoreFailed(
+        f"the journal {file} cannot be used: {error}",
+        why="Nothing may happen that cannot be written down.",
+        next_step="Look at the disk's space and permissions; `asbuilt doctor` looks at the rest.",
+    )
 
 
 class _Connection(sqlite3.Connection):

@@ -14,6 +14,7 @@ from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.money import spent_in, total
 from asbuilt.lifecycle.progress import (
     DONE,
+    NEXT,
     PhaseProgress,
     WaitsFor,
     plan_progress,
@@ -104,7 +105,7 @@ class PlanView(NamedTuple):
     @property
     def next(self) -> str | None:
         """Name the phase that a run would begin with."""
-        return next((phase.id for phase in self.phases if phase.state == "ready"), None)
+        return next((phase.id for phase in self.phases if phase.state in NEXT), None)
 
 
 class Due(NamedTuple):

@@ -357,7 +357,7 @@ class RunFacts(Folded):
     caps: Caps = UNCAPPED
     window: Window | None = None
     """The hours in which it may begin something; None: at any."""
-    time: WorkTime = field(default_factory=WorkTime)
+    time: WorkTime = fresh(factory=WorkTime)
 
     @property
     def spent(self) -> Spent:

@@ -26,6 +26,8 @@ Waiting = Literal[
 ]  # fmt: skip
 DONE: Final = ("proven", "landed", "done")
 """States in which nothing is left to do for a phase."""
+NEXT: Final = ("ready", "failed", "stopped")
+"""States from which a run begins a phase, the first in the plan's order."""
 _WORKING: Final[dict[str, State]] = {
     "implement": "implementing", "fix": "fixing", "plan": "planning", "critique": "planning"
 }  # fmt: skip

@@ -66,7 +66,7 @@ def spans_of(events: Iterable[tuple[str, str, Mapping[str, object]]], now: str) 
             found.append(Span("check", phase, before, at, "checks"))
         if kind in _BEGINS:
             doing, words = _BEGINS[kind]
-            told = words.format(**{"number": "", "role": "", **data, "why": _why(data)})
+            told = words.format(**{"number": "", "role": "", **data, "why": why_parked(data)})
             opened.setdefault(_place(doing, phase), (at, told))
         before = at
     found += [Span(*place, began, now, what) for place, (began, what) in opened.items()]
@@ -77,7 +77,7 @@ def _place(doing: Doing, phase: str) -> tuple[Doing, str]:
     return doing, "" if doing in _OF_THE_RUN else phase
 
 
-def _why(data: Mapping[str, object]) -> str:
+def why_parked(data: Mapping[str, object]) -> str:
     """Say what a run waits for; which question it is, is told among the decisions."""
     why = str(data.get("why", ""))
     return "for an answer" if why.startswith("approval ") else why

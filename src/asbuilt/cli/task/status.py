@@ -23,12 +23,12 @@ from asbuilt.lifecycle.tasks.model import moved, numbers_in
         ("asbuilt task status 7 not_started", "open one again that was over"),
     ],
 )
-@click.argument("words", nargs=-1, metavar="NUMBERS... STATUS")
+@click.argument("words", nargs=-1, required=True, metavar="NUMBERS... STATUS")
 @click.option("-m", "note", metavar="TEXT", default="", help="why, for whoever looks later")
 @shared(json=True)
 def command(door: Door, words: tuple[str, ...], *, note: str) -> int:
     """Say how tasks stand: all of those that are named, or none. Saying it again changes nothing."""
-    *named, last = words or ("",)
+    *named, last = words
     status, numbers = status_named(last), numbers_in(named)
     if not numbers:
         raise UsageWrong(
