@@ -6,10 +6,10 @@ when the next work is said to begin; where only its end was written down, when t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.lifecycle.approving import REVISED
+from asbuilt.lifecycle.folded import Folded
 from asbuilt.lifecycle.timers import moment
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ _FIRST: Final = frozenset(
 """What is written before the work that it names: until then a run has waited, however late that was."""
 
 
-@dataclass(slots=True)
-class WorkTime:
+class WorkTime(Folded):
     """The time of one run, heard event by event."""
 
     before_s: float = 0.0
