@@ -13,13 +13,20 @@ from tests.plan.cases import load_all
 if TYPE_CHECKING:
     from pathlib import Path
 
-CHILD = """\
+START = """\
 import sys
 bare = set(sys.modules)
 sys.argv = ["asbuilt", *sys.argv[1:]]
 from asbuilt.cli.main import main
 main()
-print(*sorted(set(sys.modules) - bare), file=sys.stderr)
+loaded = set(sys.modules) - bare
+"""
+LOADED = f"{START}print(*sorted(loaded), file=sys.stderr)"
+COMPILED = f"""\
+{START}
+classes = {{one for name in loaded if name.startswith("asbuilt") for one in vars(sys.modules[name]).values()
+           if hasattr(one, "__dataclass_fields__")}}
+print(*sorted(one.__name__ for one in classes), file=sys.stderr)
 """
 HEAVY = (
     "asyncio",
@@ -39,8 +46,12 @@ HEAVY = (
 
 
 def _loaded(cwd: Path, *arguments: str, **more: str) -> set[str]:
+    return _told(LOADED, cwd, *arguments, **more)
+
+
+def _told(child: str, cwd: Path, *arguments: str, **more: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, *arguments],
+        [sys.executable, "-c", child, *arguments],
         cwd=cwd,
         env={"HOME": str(cwd), **more},
         capture_output=True,
@@ -88,6 +99,13 @@ def test_looking_loads_neither_parser_nor_engine_nor_git(arguments: tuple[str, .
     assert loaded & (heavy | ours) == set(), (
         "a command that only looks starts from cli/looking.py, and takes nothing from cli/site.py"
     )
+
+
+@pytest.mark.parametrize("arguments", [(), ("status",), ("next",)])
+def test_looking_has_no_class_compiled_that_a_start_has_to_pay_for(arguments: tuple[str, ...]) -> None:
+    with a_night() as night:
+        compiled = _told(COMPILED, night.shop, *arguments, ASBUILT_HOME=str(night.home.path))
+    assert compiled == set(), "a leaf is a named tuple; what a fold fills is lifecycle.folded.Folded"
 
 
 def test_showing_a_plan_loads_neither_agents_nor_the_decisions_of_a_run() -> None:

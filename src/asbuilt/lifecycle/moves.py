@@ -5,23 +5,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Start(NamedTuple):
+class _Bare(NamedTuple):
+    """A move that says nothing more: defined once, since each named tuple is made by code of its own."""
+
+
+class Start(_Bare):
     """Look at the repository, and write down what this run is."""
 
 
-class ResolveTests(NamedTuple):
+class ResolveTests(_Bare):
     """Find out how the project is tested, once for the whole run."""
 
 
-class MakeWorkspace(NamedTuple):
+class MakeWorkspace(_Bare):
     """Give the run a checkout of its own."""
 
 
-class SetUp(NamedTuple):
+class SetUp(_Bare):
     """Prepare a checkout for checks, before any agent's code is there."""
 
 
-class Baseline(NamedTuple):
+class Baseline(_Bare):
     """Run the tests on the base, so that old failures can be told from new ones."""
 
 
@@ -91,27 +95,27 @@ class Ask(NamedTuple):
     """What a yes binds."""
 
 
-class ProveTogether(NamedTuple):
+class ProveTogether(_Bare):
     """Run every check on the result as a whole."""
 
 
-class VerifyTogether(NamedTuple):
+class VerifyTogether(_Bare):
     """Let another agent judge all phases once more, for what only shows when everything is there."""
 
 
-class Report(NamedTuple):
+class Report(_Bare):
     """Write the account of the run."""
 
 
-class Land(NamedTuple):
+class Land(_Bare):
     """Move what is proven to the target branch; for an undo, what takes it back."""
 
 
-class Mark(NamedTuple):
+class Mark(_Bare):
     """Write outcomes into the plan, with the landed hashes."""
 
 
-class Tidy(NamedTuple):
+class Tidy(_Bare):
     """Remove what a landed run no longer needs, where nothing is lost with it."""
 
 
@@ -122,27 +126,27 @@ class Judge(NamedTuple):
     number: int
 
 
-class Draft(NamedTuple):
+class Draft(_Bare):
     """Write down the plan that the stages have brought, as a revision of the draft."""
 
 
-class Post(NamedTuple):
+class Post(_Bare):
     """Write into the ledger what has come of a task: status and artifact, and that nothing is pending."""
 
 
-class File(NamedTuple):
+class File(_Bare):
     """Put the plan that a person approved into the checkout."""
 
 
-class Look(NamedTuple):
+class Look(_Bare):
     """Ask the forge how the plan's pull request stands."""
 
 
-class Push(NamedTuple):
+class Push(_Bare):
     """Put what is proven onto the pull request's branch, built and proven on the target of now."""
 
 
-class Propose(NamedTuple):
+class Propose(_Bare):
     """Open the pull request, or find it, and say in it how far the plan is."""
 
 
@@ -153,15 +157,15 @@ class Mend(NamedTuple):
     number: int
 
 
-class Merge(NamedTuple):
+class Merge(_Bare):
     """Let the forge merge the pull request, if it is still what was proven."""
 
 
-class CloseIssues(NamedTuple):
+class CloseIssues(_Bare):
     """Tell the issues that a plan names what has landed, and close them."""
 
 
-class CheckInvariants(NamedTuple):
+class CheckInvariants(_Bare):
     """See that a landing by pull request has left nothing behind."""
 
 
