@@ -247,6 +247,17 @@ def test_a_phase_that_was_stopped_is_the_next_one_again(quiet: Night) -> None:
     )
 
 
+def test_a_log_that_has_nothing_of_what_was_asked_for_says_so(quiet: Night) -> None:
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    assert shown(quiet, ("log", "rate-limit", "--phase", "9"), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+The log of rate-limit has nothing of that.
+--- stderr
+Next: asbuilt log rate-limit shows all of it
+""")
+
+
 def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
     quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
     address = Address(LOCAL, REPO, "plans/rate-limit.md")
