@@ -18,7 +18,7 @@ from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
 from asbuilt.lifecycle.health import judge
-from tests.cli.nights import REPO, Night
+from tests.cli.nights import PHASES, REPO, Night
 from tests.cli.screens import a_night, shown
 
 if TYPE_CHECKING:
@@ -256,6 +256,17 @@ The log of rate-limit has nothing of that.
 --- stderr
 Next: asbuilt log rate-limit shows all of it
 """)
+
+
+def test_a_plan_that_was_found_complete_again_is_as_proven_as_before(quiet: Night) -> None:
+    one = {"1": PHASES["1"]}
+    story = quiet.plan("rate-limit", "18:00:00", one)
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    quiet.plan("rate-limit", "19:00:00", one).over("19:01:00", "done", "every phase is done")
+    assert shown(quiet, ("status",), "plain", 80).splitlines()[3] == snapshot(
+        "✓ rate-limit    done 20:01                 1 of 1"
+    )
 
 
 def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
