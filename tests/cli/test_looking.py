@@ -19,7 +19,7 @@ from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
 from asbuilt.lifecycle.health import judge
-from tests.cli.nights import REPO, Night
+from tests.cli.nights import PHASES, REPO, Night
 from tests.cli.screens import a_night, shown
 
 if TYPE_CHECKING:
@@ -245,6 +245,28 @@ def test_a_phase_that_was_stopped_is_the_next_one_again(quiet: Night) -> None:
             "– 2a  Redis store                stopped, work kept         19:31",
             "○ 2b  Limits per API key         ready",
         ]
+    )
+
+
+def test_a_log_that_has_nothing_of_what_was_asked_for_says_so(quiet: Night) -> None:
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    assert shown(quiet, ("log", "rate-limit", "--phase", "9"), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+The log of rate-limit has nothing of that.
+--- stderr
+Next: asbuilt log rate-limit shows all of it
+""")
+
+
+def test_a_plan_that_was_found_complete_again_is_as_proven_as_before(quiet: Night) -> None:
+    one = {"1": PHASES["1"]}
+    story = quiet.plan("rate-limit", "18:00:00", one)
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    quiet.plan("rate-limit", "19:00:00", one).over("19:01:00", "done", "every phase is done")
+    assert shown(quiet, ("status",), "plain", 80).splitlines()[3] == snapshot(
+        "✓ rate-limit    done 20:01                 1 of 1"
     )
 
 

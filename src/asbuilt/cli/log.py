@@ -57,6 +57,9 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
             {"schema": "asbuilt.log/1", "plan": address.plan, "events": rows, "earlier": earlier}
         )
         return DONE
+    if not events:
+        answer(door, "", f"The log of {named.plan} has nothing of that.")
+        next_command(door, f"asbuilt log {named.plan}", " shows all of it")
     for event in events:
         line = told(event)
         lead = f"{to_the_second(event.at, looking.moment.now)}  {line.phase:<3} {line.word.lower():<11}"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.progress import PhaseProgress
 
 _COLUMNS: Final = (13, 26, 7, 20, 7)
+_PROVEN: Final = ("proven", "landed")
 _NEEDS_YOU: Final = ("person", "claim", "worker")
 _ROW: Final = "  {:<13} {:<26} {:<7} {:<20} {:>7}"
 
@@ -88,6 +89,8 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
         return symbols.waits
     if not run.run.is_over:
         return symbols.working
+    if run.run.state == "done" and view.phases and all(one.state in _PROVEN for one in view.phases):
+        return symbols.proven
     return {
         "landed": symbols.proven,
         "failed": symbols.failed,
