@@ -179,7 +179,8 @@ def _left_running(door: Door, run: Run, pid: int) -> int:
 def _lookout(
     door: Door, site: Site, run: Run, *, is_served: Callable[[], bool], is_here: bool = False
 ) -> Lookout:
-    viewer = viewer_for(door.screen, bell=site.desk.settings.flag("attention.bell"))
+    bell = site.desk.settings.flag("attention.bell")
+    viewer = viewer_for(door.screen, bell=bell, person=asker(door).actor)
     attempts = wiring.attempts(site.journal.home)
     return Lookout(site.journal, run, viewer, attempts, is_served=is_served, is_here=is_here)
 
