@@ -12,6 +12,7 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli import outcome
+from asbuilt.cli.clock import now_in
 from asbuilt.cli.commands import Command
 from asbuilt.cli.doubts import goes_on, refuse_other_ways
 from asbuilt.cli.drafts import difference
@@ -32,6 +33,7 @@ from asbuilt.flows.requests import Declined, request
 from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.lifecycle.timers import written
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 from asbuilt.settings.registry import SETTINGS
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from asbuilt.cli.scheduling import When
+    from asbuilt.cli.scheduling import Timed, When
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView
     from asbuilt.library.finding import Opened
@@ -101,13 +103,13 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     """Run a plan: each phase by an agent in a workspace of its own, proven by checks that asbuilt runs."""
     wish = Wish(**given)
     refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
-    every, hours = read_times(door, desk_for(door).settings, when)
-    wish = wish._replace(auto=wish.auto or every is not None)
+    timed = read_times(door, desk_for(door).settings, when)
+    wish = wish._replace(auto=wish.auto or timed.every is not None)
     if dry_run:
-        return _rehearse(door, plan, wish)
+        return _rehearse(door, plan, wish, timed)
     site = open_site(door)
     opened = site.desk.open(plan)
-    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | hours
+    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | timed.hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
     is_attended = not wish.auto and door.may_ask and not door.json
@@ -117,7 +119,7 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     _tell_of_eyes(door, opened.plan, wish)
     if not _agreed(door, opened.plan, wish):
         return DONE
-    if every is not None and put_on(door, site, address, every, options, is_all=not when.now):
+    if timed.every and put_on(door, site, address, timed.every, options, is_all=not when.now):
         return DONE
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
@@ -329,22 +331,24 @@ def _agreed(door: Door, plan: Plan, wish: Wish) -> bool:
     return click.confirm("Run it?", default=True, err=True)
 
 
-def _rehearse(door: Door, name: str, wish: Wish) -> int:
+def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     desk = desk_for(door)
     opened = desk.open(name)
     repository = desk.library.repository
     checkout = repository.root if repository else door.start
-    options = options_for(desk.settings, door.environ, opened, checkout, wish)
+    options = options_for(desk.settings, door.environ, opened, checkout, wish) | timed.hours
+    now = written(now_in(None))
     phases = [{"id": phase.id, "title": phase.title} for phase in _wanted(opened.plan, wish)]
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.rehearsal/1", "phases": phases, "options": options})
+        told = {"phases": phases, "options": options, "schedule": timed.plain(now)}
+        door.screen.emit_json({"schema": "asbuilt.rehearsal/1", **told})
         return DONE
     screen = door.screen
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in phases:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase['id']:<4}{phase['title']}"))
     screen.answer(f"Tests    {printable(options['tests'] or 'detected when the run begins')}")
-    for lead, words in terms_of(options, expected_cost(door, len(phases))):
+    for lead, words in [*terms_of(options, expected_cost(door, len(phases))), *timed.rows(now)]:
         answer(door, f"{lead:<9}", words)
     screen.talk("Nothing was written.")
     return DONE
