@@ -16,7 +16,7 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.paper import copy_to, keep, show
 from asbuilt.cli.screen import printable
 from asbuilt.cli.status import views_here
-from asbuilt.cli.talking import answer, headline, next_command
+from asbuilt.cli.talking import advise, answer, headline, next_command
 from asbuilt.cli.words import counted, listed
 from asbuilt.errors import DONE, NotFound
 from asbuilt.flows.record import Record
@@ -118,6 +118,8 @@ def _show(door: Door, looking: Looking, run: Run, facts: RunFacts, account: Acco
         answer(door, f"{pen.symbols.failed} ", account.reason)
     for phase, text in notes(account):
         answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}", under=4)
+    if account.advice is not None:
+        advise(door, *account.advice)
     next_command(door, f"asbuilt report {account.name} --open")
 
 
@@ -155,6 +157,7 @@ def _json(run: Run, facts: RunFacts, account: Account) -> dict[str, Any]:
         "ended_at": stamp(run.ended_at) if run.ended_at else None,
         "reason": account.reason,
         **sums(account)._asdict(),
+        "advice": account.advice and account.advice[1],
         "notes": [{"phase": phase, "text": text} for phase, text in notes(account)],
         "cost": facts.spent.plain,
     }
