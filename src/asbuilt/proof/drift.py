@@ -23,9 +23,8 @@ QUIET_PCT: Final = 10
 """So far a number that was only meant roughly may be off, and is corrected without a word."""
 NOTED_PCT: Final = 20
 """So far it may be off, and is corrected with a note. Beyond it the number does not hold."""
-
 SEVERAL: Final = 2
-"""So many numbers that are further off than a quiet one are no slip: the plan as a whole is."""
+"""From so many numbers on that are off by more than `QUIET_PCT`, the plan is off as a whole."""
 
 
 class Course(StrEnum):
