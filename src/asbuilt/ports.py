@@ -6,7 +6,7 @@ The one rule: everything here can be done twice; whoever performs it looks first
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
 
@@ -128,6 +128,12 @@ class Result:
     duration_s: float = 0.0
     starts: int = 1
     ring: str = "none"
+
+    @property
+    def used(self) -> dict[str, Any]:
+        """Tell what it has used over all its starts, as the journal keeps it; what is unknown is null."""
+        tokens = (self.input_tokens, self.output_tokens)
+        return {"cost_usd": self.cost_usd, "tokens": None if None in tokens else sum(filter(None, tokens))}
 
 
 class Attempts(Protocol):

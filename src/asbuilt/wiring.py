@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from asbuilt.errors import AsbuiltError, SettingInvalid, WorkerFailed
+from asbuilt.errors import AsbuiltError, WorkerFailed
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
@@ -138,16 +138,9 @@ def zone(settings: Settings) -> tzinfo | None:
     name = settings.text("time.zone")
     if not name:
         return None
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - few have chosen one
+    from asbuilt.library.zones import zone_called  # noqa: PLC0415 - few have chosen one
 
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise SettingInvalid(
-            f'time.zone "{name}" is not a zone that this machine knows',
-            why="Times would be shown of another place.",
-            next_step="Write it as in Europe/Prague; `asbuilt config show --origin` shows who sets it.",
-        ) from error
+    return zone_called(name)
 
 
 def attempts(home: Home) -> Attempts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.crash
+USED = "{ usage = 1200, output = 300, cost_usd = 0.25 }"
 
 
 @pytest.fixture
@@ -37,8 +39,8 @@ def test_the_agent_that_plans_writes_what_changes_and_what_is_done_stays(office:
     plan = office.shop / "plans" / "limits.md"
     said = refine(
         office,
-        turn("refine", say(f"Here it is:\n\n{NEW}"), attempt=1),
-        turn("refine", say(PLAN), attempt=2),
+        turn("refine", USED, say(f"Here it is:\n\n{NEW}"), attempt=1),
+        turn("refine", USED, say(PLAN), attempt=2),
         turn("refine", '{ ask = "edit", path = "plans/limits.md" }', say(NEW)),
     )
     assert said.startswith("exit 5")
@@ -56,11 +58,20 @@ def test_the_agent_that_plans_writes_what_changes_and_what_is_done_stays(office:
     assert office.asbuilt("approve", "yes", "a1").startswith("exit 0")
     assert plan.read_text(encoding="utf-8") == WANTED
     assert "revision 2" in office.asbuilt("log", "limits")
+    turns = [row.split("  ")[-1] for row in office.asbuilt("log", "limits").splitlines() if "redraft" in row]
+    assert turns == [f"attempt {number}, scripted: done" for number in (1, 2, 3)]
+    assert spent(office) == {"usd": 0.5, "tokens": 3000, "is_whole": True, "basis": "api_price"}
+
+
+def spent(office: Office) -> object:
+    (told,) = (json.loads(line) for line in office.asbuilt("status", "--json").splitlines() if line[0] == "{")
+    return next(plan["cost"] for plan in told["plans"] if plan["plan"] == "limits")
 
 
 def test_an_agent_that_writes_no_plan_leaves_it_as_it_was(office: Office) -> None:
-    said = refine(office, turn("refine", '{ fail = "out of ideas" }'))
+    said = refine(office, turn("refine", USED, '{ fail = "out of ideas" }'))
     assert said.startswith("exit 4")
     assert "scripted has written no text: " in said
     assert (office.shop / "plans" / "limits.md").read_text(encoding="utf-8") == PLAN
     assert "Nothing" in office.asbuilt("approve")
+    assert spent(office) == {"usd": 0.25, "tokens": 1500, "is_whole": True, "basis": "api_price"}

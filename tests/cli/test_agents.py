@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from asbuilt.agents.ring import probe
 from tests.cli.plans import RATE_LIMIT, put
@@ -129,3 +131,36 @@ def test_a_rehearsal_says_who_works_the_cap_and_where_it_lands(
         "Cost     no past runs to go by; capped at $15.00 (API prices) a run",
         "Lands    on main, when you say so",
     ]
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_rehearsal_says_what_a_schedule_and_hours_mean_and_puts_nothing_on(
+    planned: Path, environ: dict[str, str]
+) -> None:
+    environ["ASBUILT_TIME_ZONE"] = "Europe/Prague"
+    times = ("--every", "day at 9am", "--between", "22:00-07:00", "--dry-run")
+    code, said, hint = typed(planned, environ, "run", "rate-limit", *times)
+    rows = [
+        re.sub(r"\b(open|closed) now", "[STATE] now", re.sub(r"\b\w{3} \d\d \w{3} ", "[DAY] ", row))
+        for row in said.splitlines()[-6:]
+    ]
+    assert (code, rows, hint) == snapshot(
+        (
+            0,
+            [
+                "Lands    on main, by cherry-pick, when proven",
+                "Every    one phase, every day at 09:03, Europe/Prague",
+                "         [DAY] 09:03, [DAY] 09:03, [DAY] 09:03",
+                "         09:03, not 09:00, to miss the rush (schedule.offset). Implies --auto.",
+                "Hours    begins phases only 22:00-07:00, Europe/Prague; [STATE] now",
+                "         opens [DAY] 22:00, [DAY] 22:00, [DAY] 22:00",
+            ],
+            "Nothing was written.\n",
+        )
+    )
+    told = asked(planned, environ, "run", "rate-limit", *times)
+    assert {**told["schedule"], "times": len(told["schedule"]["times"])} == snapshot(
+        {"cadence": "day at 09:03", "zone": "Europe/Prague", "means": "every day at 09:03", "times": 3}
+    )
+    assert told["options"]["between"] == {"hours": "22:00-07:00", "zone": "Europe/Prague"}
+    assert asked(planned, environ, "next")["schedules"] == []

@@ -360,6 +360,14 @@ def test_other_news_stay_in_a_row() -> None:
 """)
 
 
+def test_an_answer_is_news_to_everybody_but_the_one_who_gave_it() -> None:
+    answered = event("approval.answered", 6, number=7, answer="no", note="")._replace(actor="ann")
+    for person, rows in (("ann", []), ("bob", ["! answered: a7: no"])):
+        story = Story(person)
+        story.hear(answered)
+        assert [text_of(row) for row in story.finished(TITLES, WIDE)] == rows
+
+
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=120) | st.sampled_from(
     [
         "\x1b[2J\x1b]0;owned\x07",

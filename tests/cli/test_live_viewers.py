@@ -66,7 +66,7 @@ def test_a_terminal_that_is_gone_is_written_to_no_more() -> None:
 
 def test_only_a_terminal_that_obeys_is_drawn_on() -> None:
     def chosen(screen: Screen) -> type:
-        return type(viewer_for(screen, bell=True))
+        return type(viewer_for(screen, bell=True, person="ann"))
 
     assert chosen(_screen(Terminal())) is LiveViewer
     assert chosen(_screen(Terminal("latin-1"))) is LiveViewer
@@ -84,10 +84,10 @@ def test_only_a_terminal_that_obeys_is_drawn_on() -> None:
 def test_the_bell_sounds_unless_it_is_switched_off() -> None:
     for bell, heard in ((True, b"\a"), (False, b"")):
         terminal = Terminal()
-        viewer_for(_screen(terminal), bell=bell).ring()
+        viewer_for(_screen(terminal), bell=bell, person="ann").ring()
         assert terminal.shown() == heard
     terminal = Terminal(tty=False)
-    viewer_for(_screen(terminal), bell=True).ring()
+    viewer_for(_screen(terminal), bell=True, person="ann").ring()
     assert terminal.shown() == b""
 
 

@@ -295,10 +295,11 @@ def test_times_are_shown_in_the_zone_that_was_chosen(quiet: Night) -> None:
     assert shown(quiet, ("status",), "plain", 80) == snapshot("""\
 exit 2
 --- stderr
-error: time.zone "Nowhere/Here" is not a zone that this machine knows
-  Why:  Times would be shown of another place.
-  Next: Write it as in Europe/Prague; asbuilt config show --origin shows who
-        sets it.
+error: "Nowhere/Here" is not a zone that this machine knows
+  Why:  Times would be those of another place, and a schedule could fire at the
+        wrong hour.
+  Next: Name yours, as in asbuilt config set time.zone Europe/Prague;
+        asbuilt config show --origin shows who sets it.
 """)
 
 

@@ -352,7 +352,6 @@ CASES = [
     Case("cli/task/add.py {} characters are not the description of a task", "task add ''"),
     Case("cli/task/bring.py there is no {} and no {} here", "task import"),
     Case('cli/task/known.py "{}" is no status of a task', "task status 1 done"),
-    Case("cli/task/known.py there is no task {}", "task show 1"),
     Case("cli/task/status.py no task is named", "task status planned"),
     Case("cli/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]

@@ -62,6 +62,27 @@ def test_a_landed_run_names_its_commits_time_and_cost(night: Night) -> None:
     ]
 
 
+def test_several_numbers_that_are_far_off_advise_once_to_refine_the_plan(night: Night) -> None:
+    story = night.plan("limits", "21:00:00", {"1": ("Token bucket", []), "2": ("Limits", ["1"])}, auto=False)
+    for minute, phase, far in (("01", "1", 1), ("05", "2", 2)):
+        at = f"21:{minute}:00"
+        story.begin(at, phase)
+        story.end(at, phase)
+        story.check(at, phase)
+        found = {"numbers": night.blobs.put(b"[]"), "asks": [], "stops": [], "notes": [], "far": far}
+        story.say(at, "drift.found", f"{phase}/1/drift", phase=phase, number=1, **found)
+        said = [shown(night, (look, "limits"), "plain", 80) for look in ("status", "report")]
+        advice = "! 3 numbers of the plan are off by more than 10 %: asbuilt plan refine limits\n"
+        assert [one.count(advice) for one in said] == [phase == "2"] * 2
+    page = asbuilt(night, "report", "limits", "--markdown").stdout
+    assert (
+        "- **drift** 3 numbers of the plan are off by more than 10 %: `asbuilt plan refine limits`\n" in page
+    )
+    assert json.loads(asbuilt(night, "report", "limits", "--json").stdout)["advice"] == (
+        "asbuilt plan refine limits"
+    )
+
+
 def test_the_page_is_copied_where_somebody_says_and_never_over_a_file(night: Night) -> None:
     before = everything_in(night.shop)
     first = asbuilt(night, "report", "rate-limit", "--to", "../reports")
@@ -130,5 +151,5 @@ def test_a_script_gets_the_sums_and_the_files(night: Night) -> None:
         "state": "landed", "at": "2099-11-13T20:00:00Z", "ended_at": "2099-11-13T20:21:00Z", "reason": "",
         "items": 0, "checks": 0, "items_proven": 0, "checks_passed": 0, "not_run": 0, "waived": 0,
         "notes": [], "cost": {"usd": 1.34, "tokens": None, "is_whole": True, "basis": "api_price"},
-        "files": [f"{folder}/rate-limit.1.html", f"{folder}/rate-limit.1.md"],
+        "advice": None, "files": [f"{folder}/rate-limit.1.html", f"{folder}/rate-limit.1.md"],
     }  # fmt: skip

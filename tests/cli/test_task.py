@@ -30,7 +30,8 @@ def test_looking_at_nothing_makes_nothing(shop: Path, environ: dict[str, str]) -
     before = sorted(shop.parent.rglob("*"))
     assert typed(shop, environ, "task", "list") == (0, "No task is written down here.\n", "")
     assert asked(shop, environ, "task", "list", "--all") == {"schema": "asbuilt.tasks/1", "tasks": []}
-    assert typed(shop, environ, "task", "show", "1")[0] == 3
+    code, _, complained = typed(shop, environ, "task", "show", "1")
+    assert (code, complained.partition("\n")[0]) == (3, "error: Task 1 not found")
     assert sorted(shop.parent.rglob("*")) == before
 
 

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import pytest
+
+from asbuilt.agents.attempts import FolderAttempts
+from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows import environment
-from asbuilt.flows.requests import Asker
-from asbuilt.flows.run import end
-from asbuilt.flows.schedule import Schedules, cancel, room_of, schedule
+from asbuilt.flows.perform import Performer
+from asbuilt.flows.requests import Asker, stop
+from asbuilt.flows.run import Runs, end
+from asbuilt.flows.schedule import Schedules, cancel, clear, room_of, schedule
 from asbuilt.journal import claims, runs, schedules
+from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
-from asbuilt.journal.home import Home
+from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle.phases import TROUBLE_LIMIT
 from asbuilt.lifecycle.timers import moment, written
 from tests.journal.conftest import PLAN, postgres, store, where
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.journal.schedules import Schedule
@@ -24,7 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["postgres", "store", "where"]
 ANN = Asker("ann", "here", {"PATH": "/bin", "LANG": "C.UTF-8"})
-OPTIONS: dict[str, Any] = {"kind": "run", "mode": "phase", "slug": "rate-limit", "auto": True, "host": "old"}
+OPTIONS: dict[str, Any] = {
+    "kind": "run", "mode": "phase", "slug": "rate-limit", "branch": "main", "auto": True, "host": "old",
+}  # fmt: skip
+Answer = TypeVar("Answer")
 LONG_AGO = "2026-01-01T00:00:00.000Z"
 
 
@@ -146,7 +157,7 @@ def test_a_schedule_whose_time_cannot_be_computed_is_over_and_says_so(store: Sto
         with store.write() as session:
             session.run(f"UPDATE schedules SET {column} = :value", value=value)
         assert Schedules(store, home, org=LOCAL).fire() == []
-        assert _all(store) == []
+        assert (_all(store), room_of(home, PLAN).exists()) == ([], False)
     with store.read() as session:
         ended = [event.data["reason"] for event in history(session, PLAN) if event.kind == "schedule.ended"]
     assert [reason.partition(": ")[0] for reason in ended] == ["its next time cannot be computed here"] * 2
@@ -176,6 +187,48 @@ def test_a_phase_that_lands_leaves_the_schedule_as_it_is(store: Store, tmp_path:
     with store.write() as session:
         end(session, run, "landed", "")
     assert [one.schedule for one in _all(store)] == [asked.schedule]
+
+
+@pytest.mark.parametrize("way", ["stopped", "given up"])
+def test_what_the_runs_of_a_schedule_would_see_is_gone_when_its_run_ends_it(
+    store: Store, tmp_path: Path, way: str
+) -> None:
+    home = open_home(tmp_path)
+    _ask(store, home)
+    _make_due(store)
+    (run,) = Schedules(store, home, org=LOCAL).fire()
+    blobs = Blobs(home.blobs)
+    attempts = FolderAttempts(home.path, ring_required=False)
+    processes = RingProcesses(scratch=home.scratch, homes=())
+    flow = Runs(store, blobs, Performer(home, store, blobs, attempts, processes), step=_step)
+    assert room_of(home, PLAN).is_dir()
+    if way == "stopped":
+        stop(store, run, reason="enough", asker=ANN)
+        flow.segment(*run.address[:2], run.run, 1)
+    for _ in range(TROUBLE_LIMIT + 1 if way == "given up" else 0):
+        with store.read() as session:
+            (segment,) = runs.open_segments(session, LOCAL)
+        flow.lost(segment, "ERROR, boom")
+    assert (_all(store), room_of(home, PLAN).exists()) == ([], False)
+    assert environment.kept(home.runs / run.run) == ANN.environ
+
+
+def test_what_a_killed_stop_has_left_behind_is_cleared_and_what_a_schedule_needs_is_not(
+    store: Store, tmp_path: Path
+) -> None:
+    home = Home(tmp_path)
+    asked = _ask(store, home)
+    clear(store, home, PLAN)
+    assert (_all(store), environment.kept(room_of(home, PLAN))) == ([asked], ANN.environ)
+    with store.write() as session:
+        schedules.end(session, PLAN, reason="enough", actor="ann")
+    assert cancel(store, home, PLAN, reason="enough", asker=ANN) is None
+    assert not room_of(home, PLAN).exists()
+
+
+def _step(name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
+    del name
+    return act(*arguments)
 
 
 def test_what_is_cancelled_is_gone_with_what_its_runs_would_see(store: Store, tmp_path: Path) -> None:

@@ -494,11 +494,39 @@ def test_what_is_done_can_be_verified_again_and_what_broke_is_named(office: Offi
     assert office.asbuilt("verify", "greet").splitlines()[:3] == snapshot(
         ["exit 0", "--- stdout", "greet.4 ended: what was proven holds: phase 1."]
     )
+    assert office.asbuilt("report", "greet.4").splitlines()[2:4] == snapshot(
+        ["greet.4   done [HH:MM], [AGE]", "Checked 1 phase again: 1 of 1 check passed. Not run 0."]
+    )
     office.git("commit", "-qam", "break it")
     assert office.asbuilt("verify", "greet", "1").splitlines()[:3] == snapshot(
         ["exit 1", "--- stdout", "greet.5 failed: phase 1: grep -q hello greet.py: FAIL, exit 1"]
     )
     assert office.git("show", "HEAD:greet.py") == "broken"
+
+
+def test_a_run_in_which_nothing_was_worked_on_reports_what_it_did_instead(office: Office) -> None:
+    def reported(run: str) -> list[str]:
+        return office.asbuilt("report", run).splitlines()[2:4]
+
+    assert office.run("1").splitlines()[0] == "exit 0"
+    assert office.asbuilt("land", "greet").splitlines()[0] == "exit 0"
+    assert reported("greet.2") == snapshot(
+        [
+            "greet.2   landed on main [HH:MM], [AGE]",
+            "Landed phase 1, proven before. Nothing was worked on in this run.",
+        ]
+    )
+    assert office.asbuilt("land", "greet").splitlines()[0] == "exit 0"
+    assert reported("greet.3") == snapshot(
+        [
+            "greet.3   done [HH:MM], [AGE]",
+            "Nothing to land: everything that is proven is on the target. Nothing was worked",
+        ]
+    )
+    assert office.asbuilt("land", "greet", "--undo").splitlines()[0] == "exit 0"
+    assert reported("greet.4") == snapshot(
+        ["greet.4   undone [HH:MM], [AGE]", "Took back phase 1. Nothing was worked on in this run."]
+    )
 
 
 def test_a_plan_in_your_own_folder_is_run_and_marked_where_it_lies(office: Office) -> None:

@@ -157,7 +157,6 @@ $ asbuilt resume greet; echo exit $?
 ! resume: asked to go on now
 ◇ greet.1 asks a1: go on with phase 2a?
 y yes   n no, and why   Enter later > y
-! answered: a1: yes
 ✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
@@ -179,7 +178,6 @@ $ asbuilt resume greet; echo exit $?
 ! resume: asked to go on now
 ◇ greet.1 asks a1: go on with phase 2a?
 y yes   n no, and why   Enter later > y
-! answered: a1: yes
 ✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
@@ -202,7 +200,6 @@ $
 $ asbuilt watch; echo exit $?
 ✓ 1   Greet                proven  [HASH]  1 check [AGE]
 ! resume: asked to go on now
-! answered: a1: yes
 ✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
@@ -211,7 +208,6 @@ $ asbuilt watch; echo exit $?
 ◇ greet.1 asks a2: go on with phase 2b?
 y yes   n no, and why   Enter later > n
 Why? > enough for today
-! answered: a2: no: enough for today
 greet.1 was stopped: you said no to phase 2b. Proven before: 2 phases.
 Next: asbuilt resume greet, or asbuilt log greet to see how it came
 exit 0

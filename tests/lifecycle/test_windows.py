@@ -82,6 +82,17 @@ def test_a_night_lasts_until_the_morning_of_its_own_zone(now: str, until: str | 
     assert (told and moment(told)) == (until and datetime.fromisoformat(until))
 
 
+@pytest.mark.parametrize(
+    "now", ["2026-10-23T22:00+02:00", "2026-10-24T06:00+02:00", "2026-10-24T12:00+02:00"]
+)
+def test_the_next_three_openings_are_those_of_its_own_zone_whether_it_is_open_or_not(now: str) -> None:
+    assert [time.isoformat() for time in Window(time(22), time(7), "Europe/Prague").next_times(now)] == [
+        "2026-10-24T22:00:00+02:00",
+        "2026-10-25T22:00:00+01:00",
+        "2026-10-26T22:00:00+01:00",
+    ]
+
+
 def test_hours_are_read_as_people_write_them() -> None:
     assert [hours_in(text) for text in ("22:00-07:00", " 9:30 - 17:05 ")] == [
         (time(22), time(7)),

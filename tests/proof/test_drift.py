@@ -17,6 +17,8 @@ from asbuilt.proof.drift import (
     against,
     corrections,
     decide,
+    far_off,
+    structural,
     weigh,
 )
 from asbuilt.proof.measuring import Shown, Token, notes_of, numbers_in, tokens_in
@@ -212,6 +214,18 @@ def test_nothing_is_asked_while_something_else_is_unproven() -> None:
     held = HELD._replace(against=against([a_number()], ()))
     assert weigh(PROMISES, Opinion(INTENT, broken), held, [a_number()], waivers={}).asks == ()
     assert weigh(PROMISES, None, held, [a_number()], waivers={}).asks == ()
+
+
+def test_several_numbers_that_are_far_off_speak_for_another_plan_and_one_does_not() -> None:
+    quiet = a_number("about", "100", 110)
+    far = (a_number("about", "100", 115), a_number("at_most", "60", 93))
+    assert [far_off(one) for one in ((quiet, quiet, quiet), (quiet, far[0]), (quiet, *far))] == [0, 1, 2]
+    assert [structural(number) for number in range(4)] == [
+        "",
+        "",
+        "2 numbers of the plan are off by more than 10 %",
+        "3 numbers of the plan are off by more than 10 %",
+    ]
 
 
 def test_what_nobody_has_measured_is_told_and_changes_nothing() -> None:

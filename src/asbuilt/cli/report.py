@@ -16,8 +16,8 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.paper import copy_to, keep, show
 from asbuilt.cli.screen import printable
 from asbuilt.cli.status import views_here
-from asbuilt.cli.talking import answer, headline, next_command
-from asbuilt.cli.words import counted
+from asbuilt.cli.talking import advise, answer, headline, next_command
+from asbuilt.cli.words import counted, listed
 from asbuilt.errors import DONE, NotFound
 from asbuilt.flows.record import Record
 from asbuilt.flows.reporting import account_of
@@ -29,7 +29,7 @@ from asbuilt.pages.telling import Page
 if TYPE_CHECKING:
     from asbuilt.cli.looking import Looking
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.facts import Landed, RunFacts
     from asbuilt.lifecycle.report import Account
 
 
@@ -115,18 +115,39 @@ def _show(door: Door, looking: Looking, run: Run, facts: RunFacts, account: Acco
         took += f", {lasting(account.at_work_s)} of it at work"
     cost = f", {facts.spent.words} at API prices" if facts.spent.brief else ""
     headline(door, account.name, f"{run.state}{where}{ended}, {took}{cost}")
-    total = sums(account)
-    answer(
-        door,
-        "",
-        f"Promised {counted(total.items, 'item')}, {counted(total.checks, 'check')}. Proven"
-        f" {total.items_proven}, {total.checks_passed}. Not run {total.not_run}.",
-    )
+    answer(door, "", _what_came(account))
     if run.state == "failed":
         answer(door, f"{pen.symbols.failed} ", account.reason)
     for phase, text in notes(account):
         answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}", under=4)
+    if account.advice is not None:
+        advise(door, *account.advice)
     next_command(door, f"asbuilt report {account.name} --open")
+
+
+def _what_came(account: Account) -> str:
+    total = sums(account)
+    if account.kind == "verify" and account.phases:
+        passed = f"{total.checks_passed} of {counted(total.checks, 'check')} passed"
+        return f"Checked {counted(len(account.phases), 'phase')} again: {passed}. Not run {total.not_run}."
+    if account.phases:
+        return (
+            f"Promised {counted(total.items, 'item')}, {counted(total.checks, 'check')}. Proven"
+            f" {total.items_proven}, {total.checks_passed}. Not run {total.not_run}."
+        )
+    came = ""
+    if account.landed:
+        came = f"Landed {_named(account.landed)}, proven before. "
+    elif account.undone:
+        came = f"Took back {_named(account.undone)}. "
+    elif account.state == "done" and account.reason:
+        came = f"{account.reason[0].upper()}{account.reason[1:]}. "
+    return f"{came}Nothing was worked on in this run."
+
+
+def _named(landed: tuple[Landed, ...]) -> str:
+    phases = [one.phase for one in landed]
+    return f"{'phase' if len(phases) == 1 else 'phases'} {listed(phases)}"
 
 
 def _json(run: Run, facts: RunFacts, account: Account) -> dict[str, Any]:
@@ -138,6 +159,7 @@ def _json(run: Run, facts: RunFacts, account: Account) -> dict[str, Any]:
         "ended_at": stamp(run.ended_at) if run.ended_at else None,
         "reason": account.reason,
         **sums(account)._asdict(),
+        "advice": account.advice and account.advice[1],
         "notes": [{"phase": phase, "text": text} for phase, text in notes(account)],
         "cost": facts.spent.plain,
     }

@@ -12,6 +12,7 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli import outcome
+from asbuilt.cli.clock import now_in
 from asbuilt.cli.commands import Command
 from asbuilt.cli.costs import expected_cost
 from asbuilt.cli.doubts import goes_on, refuse_other_ways, refuse_too_early
@@ -35,6 +36,7 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import events_of
 from asbuilt.lifecycle.standing import done_now, fold_plan
+from asbuilt.lifecycle.timers import written
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
 from asbuilt.settings.registry import SETTINGS
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from asbuilt.cli.scheduling import When
+    from asbuilt.cli.scheduling import Timed, When
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView, Told
     from asbuilt.library.finding import Opened
@@ -104,32 +106,39 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     """Run a plan: each phase by an agent in a workspace of its own, proven by checks that asbuilt runs."""
     wish = Wish(**given)
     refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
-    every, hours = read_times(door, desk_for(door).settings, when)
-    wish = wish._replace(auto=wish.auto or every is not None)
+    timed = read_times(door, desk_for(door).settings, when)
+    wish = wish._replace(auto=wish.auto or timed.every is not None)
     if dry_run:
-        return _rehearse(door, plan, wish)
+        return _rehearse(door, plan, wish, timed)
     site = open_site(door)
     opened = site.desk.open(plan)
-    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | hours
+    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | timed.hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
     with site.journal.store.read() as session:
         held = holder_of(session, address)
         done = _done(opened.plan, events_of(session, site.journal.blobs, address))
-    if held is not None and every is None:
+    if held is not None and timed.every is None:
         return outcome.declined(door, opened.at.slug, held)
     phases = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, phases, done)
-    is_attended = not wish.auto and door.may_ask and not door.json
-    if not goes_on(door, opened, phases, is_attended=is_attended):
+    if not _goes_ahead(door, opened, phases, options, wish):
         return DONE
-    announce(door, options, expected_cost(door, len(phases)))
-    _tell_of_eyes(door, phases)
-    if not _agreed(door, phases, wish):
-        return DONE
-    if every is not None and put_on(door, site, address, every, options, is_all=not when.now):
+    if timed.every and put_on(door, site, address, timed.every, options, is_all=not when.now):
         return DONE
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
+
+
+def _goes_ahead(
+    door: Door, opened: Opened, phases: Sequence[Phase], options: Mapping[str, Any], wish: Wish
+) -> bool:
+    """Tell of doubts, terms and what waits for eyes at the end, and hear whether it may begin."""
+    is_attended = not wish.auto and door.may_ask and not door.json
+    if not goes_on(door, opened, phases, is_attended=is_attended):
+        return False
+    announce(door, options, expected_cost(door, len(phases)))
+    _tell_of_eyes(door, phases)
+    return _agreed(door, phases, wish)
 
 
 def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:
@@ -189,7 +198,8 @@ def _left_running(door: Door, run: Run, pid: int) -> int:
 def _lookout(
     door: Door, site: Site, run: Run, *, is_served: Callable[[], bool], is_here: bool = False
 ) -> Lookout:
-    viewer = viewer_for(door.screen, bell=site.desk.settings.flag("attention.bell"))
+    bell = site.desk.settings.flag("attention.bell")
+    viewer = viewer_for(door.screen, bell=bell, person=asker(door).actor)
     attempts = wiring.attempts(site.journal.home)
     return Lookout(site.journal, run, viewer, attempts, is_served=is_served, is_here=is_here)
 
@@ -343,26 +353,28 @@ def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
     return click.confirm("Run it?", default=True, err=True)
 
 
-def _rehearse(door: Door, name: str, wish: Wish) -> int:
+def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     desk = desk_for(door)
     opened = desk.open(name)
     repository = desk.library.repository
     checkout = repository.root if repository else door.start
-    options = options_for(desk.settings, door.environ, opened, checkout, wish)
-    told = wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
-    done = _done(opened.plan, told)
+    options = options_for(desk.settings, door.environ, opened, checkout, wish) | timed.hours
+    now = written(now_in(None))
+    heard = wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
+    done = _done(opened.plan, heard)
     wanted = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, wanted, done)
     phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.rehearsal/1", "phases": phases, "options": options})
+        told = {"phases": phases, "options": options, "schedule": timed.plain(now)}
+        door.screen.emit_json({"schema": "asbuilt.rehearsal/1", **told})
         return DONE
     screen = door.screen
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in phases:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase['id']:<4}{phase['title']}"))
     screen.answer(f"Tests    {printable(options['tests'] or 'detected when the run begins')}")
-    for lead, words in terms_of(options, expected_cost(door, len(phases))):
+    for lead, words in [*terms_of(options, expected_cost(door, len(phases))), *timed.rows(now)]:
         answer(door, f"{lead:<9}", words)
     screen.talk("Nothing was written.")
     return DONE

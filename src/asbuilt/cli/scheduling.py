@@ -19,9 +19,11 @@ from asbuilt.flows.schedule import schedule, setting_of
 from asbuilt.journal import schedules
 from asbuilt.library.zones import zone_name
 from asbuilt.lifecycle import timing, windows
+from asbuilt.lifecycle.firing import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from asbuilt.cli.options import Door
     from asbuilt.cli.site import Site
@@ -52,10 +54,15 @@ def times(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class Every(NamedTuple):
-    """A cadence as it is stored, and as it was asked for."""
+    """A cadence as it is stored, as it was asked for, and the zone that its times mean."""
 
     cadence: str
     asked: str
+    zone: str
+
+    def from_now(self, now: str) -> Setting:
+        """Give what it means if it is put on now."""
+        return Setting(self.cadence, self.zone, now)
 
 
 def refuse_contradictions(
@@ -85,13 +92,50 @@ def refuse_contradictions(
         )
 
 
-def read_times(door: Door, settings: Settings, when: When) -> tuple[Every | None, dict[str, Any]]:
-    """Read the cadence, if there is one, and the hours as they are frozen into a run."""
-    every = None if when.every is None else _cadence(settings, when.every)
-    return every, _hours(settings, door, when.between)
+class Timed(NamedTuple):
+    """When a plan is to be run, as it was understood."""
+
+    every: Every | None
+    now: bool
+    hours: dict[str, Any]
+    """As they are frozen into a run."""
+
+    def rows(self, now: str) -> list[tuple[str, str]]:
+        """Say what cadence and hours mean, and the next three times of each."""
+        rows: list[tuple[str, str]] = []
+        if self.every is not None:
+            setting = self.every.from_now(now)
+            first = " at once, then" if self.now else ","
+            rows += [
+                ("Every", f"one phase{first} {setting.meaning}, {setting.zone}"),
+                ("", _listed(setting.next_times(now))),
+                ("", _remark(self.every)),
+            ]
+        window = windows.window_in(self.hours)
+        if window is not None:
+            state = "closed" if window.opens_at(now) else "open"
+            rows += [
+                ("Hours", f"begins phases only {window.words}, {window.zone}; {state} now"),
+                ("", f"opens {_listed(window.next_times(now))}"),
+            ]
+        return rows
+
+    def plain(self, now: str) -> dict[str, Any] | None:
+        """Give the cadence for a script; None where there is none."""
+        return self.every and {
+            "cadence": self.every.cadence,
+            "zone": self.every.zone,
+            **_meant(self.every.from_now(now)),
+        }
 
 
-def _cadence(settings: Settings, every: str) -> Every:
+def read_times(door: Door, settings: Settings, when: When) -> Timed:
+    """Read the cadence, if there is one, and the hours."""
+    every = None if when.every is None else _cadence(settings, door, when.every)
+    return Timed(every, when.now, _hours(settings, door, when.between))
+
+
+def _cadence(settings: Settings, door: Door, every: str) -> Every:
     """Read a cadence; what is none is refused with examples."""
     read = timing.read(every)
     if isinstance(read, timing.Unreadable):
@@ -101,7 +145,8 @@ def _cadence(settings: Settings, every: str) -> Every:
             next_step=f"Write it like one of these: {', '.join(timing.EXAMPLES)}",
         )
     moved = timing.moved(read, settings.number("schedule.offset"))
-    return Every(timing.write(moved), timing.write(read))
+    zone = zone_name(settings.text("time.zone"), door.environ)
+    return Every(timing.write(moved), timing.write(read), zone)
 
 
 def _hours(settings: Settings, door: Door, between: str | None) -> dict[str, Any]:
@@ -126,7 +171,6 @@ def put_on(
 
     Else a run follows, and its JSON is the only one.
     """
-    zone = zone_name(site.desk.settings.text("time.zone"), door.environ)
     home = site.journal.home
     asked = schedule(
         site.journal.store,
@@ -134,7 +178,7 @@ def put_on(
         address,
         slug=options["slug"],
         cadence=every.cadence,
-        zone=zone,
+        zone=every.zone,
         options=options,
         asker=asker(door),
     )
@@ -155,25 +199,32 @@ def tell_of_next(door: Door, site: Site, address: Address) -> None:
 
 def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
     setting = setting_of(one)
-    times = setting.next_times(one.since)
     survives = is_installed(door.environ)
     if door.json:
-        told = {
-            "means": setting.meaning,
-            "times": [stamp(time.astimezone(UTC).isoformat()) for time in times],
-        }
-        door.screen.emit_json(
-            {"schema": "asbuilt.schedule/1", **(as_json(one) or {}), **told, "survives_restart": survives}
-        )
+        told = {**(as_json(one) or {}), **_meant(setting), "survives_restart": survives}
+        door.screen.emit_json({"schema": "asbuilt.schedule/1", **told})
         return
     again = "" if is_new else ", in place of the one before"
     answer(door, "", f"Scheduled {one.slug}: one phase, {setting.meaning}, {one.zone}{again}.")
-    answer(door, "  ", ", ".join(f"{time:%a %d %b %H:%M}" for time in times))
-    moved = f"{every.cadence[-5:]}, not {every.asked[-5:]}, to miss the rush (schedule.offset). "
-    answer(door, "  ", f"{moved if every.cadence != every.asked else ''}Implies --auto.")
+    answer(door, "  ", _listed(setting.next_times(one.since)))
+    answer(door, "  ", _remark(every))
     if not survives:
         text = "Fires only while the worker lives: `asbuilt worker install` survives restarts."
         for row in door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text):
             door.screen.talk(row)
     stop, early = (door.screen.err.bold(f"asbuilt {verb} {one.slug}") for verb in ("stop", "now"))
     door.screen.talk(f"Stop: {stop}    Early: {early}")
+
+
+def _meant(setting: Setting) -> dict[str, Any]:
+    times = (time.astimezone(UTC).isoformat() for time in setting.next_times(setting.since))
+    return {"means": setting.meaning, "times": [stamp(time) for time in times]}
+
+
+def _listed(times: Sequence[datetime]) -> str:
+    return ", ".join(f"{time:%a %d %b %H:%M}" for time in times)
+
+
+def _remark(every: Every) -> str:
+    moved = f"{every.cadence[-5:]}, not {every.asked[-5:]}, to miss the rush (schedule.offset). "
+    return f"{moved if every.cadence != every.asked else ''}Implies --auto."

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.cli.clock import at
 from asbuilt.cli.columns import cut_path, pad, shorten
 from asbuilt.cli.screen import WIDTH, printable
-from asbuilt.cli.talking import answer, coloured, headline, next_command
+from asbuilt.cli.talking import advise, answer, coloured, headline, next_command
 from asbuilt.cli.timetable import sentence
 from asbuilt.cli.waiting import waiting
 from asbuilt.cli.words import counted
 from asbuilt.lifecycle.phases import FIX_LIMIT
 from asbuilt.lifecycle.progress import DONE, IN_WORK
+from asbuilt.proof.drift import structural
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -111,6 +112,8 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
     for one in view.notes:
         answer(door, "Note     ", one)
+    if view.run is not None and not is_over and (why := structural(view.run.far)):
+        advise(door, why, f"asbuilt plan refine {view.run.run.options['slug']}")
     if view.spent.brief:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
     if told.command:

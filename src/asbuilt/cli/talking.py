@@ -24,6 +24,13 @@ def answer(door: Door, lead: str, text: str, *, under: int | None = None) -> Non
         door.screen.answer(row)
 
 
+def advise(door: Door, why: str, command: str) -> None:
+    """Say in the answer what had better be done, and by which command."""
+    pen = door.screen.out
+    for row in pen.hanging(f"{pen.symbols.note} ", f"{why}: `{command}`"):
+        door.screen.answer(row)
+
+
 def headline(door: Door, subject: str, text: str) -> None:
     """Say something of a subject; what does not fit goes on below it."""
     pen = door.screen.out

@@ -183,6 +183,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "plan.refining": lambda data: ("REFINE", f"{data['change']}, by {data['by']}", True),
     "draft.written": _draft,
     "draft.tried": lambda data: ("TRIED", f"checks of revision {data['number']}: {data['told']}", True),
+    "plan.redrafted": lambda data: (
+        "REDRAFT",
+        f"attempt {data['attempt'].rpartition('.')[2]}, {data['agent']}: {data['ending']}",
+        True,
+    ),
     "plan.approved": lambda data: (
         "APPROVED",
         f"{'the edited text' if data['edited'] else 'the text'} {data['intent'][:15]}, by {data['by']}",

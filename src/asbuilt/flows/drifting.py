@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.journal.events import shortened
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.drift import Number, corrections
+from asbuilt.proof.drift import Number, corrections, far_off
 from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.measuring import Shown, notes_of, numbers_in, tokens_in
 from asbuilt.proof.verdict import Waiver
@@ -94,6 +94,7 @@ def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Me
         ],
         stops=[shortened(one.words, _WORDS) for one in weighed.stops[:1]],
         notes=[shortened(note, _WORDS // _NOTES) for note in measured.notes],
+        far=far_off(measured.numbers),
     )
 
 

@@ -87,7 +87,7 @@ class Performer:
 
         Where other workers share the database, agents work for as long as the `lease` is renewed.
         """
-        self._home = home
+        self.home = home
         self._store = store
         self._blobs = blobs
         self.tidings = Tidings()
@@ -116,11 +116,11 @@ class Performer:
         run = record.run
         proving = self._proving(record, repository, facts)
         base = proving.base
-        outcomes = Outcomes(record, repository, proving, self._home.runs / run.run)
+        outcomes = Outcomes(record, repository, proving, self.home.runs / run.run)
         match move:
             case phases.Start():
                 pushed = self._pushed(record, repository, facts)
-                room = self._home.runs / run.run
+                room = self.home.runs / run.run
                 start(record, repository, ring=self._processes.level, room=room, pushed=pushed)
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
@@ -157,7 +157,7 @@ class Performer:
             case phases.Mark():
                 outcomes.mark(facts)
             case phases.Tidy():
-                tidy(record, repository, facts, self._home.workspaces / run.repo)
+                tidy(record, repository, facts, self.home.workspaces / run.repo)
             case (
                 moves.Judge() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
                 | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues()
@@ -172,7 +172,7 @@ class Performer:
         return Proving(record, repository, self._rigs(record.run, repository), base)
 
     def _opened(self, record: Record, repository: Repository) -> Forge:
-        return self._forge(repository, kept_for_forge(self._home.runs / record.run.run))
+        return self._forge(repository, kept_for_forge(self.home.runs / record.run.run))
 
     def _pushed(self, record: Record, repository: Repository, facts: RunFacts) -> str | None:
         """Give the target's tip at the forge, for a run that lands there."""
@@ -189,7 +189,7 @@ class Performer:
     ) -> None:
         """Perform a move of a landing by pull request."""
         forge = self._opened(record, repository)
-        root = self._home.workspaces / record.run.repo
+        root = self.home.workspaces / record.run.repo
         pulls = Pulls(record, repository, self._proving(record, repository, facts), forge)
         match move:
             case phases.Land():
@@ -211,7 +211,7 @@ class Performer:
         return Ground(facts.lane, facts.base_now, phases.last_kept(facts) or facts.carried)
 
     def _space(self, record: Record, repository: Repository, ground: Ground) -> Workspace:
-        root = self._home.workspaces / record.run.repo
+        root = self.home.workspaces / record.run.repo
         run, files_of = record.run.run, ground.files_of
         return workspaces.make(repository, root, run, ground.lane, ground.base, files_of=files_of)
 
@@ -220,7 +220,7 @@ class Performer:
 
         Unless it is there, it is made of what was kept: where the run stands, with the files of the last try.
         """
-        root, files_of = self._home.workspaces / run.repo, phases.last_kept(facts) or facts.carried
+        root, files_of = self.home.workspaces / run.repo, phases.last_kept(facts) or facts.carried
         return workspaces.make(repository, root, run.run, facts.lane, facts.base_now, files_of=files_of)
 
     def _make(self, record: Record, repository: Repository, facts: RunFacts) -> None:
@@ -228,16 +228,16 @@ class Performer:
         record.say("workspace.made", "workspace", lane=facts.lane)
 
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str) -> Workspace:
-        return workspaces.make(repository, self._home.workspaces / run.repo, run.run, lane, commit)
+        return workspaces.make(repository, self.home.workspaces / run.repo, run.run, lane, commit)
 
     def _rigs(self, run: Run, repository: Repository) -> Rigs:
         limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
         return Rigs(
-            self._home.path / "setups" / run.repo,
+            self.home.path / "setups" / run.repo,
             repository,
             self._processes,
             limit_s=limit_s,
-            environment=kept(self._home.runs / run.run),
+            environment=kept(self.home.runs / run.run),
         )
 
     def _begin(
@@ -267,7 +267,7 @@ class Performer:
         ground = self._ground(record, repository, facts, phase_id, number)
         base = ground.base
         attempt = f"{record.run.run}.{phase_id}.{number}"
-        folder = self._home.workspaces / record.run.repo / record.run.run / ground.lane
+        folder = self.home.workspaces / record.run.repo / record.run.run / ground.lane
         if not folder.is_dir() and snapshots.kept(repository, attempt) is None:
             reason = f"Its files were with a worker that is lost: {folder} is not here."
             start = attempt_of(facts.part(phase_id), number).starts
@@ -394,5 +394,5 @@ class Performer:
     def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
         """Write the account of a run as it stands now; returns its digest."""
         record = Record(run=run, store=self._store, blobs=self._blobs)
-        account = account_of(record, facts, self._home.workspaces / run.repo / run.run, now)
+        account = account_of(record, facts, self.home.workspaces / run.repo / run.run, now)
         return self._blobs.put(Page(account, UTC).markdown.encode("utf-8", "replace"))

@@ -58,6 +58,8 @@ class AgentRedrafting:
     done: Collection[str]
     judge: Callable[[bytes], object]
     """Raises what is wrong with a text."""
+    write_down: Callable[[Brief, Result | None], object]
+    """Keeps how a turn ended, and what it has used; None: it did not come to its end."""
 
     @property
     def by(self) -> str:
@@ -139,6 +141,7 @@ class AgentRedrafting:
         finally:
             if result is None:
                 self.attempts.cancel(brief.attempt)
+            self.write_down(brief, result)
         if result is None or result.ending != "done":
             raise GateStopped(
                 f"{brief.agent} has written no text: {result.reason if result else 'its host is gone'}",

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Store
     from asbuilt.lifecycle.approving import Approved, Step
     from asbuilt.plan.model import Plan
+    from asbuilt.ports import Brief, Result
     from asbuilt.proof.trying import Tried
 
 BEGUN: Final = "plan.refining"
+REDRAFTED: Final = "plan.redrafted"
 _RUN: Final = "refine-"
 
 
@@ -114,6 +116,20 @@ class Refinements:
                 keep_tried(session, self._blobs, self._address, written, tried)
             title = f"{after.title}: {shortened(' '.join(wish.change.split()), 200)}"
             return drafts.ask(session, self._address, written, title=title, actor=ACTOR)
+
+    def write_down(self, slug: str, brief: Brief, ended: Result | None) -> None:
+        """Keep how a turn of an agent ended that writes a plan anew, and what it has used."""
+        run, _, attempt = brief.attempt.partition(".")
+        data = {
+            "run": run,
+            "attempt": attempt,
+            "agent": brief.agent,
+            "ending": ended.ending if ended else "not ended",
+            **(ended.used if ended else {"cost_usd": None, "tokens": None}),
+        }
+        with self._store.write() as session:
+            open_plan(session, self._address, slug)
+            append(session, self._address, key=brief.attempt, kind=REDRAFTED, actor=ACTOR, data=data)
 
     def last(self) -> Refining | None:
         """Return the newest refinement, and what becomes of it; None when there never was one."""

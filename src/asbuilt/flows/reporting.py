@@ -12,6 +12,7 @@ from asbuilt.flows.signoffs import signed_off
 from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
 from asbuilt.journal.events import whole_history
+from asbuilt.lifecycle.correcting import drifted
 from asbuilt.lifecycle.money import total
 from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount, PullAccount
 from asbuilt.lifecycle.timeline import spans_of
@@ -234,5 +235,6 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         pull=gathering.pull(),
         pictured=str(gathering.pictured().get("why", "")),
         whole=gathering.whole(),
+        far=drifted(facts),
         outputs=gathering.outputs,
     )

@@ -14,6 +14,7 @@ from asbuilt.flows.calling import NOBODY, Calling
 from asbuilt.flows.engine import ENDED_WELL
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.flows.record import ACTOR, say
+from asbuilt.flows.schedule import clear
 from asbuilt.flows.troubles import retry_at, trouble_in, words_of
 from asbuilt.journal import approvals, claims, issues, memory, runs, schedules, segments
 from asbuilt.journal.events import whole_history
@@ -138,14 +139,14 @@ class Runs:
             told = ((event.kind, event.data) for event in whole_history(session, found.address))
             troubles = fold(run, found.options, told).troubles
             what = f"segment {n} broke off: {why}"[:_MAX_REASON]
+            again = again_at(troubles, session.now)
             if found.is_over or troubles >= phases.TROUBLE_LIMIT:
                 if runs.close_segment(session, segment) and not found.is_over:
                     end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
-                return
-            again = again_at(troubles, session.now)
-            if segments.follow(session, segment, due_at=again, why="trouble"):
+            elif segments.follow(session, segment, due_at=again, why="trouble"):
                 say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=again)
                 runs.set_state(session, found, "waiting")
+        clear(self._store, self._performer.home, found.address)
 
     def taken_over(self, segment: Segment) -> None:
         """Go on with the next segment after one whose worker is lost: its number is what tells it apart.
@@ -213,6 +214,7 @@ class Runs:
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
                 end(session, found, state, reason, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
+        clear(self._store, self._performer.home, found.address)
 
 
 def end(session: Session, run: Run, state: str, reason: str, *, is_complete: bool = False) -> None:

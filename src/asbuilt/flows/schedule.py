@@ -51,9 +51,10 @@ def schedule(  # noqa: PLR0913 - a schedule has these parts
 ) -> Asked:
     """Let a plan be run at a cadence, in place of any that it has: the first time at its next slot."""
     by_pull = options.get("landing") == "pr"
-    environment.keep(room_of(home, address), asker.environ, kinds_in(options), by_pull=by_pull)
     with store.write() as session:
         open_plan(session, address, slug)
+        hold(session, address)
+        environment.keep(room_of(home, address), asker.environ, kinds_in(options), by_pull=by_pull)
         now = session.now
         slot = Setting(cadence, zone, now).next_after(now)
         wanted = Schedule(
@@ -67,9 +68,22 @@ def cancel(store: Store, home: Home, address: Address, *, reason: str, asker: As
     """Take the schedule of a plan away; None when it has none."""
     with store.write() as session:
         found = schedules.end(session, address, reason=reason, actor=asker.actor)
-    if found is not None:
-        shutil.rmtree(room_of(home, address), ignore_errors=True)
+    clear(store, home, address)
     return found
+
+
+def clear(store: Store, home: Home, address: Address) -> None:
+    """Take away what the runs of a schedule would see, unless the plan has one; this may be done again.
+
+    Only while nobody else can change the plan: whoever puts one on writes there before its row is seen.
+    """
+    room = room_of(home, address)
+    if not room.exists():
+        return
+    with store.write() as session:
+        hold(session, address)
+        if schedules.find(session, address) is None:
+            shutil.rmtree(room, ignore_errors=True)
 
 
 def setting_of(one: Schedule) -> Setting:
@@ -119,13 +133,13 @@ class Schedules:
                 setting_of(one), one.slot, one.due_at, one.set_at, schedules.has_fired(session, one),
                 busy=None if claim is None else claim.phase or "-", phase=one.phase, deferrals=one.deferrals,
             )  # fmt: skip
+            answer: firing.Answer | None = None
             try:
                 answer = firing.answer(due, session.now)
             except (ValueError, ZoneInfoNotFoundError) as error:
                 # Loudly over, not silently stalled; and the worker goes on for all others.
                 reason = f"its next time cannot be computed here: {error}"
                 schedules.end(session, address, reason=reason, actor=ACTOR)
-                return None
             match answer:
                 case Fire(next_slot):
                     return self._send_off(session, one, next_slot)
@@ -133,10 +147,12 @@ class Schedules:
                     schedules.defer(session, one, phase=phase, number=number, until=until)
                 case Pass(next_slot):
                     schedules.wait_for(session, one, next_slot)
-                case Rest():
+                case Rest() | None:
                     pass
                 case never:
                     assert_never(never)
+        if answer is None:
+            clear(self._store, self._home, address)
         return None
 
     def _send_off(self, session: Session, one: Schedule, next_slot: str) -> Run:

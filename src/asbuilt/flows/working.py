@@ -114,7 +114,7 @@ class Working:
             "attempt.ended",
             f"{key}/ended/{start}",
             **_how(record, move, known, ended),
-            **_used(ended),
+            **ended.used,
             **({"drift": record.blobs.put(json.dumps(ended.drift).encode())} if ended.drift else {}),
             **({"outside": outside} if outside else {}),
         )
@@ -317,7 +317,7 @@ def _how(record: Record, move: phases.Attempt, known: AttemptFacts | None, ended
 
 def _used_by(ended: Sequence[Result]) -> dict[str, Any]:
     """Tell what several have used together; what one did not tell is null for all."""
-    used = [_used(one) for one in ended]
+    used = [one.used for one in ended]
     return {
         name: None if any(one[name] is None for one in used) else sum(one[name] for one in used)
         for name in used[0]
@@ -328,18 +328,12 @@ def _again(judged: AttemptFacts) -> str:
     return str(judged.lost_verifiers + 1) if judged.lost_verifiers else ""
 
 
-def _used(ended: Result) -> dict[str, Any]:
-    """Tell what an attempt has used over all its starts; what its agent did not tell is null."""
-    tokens = (ended.input_tokens, ended.output_tokens)
-    return {"cost_usd": ended.cost_usd, "tokens": None if None in tokens else sum(filter(None, tokens))}
-
-
 def _unjudged(record: Record, verifying: _Verifying, ended: Result, judged: AttemptFacts) -> dict[str, Any]:
     """Tell how a verifier ended that has not judged."""
     return {
         "ending": ended.ending, "reason": ended.reason[:500], "cause": ended.cause,
         "resets_at": record.reopens_at(ended, judged.verifier_overloads),
-        "starts": ended.starts, "attempt": verifying.name, **_used(ended),
+        "starts": ended.starts, "attempt": verifying.name, **ended.used,
     }  # fmt: skip
 
 
@@ -363,7 +357,7 @@ def _judged(record: Record, verifying: _Verifying, ended: Result, verdict: Verdi
     kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
     return {
         "outcome": verdict.outcome, "failures": [failure[:300] for failure in verdict.failures][:4],
-        "says": ended.says[:200], "attempt": verifying.name, **_used(ended),
+        "says": ended.says[:200], "attempt": verifying.name, **ended.used,
         "unproven": verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), "opinion": kept,
         "items": record.blobs.put(json.dumps(verdict.items).encode()),
         **({"written": written[:_NAMED]} if written else {}),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.journal import approvals, claims, runs, schedules
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
+from asbuilt.lifecycle.correcting import drifted
 from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.money import spent_in, total
@@ -55,6 +56,8 @@ class RunView(NamedTuple):
     spent: Spent
     exit_code: int | None
     """What a gate that ended it asks the command to say; None for every other end."""
+    far: int = 0
+    """How many numbers of its plan are far off."""
 
     @property
     def attempt(self) -> str | None:
@@ -165,6 +168,7 @@ def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
         approvals.waiting_of(session, run.org, run.repo, run.run),
         facts.spent,
         facts.code,
+        drifted(facts),
     )
 
 

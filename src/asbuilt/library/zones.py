@@ -20,8 +20,21 @@ def zone_name(chosen: str, environ: Mapping[str, str]) -> str:
     """Name the zone of schedules: the chosen one, else the machine's own; UTC where it has none."""
     for name in (chosen, environ.get("TZ", "").removeprefix(":")):
         if name:
-            return _known(name)
-    return _known(_of_machine() or "UTC")
+            return zone_called(name).key
+    return zone_called(_of_machine() or "UTC").key
+
+
+def zone_called(name: str) -> ZoneInfo:
+    """Find a zone by its name."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SettingInvalid(
+            f'"{name}" is not a zone that this machine knows',
+            why="Times would be those of another place, and a schedule could fire at the wrong hour.",
+            next_step="Name yours, as in `asbuilt config set time.zone Europe/Prague`;"
+            " `asbuilt config show --origin` shows who sets it.",
+        ) from error
 
 
 def _of_machine() -> str:
@@ -32,15 +45,3 @@ def _of_machine() -> str:
         return _TIMEZONE.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _known(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise SettingInvalid(
-            f'"{name}" is not a zone that this machine knows',
-            why="A schedule could fire at the wrong hour.",
-            next_step="Name yours, as in `asbuilt config set time.zone Europe/Prague`",
-        ) from error
-    return name

@@ -50,6 +50,12 @@ def correcting(facts: RunFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | N
     return Wait(f"approval {waits}", None)
 
 
+def drifted(facts: RunFacts) -> int:
+    """Count the numbers of the plan that are far off, by what was judged last of each phase."""
+    judged = ([one for one in phase.attempts if one.checks] for phase in facts.phases.values())
+    return sum(attempts[-1].far for attempts in judged if attempts)
+
+
 def _stopped(phase: PhaseFacts, why: str) -> End:
     """End a run that would correct one number again and again: it is not understood yet."""
     return End(

@@ -133,6 +133,8 @@ class AttemptFacts(Folded):
     """Digest of what the agent said of numbers: a claim."""
     numbers: str | None = None
     """Digest of what was measured of the numbers that the phase states."""
+    far: int = 0
+    """How many of them are far off."""
     asks: tuple[Asked, ...] = ()
     """Numbers whose correction would turn the verdict into a PASS."""
     stops: tuple[str, ...] = ()

@@ -277,6 +277,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     elif kind == "drift.found":
         attempt.numbers, attempt.stops = data["numbers"], tuple(data["stops"])
         attempt.asks = tuple(Asked(*one) for one in data["asks"])
+        attempt.far = int(data.get("far", 0))
     elif kind == "verdict.given":
         attempt.verdict, attempt.items = data["outcome"], data.get("items")
         attempt.failures = attempt.failures + tuple(data.get("failures", ()))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.timers import moment
+from asbuilt.proof.drift import structural
 from asbuilt.proof.remarks import failing
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ class Account(NamedTuple):
     pictured: str = ""
     """What went wrong with that, if anything did."""
     pull: PullAccount | None = None
+    far: int = 0
+    """How many numbers of the plan are far off."""
     outputs: Mapping[str, str] = {}
     """The end of what checks printed that did not pass, by the digest of the whole."""
 
@@ -181,6 +184,12 @@ class Account(NamedTuple):
             return None
         took_s = (moment(until) - moment(self.began_at)).total_seconds()
         return self.worked_s if took_s - self.worked_s >= _WAITED_S else None
+
+    @property
+    def advice(self) -> tuple[str, str] | None:
+        """Say why the plan had better be refined, and by which command; None while it need not be."""
+        why = structural(self.far)
+        return (why, f"asbuilt plan refine {self.slug}") if why else None
 
 
 class Sums(NamedTuple):

@@ -6,7 +6,7 @@ The one rule: what is begun is brought to its end; only what is not begun waits 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.lifecycle.moves import Begin, Start, Wait
 from asbuilt.lifecycle.timers import moment, written
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import time
 
     from asbuilt.lifecycle.moves import Move
+
+_TIMES: Final = 3
 
 
 class Window(NamedTuple):
@@ -33,26 +35,36 @@ class Window(NamedTuple):
 
     def opens_at(self, now: str) -> str | None:
         """Say when it opens next; None while it is open."""
-        from zoneinfo import ZoneInfo  # noqa: PLC0415 - few runs have hours, and looking loads no zones
-
-        here = moment(now).astimezone(ZoneInfo(self.zone))
-        clock = here.time()
+        clock = self._here(now).time()
         if self.opens < self.closes:
             is_open = self.opens <= clock < self.closes
         else:
             is_open = clock >= self.opens or clock < self.closes
-        if is_open:
-            return None
-        day = here.date() if clock < self.opens else here.date() + timedelta(days=1)
-        opens = datetime.combine(day, self.opens, here.tzinfo)
-        # Clocks that go back may have shown this time already; then it is the second one that lies ahead.
-        if opens.astimezone(UTC) <= moment(now):
-            opens = opens.replace(fold=1)
-        return written(opens)
+        return None if is_open else written(self._next_opening(now))
 
     def closes_at(self, now: str) -> str | None:
         """Say when it closes next; None while it is closed."""
         return Window(self.closes, self.opens, self.zone).opens_at(now)
+
+    def next_times(self, now: str) -> list[datetime]:
+        """Give the next three times at which it opens, as the clocks of its zone show them."""
+        times: list[datetime] = []
+        for _ in range(_TIMES):
+            times.append(self._here(written(self._next_opening(now))))
+            now = written(times[-1])
+        return times
+
+    def _next_opening(self, now: str) -> datetime:
+        here = self._here(now)
+        day = here.date() if here.time() < self.opens else here.date() + timedelta(days=1)
+        opens = datetime.combine(day, self.opens, here.tzinfo)
+        # Clocks that go back may have shown this time already; then it is the second one that lies ahead.
+        return opens.replace(fold=1) if opens.astimezone(UTC) <= moment(now) else opens
+
+    def _here(self, at: str) -> datetime:
+        from zoneinfo import ZoneInfo  # noqa: PLC0415 - few runs have hours, and looking loads no zones
+
+        return moment(at).astimezone(ZoneInfo(self.zone))
 
 
 def within(window: Window | None, move: Move, now: str) -> Move:

@@ -32,6 +32,9 @@ def _of_run(account: Account) -> Iterator[Words]:
             Mark("no ring", "open"),
             " Nothing but their own manners held agents and checks on this machine.",
         )
+    if account.advice is not None:
+        why, command = account.advice
+        yield Mark("drift", "open"), f" {why}: ", Code(command)
     if account.kind == "run" and account.tests is None and account.phases:
         yield (Mark("no tests", "open"), " The project has no test command: only the phases' checks ran.")
 

@@ -23,6 +23,8 @@ QUIET_PCT: Final = 10
 """So far a number that was only meant roughly may be off, and is corrected without a word."""
 NOTED_PCT: Final = 20
 """So far it may be off, and is corrected with a note. Beyond it the number does not hold."""
+SEVERAL: Final = 2
+"""From so many numbers on that are off by more than `QUIET_PCT`, the plan is off as a whole."""
 
 
 class Course(StrEnum):
@@ -92,6 +94,19 @@ def decide(number: Number) -> Course | None:
     if not is_correctable(number):
         return Course.LEAVE
     return Course.CORRECT if number.off_pct <= QUIET_PCT else Course.NOTE
+
+
+def far_off(numbers: Iterable[Number]) -> int:
+    """Count those that are further off than is corrected without a word."""
+    return sum(one.off_pct > QUIET_PCT for one in numbers)
+
+
+def structural(far: int) -> str:
+    """Say that a plan is off as a whole, where several of its numbers are far off; else nothing.
+
+    That is advice to refine it, which only a person does.
+    """
+    return f"{far} numbers of the plan are off by more than {QUIET_PCT} %" if far >= SEVERAL else ""
 
 
 class Weighed(NamedTuple):

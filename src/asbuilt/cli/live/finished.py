@@ -35,9 +35,10 @@ _STYLES: Final[dict[str, Style]] = {"failed": "red", "waits": "yellow"}
 
 
 class Story:
-    """The events of one run in order, and the evidence they name."""
+    """The events of one run in order, and the evidence they name, as one person is told of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, person: str = "") -> None:
+        self._person = person
         self.events: list[Event] = []
         self._shown: dict[str, Sequence[Evidence]] = {}
 
@@ -68,6 +69,8 @@ class Story:
                 rows = _note(event, "failed", canvas)
             case "together.done":
                 rows = [self._together(event, canvas)]
+            case "approval.answered" if event.actor == self._person:
+                rows = []
             case kind if kind in _NOTES and (kind != "run.parked" or data.get("until")):
                 rows = _note(event, _NOTES[kind], canvas)
             case _:

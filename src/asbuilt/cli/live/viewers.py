@@ -51,10 +51,10 @@ class Viewer(Protocol):
 class LiveViewer:
     """Draws over the last rows of a terminal; what is finished scrolls above them."""
 
-    def __init__(self, region: Region, *, bell: bool) -> None:
+    def __init__(self, region: Region, *, bell: bool, person: str) -> None:
         self._region = region
         self._bell = bell
-        self._story = Story()
+        self._story = Story(person)
 
     def held(self) -> AbstractContextManager[None]:
         """Hide the cursor, and show it again at the end."""
@@ -109,10 +109,10 @@ class LineViewer:
         """Stay silent: lines are read by programs, too."""
 
 
-def viewer_for(screen: Screen, *, bell: bool) -> Viewer:
-    """Choose by what the terminal can show and how much is to be said."""
+def viewer_for(screen: Screen, *, bell: bool, person: str) -> Viewer:
+    """Choose by what the terminal can show and how much is to be said; `person` looks on."""
     if screen.err.is_live and not screen.quiet and not screen.verbose:
-        return LiveViewer(Region(screen.err), bell=bell)
+        return LiveViewer(Region(screen.err), bell=bell, person=person)
     return LineViewer(screen)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
@@ -184,6 +185,7 @@ def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
         environ=door.environ,
         done=work.refinements.done(work.opened.plan),
         judge=lambda text: _need_change(work, _refined(work, text)),
+        write_down=partial(work.refinements.write_down, work.opened.at.slug),
     )
 
 

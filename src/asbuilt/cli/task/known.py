@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.clock import stamp
 from asbuilt.cli.looking import look
-from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.errors import UsageWrong
 from asbuilt.flows.showing import finish, found_here
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.cli.looking import Looking
     from asbuilt.cli.options import Door
     from asbuilt.cli.site import Site
@@ -28,18 +26,6 @@ def known(door: Door) -> tuple[Looking | None, dict[int, Task]]:
         return None, {}
     with looking.journal.store.read() as session:
         return looking, tasks.every(session, LOCAL, looking.repo)
-
-
-def the_task(tasks_here: Mapping[int, Task], number: int) -> Task:
-    """Find one by its number."""
-    task = tasks_here.get(number)
-    if task is None:
-        raise NotFound(
-            f"there is no task {number}",
-            why="No task of this repository has that number.",
-            next_step="`asbuilt task list --all` shows them.",
-        )
-    return task
 
 
 def status_named(word: str) -> Status:

@@ -12,10 +12,11 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import answer, headline
-from asbuilt.cli.task.known import known, plain, the_task
+from asbuilt.cli.task.known import known, plain
 from asbuilt.errors import DONE
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
+from asbuilt.lifecycle.tasks.model import the_task
 
 if TYPE_CHECKING:
     from asbuilt.ledger.tasks import Event

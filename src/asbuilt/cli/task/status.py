@@ -7,11 +7,11 @@ import click
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.site import asker, open_site
-from asbuilt.cli.task.known import finish_views, plain, status_named, the_task
+from asbuilt.cli.task.known import finish_views, plain, status_named
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.journal.ids import LOCAL, new_id
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import moved, numbers_in
+from asbuilt.lifecycle.tasks.model import moved, numbers_in, the_task
 
 
 @click.command(

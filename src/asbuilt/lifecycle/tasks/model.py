@@ -137,15 +137,21 @@ def moved(task: Task, to: Status) -> dict[str, Any] | None:
     return {"status": to}
 
 
-def workable(tasks: Mapping[int, Task], number: int) -> Task:
-    """Return a task that may be worked on."""
+def the_task(tasks: Mapping[int, Task], number: int) -> Task:
+    """Find a task by its number."""
     task = tasks.get(number)
     if task is None:
         raise NotFound(
             f"Task {number} not found",
             why="No task of this repository has that number.",
-            next_step="`asbuilt task list` shows them; `asbuilt task import` takes those of a file.",
+            next_step="`asbuilt task list --all` shows them; `asbuilt task import` takes those of a file.",
         )
+    return task
+
+
+def workable(tasks: Mapping[int, Task], number: int) -> Task:
+    """Return a task that may be worked on."""
+    task = the_task(tasks, number)
     if task.status.is_terminal:
         raise GateStopped(
             f"Task is in terminal state [{task.status}]: task {number}",
