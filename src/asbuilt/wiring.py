@@ -169,6 +169,7 @@ def serve(
     from asbuilt.flows.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.notifying import sending  # noqa: PLC0415
     from asbuilt.flows.perform import Performer  # noqa: PLC0415
+    from asbuilt.flows.reviews import Reviews, looking  # noqa: PLC0415
     from asbuilt.flows.run import Runs  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
@@ -199,7 +200,8 @@ def serve(
         runs = Runs(store, blobs, performer, reached)
         machine = machine_id() if url else None
         schedules = Schedules(store, home, org=LOCAL, machine=machine)
-        with sending(store, reached, org=LOCAL) as is_needed:
+        reviews = Reviews(store, blobs, home, org=LOCAL, machine=machine)
+        with sending(store, reached, org=LOCAL) as has_to_send, looking(reviews) as has_to_look:
             worker = Worker(
                 store,
                 engine,
@@ -208,7 +210,7 @@ def serve(
                 lease=lease,
                 machine=machine,
                 schedules=schedules,
-                is_needed=is_needed,
+                is_needed=lambda: has_to_send() or has_to_look(),
             )
             worker.serve(ended, idle_s=idle_s)
         engine.close()
@@ -261,11 +263,12 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
 
 def is_due(journal: Journal) -> bool:
     """Tell whether something goes on by itself: then a worker has to be there."""
-    from asbuilt.journal import runs, schedules  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal import reviews, runs, schedules  # noqa: PLC0415 - only where it is used
 
     with journal.store.read() as session:
         is_open = any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
-        return is_open or schedules.is_any(session, LOCAL, machine=None)
+        reviewed = reviews.is_any(session, LOCAL, machine=None)
+        return is_open or reviewed or schedules.is_any(session, LOCAL, machine=None)
 
 
 def worker_pid(home: Home) -> int | None:

@@ -100,6 +100,8 @@ class Hub:
         """Why the base takes no merge; empty: it does."""
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
+        self.begun = 0
+        """Requests that have arrived; whoever has the lock keeps them from being answered."""
         self._last = 0
         self.git("init", "-q", "--bare", "-b", "main", str(self.git_dir), at=folder)
         self.git("config", "http.receivepack", "true")

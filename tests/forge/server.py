@@ -101,6 +101,7 @@ class _Line(BaseHTTPRequestHandler):
             self._send(Reply(502, {"message": f"{host} is not on this machine"}))
             return
         hub = self.server.hub
+        hub.begun += 1
         fault = hub.fault_for(self.command, at.path)
         if fault is not None and fault.status is not None:
             self._note(at.path, fault.status)

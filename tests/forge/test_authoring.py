@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import HEY, PROMISE
-from tests.forge.server import serving
-from tests.journeys.test_commands import Office, until
+from tests.journeys.test_commands import until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.forge.hub import Hub
+    from tests.journeys.test_commands import Office
 
 pytestmark = pytest.mark.crash
 BETTER = HEY.replace("it prints all the same", "it prints all the same, once")
-
-
-@pytest.fixture
-def at_the_forge(tmp_path: Path) -> Iterator[tuple[Office, Hub]]:
-    with serving(tmp_path / "hub") as stub:
-        office = Office(tmp_path)
-        stub.sign_git_in(tmp_path / "home")
-        office.environ |= stub.environment(tmp_path / "gh-settings")
-        office.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        settings = tmp_path / "home" / ".config" / "asbuilt" / "config.toml"
-        settings.parent.mkdir(parents=True)
-        settings.write_text('[approvals]\nplan = ["github:lead"]\n')
-        office.git("remote", "add", "origin", stub.url)
-        office.git("push", "-q", str(stub.hub.git_dir), "main")
-        yield office, stub.hub
-        office.close()
 
 
 def test_reviewers_send_a_plan_back_and_bind_the_text_that_they_approve(

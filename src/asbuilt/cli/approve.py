@@ -18,10 +18,11 @@ from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
+from asbuilt.cli.waiting import under_review
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
-from asbuilt.journal import approvals
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal import approvals, reviews
+from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
     from asbuilt.cli.deciding import Said
@@ -225,12 +226,22 @@ def show(door: Door, question: str, *, full: bool) -> int:
         for row in screen_of(door, site, found, draft, door.screen.out):
             door.screen.answer(row)
     state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
-    door.screen.answer(printable(f"  asked {ago(found.asked_at, datetime.now(UTC))} ago; {state}"))
+    now = datetime.now(UTC)
+    door.screen.answer(printable(f"  asked {ago(found.asked_at, now)} ago; {state}"))
+    reviewed = _reviewed(site, found, now) if draft is not None and found.answer is None else ""
+    for row in door.screen.out.hanging("  ", reviewed, commands=False) if reviewed else ():
+        door.screen.answer(row)
     if draft is not None and found.answer is None:
         name = f"{site.lead}{found.name}"
         more = f', or with `--edit`; `asbuilt approve no {name} -m "why"`'
         next_command(door, f"asbuilt approve yes {name}", more)
     return DONE
+
+
+def _reviewed(site: Site, found: Approval, now: datetime) -> str:
+    with site.journal.store.read() as session:
+        review = reviews.find(session, Address(LOCAL, site.repo, found.plan))
+    return under_review(review, found, now)
 
 
 def _show_question(door: Door, found: Approval) -> None:

@@ -99,7 +99,9 @@ def command(
     address, slug, options = _wanted(door, site, words, mode, wish)
     _announce(door, mode, options)
     code = ask_for(door, site, address, slug, options, is_here=foreground)
-    return put_to_reviewers(door, site, address) if wish.by_pull and code == WAITS_FOR_APPROVAL else code
+    if not wish.by_pull or code != WAITS_FOR_APPROVAL:
+        return code
+    return put_to_reviewers(door, site, address, is_here=foreground)
 
 
 def _wanted(

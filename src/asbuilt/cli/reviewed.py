@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 import click
 
+from asbuilt import wiring
 from asbuilt.cli.commands import Command
 from asbuilt.cli.deciding import give
-from asbuilt.cli.drafts import draft_of, slug_of
+from asbuilt.cli.drafts import draft_of
 from asbuilt.cli.inbox import question_at, question_in
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.run import target_of
 from asbuilt.cli.screen import printable
+from asbuilt.cli.site import asker
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, UsageWrong
-from asbuilt.flows.reviewing import Text, propose
+from asbuilt.flows.reviewing import propose, text_of
+from asbuilt.flows.reviews import Terms, await_reviews
 from asbuilt.git.forge import open_forge
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
@@ -31,13 +34,13 @@ if TYPE_CHECKING:
     "pr",
     cls=Command,
     examples=[
-        ("asbuilt approve pr a1", "open its pull request, or hear what the reviewers said"),
+        ("asbuilt approve pr a1", "open its pull request, or hear now what the reviewers said"),
     ],
 )
 @click.argument("question")
 @shared(json=True)
 def command(door: Door, question: str) -> int:
-    """Put a plan to reviewers as a pull request, and take their word; typed again, it goes on from there.
+    """Put a plan to reviewers as a pull request. The worker takes their word; typed again, this does now.
 
     An approving review of exactly this text, by whom approvals.plan names (github:LOGIN), is its yes.
     One that requests changes is a no, with the remarks as findings. While nobody has decided it ends with 5.
@@ -53,38 +56,54 @@ def command(door: Door, question: str) -> int:
     return review(door, site, asked)
 
 
-def put_to_reviewers(door: Door, site: Site, address: Address) -> int:
-    """Put the draft of an authoring that waits to its reviewers, and say where."""
+def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool) -> int:
+    """Put the draft of an authoring that waits to its reviewers, and say where; `is_here`: no worker."""
     with site.journal.store.read() as session:
         waiting = approvals.waiting(session, LOCAL, site.repo)
     asked = next((one for one in waiting if one.kind == "plan" and one.plan == address.plan), None)
-    return WAITS_FOR_APPROVAL if asked is None else review(door, site, asked, is_talk=True)
+    if asked is None:
+        return WAITS_FOR_APPROVAL
+    told = _reviewed(door, site, asked, is_here=is_here)
+    door.screen.talk(printable(told.words))
+    return told.code
 
 
-def review(door: Door, site: Site, asked: Approval, *, is_talk: bool = False) -> int:
+def review(door: Door, site: Site, asked: Approval) -> int:
     """See that a draft is a pull request, answer its question as the reviewers do, and tell of it."""
     told = _answered(asked) if asked.answer else _reviewed(door, site, asked)
-    if is_talk:
-        door.screen.talk(printable(told.words))
-    elif door.json:
+    if door.json:
         door.screen.emit_json(told.as_json())
     else:
         door.screen.answer(printable(told.words))
     return told.code
 
 
-def _reviewed(door: Door, site: Site, asked: Approval) -> Told:
+def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False) -> Told:
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, asked.run)
     options = run.options if run else {}
     draft = draft_of(site, asked)
-    text = Text(asked.plan, slug_of(asked), draft.plan.title, draft.plan.source.data, draft.revision.number)
-    forge = open_forge(site.repository, door.environ)
-    pull, head = propose(
-        site.repository, forge, text, base=options.get("branch") or target_of(site.repository.root)
+    text = text_of(asked.plan, draft.plan.source.data, draft.revision.number)
+    terms = Terms(
+        tuple(options.get("approvers") or site.desk.settings.globs("approvals.plan")),
+        options.get("branch") or target_of(site.repository.root),
+        site.desk.settings.number("landing.ci_poll_s"),
     )
-    approvers = options.get("approvers") or site.desk.settings.globs("approvals.plan")
-    said = decide(forge.reviews(pull.number), forge.comments(pull.number), head=head, approvers=approvers)
+    forge = open_forge(site.repository, door.environ)
+    proposal = propose(site.repository, forge, text, base=terms.base)
+    pull, head = proposal
+    said = decide(
+        forge.reviews(pull.number), forge.comments(pull.number), head=head, approvers=terms.approvers
+    )
+    # A refinement has no run, and its file is written by whoever takes the answer.
+    if run is not None and terms.approvers and not site.lead:
+        journal = site.journal
+        await_reviews(
+            journal.store, journal.home, run, proposal,
+            question=asked.number, terms=terms, asker=asker(door),
+        )  # fmt: skip
+        if not is_here:
+            wiring.ensure_worker(journal.home, door.environ)
     return _taken(door, site, asked, said, pull.url)
 
 

@@ -112,7 +112,7 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
     for one in view.notes:
         answer(door, "Note     ", one)
-    if view.run is not None and not is_over and (why := structural(view.run.far)):
+    if view.run is not None and not view.run.run.is_over and (why := structural(view.run.far)):
         advise(door, why, f"asbuilt plan refine {view.run.run.options['slug']}")
     if view.spent.brief:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")

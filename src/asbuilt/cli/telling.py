@@ -180,6 +180,12 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         True,
     ),
     "approval.put_off": lambda data: ("LATER", f"a{data['number']} is left open by {data['by']}", True),
+    "review.asked": lambda data: (
+        "REVIEW",
+        f"a{data['question']} is pull request #{data['pull']}: {data['url']}",
+        True,
+    ),
+    "review.closed": lambda data: ("REVIEW", f"{data['why']}; it is looked at no more", True),
     "plan.refining": lambda data: ("REFINE", f"{data['change']}, by {data['by']}", True),
     "draft.written": _draft,
     "draft.tried": lambda data: ("TRIED", f"checks of revision {data['number']}: {data['told']}", True),

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from asbuilt.cli.looking import Moment, Seen
+    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.claims import Claim
+    from asbuilt.journal.reviews import Review
     from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.views import PlanView, RunView
 
@@ -153,15 +155,26 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
     whom = "your sign-off" if asked.kind == "sign-off" else "you"
+    reviewed = under_review(run.review, asked, now)
     return Waiting(
         "person",
         "you",
         f"{whom} ({asked.name}), {age}",
         f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
-        " until someone answers; no agent runs.",
+        f" until someone answers; no agent runs.{reviewed and ' '}{reviewed}",
         f"asbuilt approve {'show' if asked.kind == 'plan' else 'yes'} {asked.name}",
         since=asked.asked_at,
     )
+
+
+def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
+    """Say that reviewers have the text of a question, and when the worker looked; empty where they do not."""
+    if review is None or review.question != asked.number:
+        return ""
+    looked = f"looked at {ago(review.looked_at, now)} ago" if review.looked_at else "not looked at yet"
+    what, _, rest = (review.said or "").partition(" Why: ")
+    trouble = f" The last look failed: {what}. {rest.partition(' Next: ')[2]}" if what else ""
+    return f"Reviewers have it: {review.url}, {looked}.{trouble}".rstrip()
 
 
 def in_conversation(run: RunView) -> Waiting:

@@ -33,7 +33,13 @@ def keep(room: Path, environ: Mapping[str, str], kinds: Iterable[str] = (), *, b
     _write(room / _FILE, passed(environ))
     _write(room / _AGENTS, {name: environ[name] for name in sorted(names) if name in environ})
     if by_pull:
-        _write(room / _FORGE, {name: environ[name] for name in FORGE_VARIABLES if name in environ})
+        keep_for_forge(room, environ)
+
+
+def keep_for_forge(room: Path, environ: Mapping[str, str]) -> None:
+    """Keep what leads to the forge in the run's folder, and nothing else."""
+    room.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write(room / _FORGE, {name: environ[name] for name in FORGE_VARIABLES if name in environ})
 
 
 def hand_on(room: Path, other: Path) -> None:

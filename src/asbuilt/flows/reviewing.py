@@ -14,6 +14,7 @@ from asbuilt.git.gh import LATER
 from asbuilt.git.trees import file_in
 from asbuilt.lifecycle.forge import BranchMoved
 from asbuilt.pages.pull import title as title_of
+from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
@@ -54,14 +55,28 @@ def propose(repository: Repository, forge: Forge, text: Text, *, base: str) -> P
         before, head = head, _committed(repository, text, onto=head or target)
         pushed = forge.push(branch, head, expected=before)
         if isinstance(pushed, BranchMoved):
-            raise ForgeBusy(
-                f"somebody else has moved {branch}", why="Nothing of theirs is overwritten.", next_step=LATER
-            )
+            head = _pushed_by_others(repository, forge, text, branch)
     name = title_of(text.slug, f"Plan: {text.title}")
     found = forge.find(branch)
     if found is None or found.state == "closed":
         found = forge.open(branch=branch, base=base, title=name, body=_BODY.format(path=text.path))
     return Proposal(found, head)
+
+
+def text_of(path: str, data: bytes, revision: int) -> Text:
+    """Give a revision as it would lie in the repository."""
+    plan = read(data)
+    return Text(path, path.rpartition("/")[2].removesuffix(".md"), plan.title, data, revision)
+
+
+def _pushed_by_others(repository: Repository, forge: Forge, text: Text, branch: str) -> str:
+    """Take a branch that was moved meanwhile as it is, if it has the text: two may propose it at once."""
+    head = forge.fetch(branch)
+    if head is None or file_in(repository, head, text.path) != text.data:
+        raise ForgeBusy(
+            f"somebody else has moved {branch}", why="Nothing of theirs is overwritten.", next_step=LATER
+        )
+    return head
 
 
 def _committed(repository: Repository, text: Text, *, onto: str) -> str:

@@ -155,7 +155,17 @@ _NOTICES: Final = (
     "CREATE INDEX answered_notices ON notices (org, said_at) WHERE said_at IS NOT NULL",
 )
 
+_REVIEWS: Final = (
+    # Whose drafts reviewers have as a pull request; `said` is what kept the last look from being one.
+    """CREATE TABLE reviews (
+        org text NOT NULL, repo text NOT NULL, plan text NOT NULL, run text NOT NULL, pull integer NOT NULL,
+        url text NOT NULL, question integer NOT NULL, head text NOT NULL, options text NOT NULL,
+        due_at text NOT NULL, looks integer NOT NULL, troubles integer NOT NULL, looked_at text, said text,
+        PRIMARY KEY (org, repo, plan))""",
+    "CREATE INDEX reviews_by_due ON reviews (org, due_at, plan)",
+)
+
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
-    Step(6, _ISSUES), Step(7, _LEDGER), Step(8, _NOTICES),
+    Step(6, _ISSUES), Step(7, _LEDGER), Step(8, _NOTICES), Step(9, _REVIEWS),
 )  # fmt: skip

@@ -6,7 +6,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.journal import approvals, claims, runs, schedules
+from asbuilt.journal import approvals, claims, reviews, runs, schedules
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.correcting import drifted
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.events import Event
+    from asbuilt.journal.reviews import Review
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.store import Session
@@ -58,6 +59,8 @@ class RunView(NamedTuple):
     """What a gate that ended it asks the command to say; None for every other end."""
     far: int = 0
     """How many numbers of its plan are far off."""
+    review: Review | None = None
+    """What reviewers have of the plan that it asks about."""
 
     @property
     def attempt(self) -> str | None:
@@ -160,15 +163,17 @@ def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
 
 
 def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
+    questions = approvals.waiting_of(session, run.org, run.repo, run.run)
     return RunView(
         run,
         f"{run.options['slug']}.{run.number}",
         progress(facts, session.now),
         waits_for(facts, session.now),
-        approvals.waiting_of(session, run.org, run.repo, run.run),
+        questions,
         facts.spent,
         facts.code,
         drifted(facts),
+        reviews.find(session, run.address) if any(one.kind == "plan" for one in questions) else None,
     )
 
 

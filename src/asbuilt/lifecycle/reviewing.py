@@ -1,4 +1,4 @@
-"""What the reviews of a plan's pull request say of its draft. Pure.
+"""What the reviews of a plan's pull request say of its draft, and when they are looked at. Pure.
 
 The one rule: only who is named may bind, and only by a review of the very commit that holds the text.
 """
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from asbuilt.lifecycle.approving import Question
     from asbuilt.lifecycle.forge import Comment, Review
 
 FORGE: Final = "github:"
 """What stands before a login where people are named: `github:ada` is not the user `ada` of a machine."""
 _DECIDES: Final = ("approved", "changes_requested", "dismissed")
 _NOTE: Final = 4_000
+_SLOWEST: Final = 10
+"""At most so many paces lie between two looks: people take hours, and a forge counts requests."""
 
 
 class Bound(NamedTuple):
@@ -40,6 +43,35 @@ class Undecided(NamedTuple):
 
 
 Decision = Bound | SentBack | Undecided
+
+
+class Look(NamedTuple):
+    """Ask the forge what the reviewers say to this question."""
+
+    question: Question
+
+
+class Rest(NamedTuple):
+    """Its author is at work; there is nothing to review now."""
+
+
+class Over(NamedTuple):
+    """Nobody is asked any more."""
+
+
+Due = Look | Rest | Over
+
+
+def due(asked: Question | None, run: str, *, is_over: bool) -> Due:
+    """Choose what becomes of a plan that reviewers have; `run` has put it to them, and may be over."""
+    if asked is not None and asked.run == run and asked.answer is None:
+        return Look(asked)
+    return Over() if is_over else Rest()
+
+
+def wait_s(poll_s: int, looks: int) -> int:
+    """Say for how long nobody looks after so many looks at the same text: longer each time."""
+    return poll_s * min(looks + 1, _SLOWEST)
 
 
 def decide(

@@ -52,7 +52,7 @@ LANDING: Final = (
         kind=Kind.NUMBER,
         default=30,
         most=3_600,
-        meaning="seconds between two looks at the checks of a pull request",
+        meaning="seconds between two looks at the checks of a pull request, or at first at a plan's reviews",
         stakes="The forge would be asked so often that it refuses, or so seldom that nothing lands.",
         read_by="run",
     ),

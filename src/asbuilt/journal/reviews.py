@@ -1,0 +1,168 @@
+"""Which plans reviewers have as a pull request, and when each is looked at next: one row a plan.
+
+The one rule: a look is put off before it is made, so that of several workers one makes it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.journal.events import append, hold
+from asbuilt.journal.ids import Address
+from asbuilt.journal.repositories import worked_in
+from asbuilt.journal.store import first
+
+if TYPE_CHECKING:
+    from asbuilt.journal.store import Row, Session
+
+_COLUMNS: Final = (
+    "org, repo, plan, run, pull, url, question, head, options, due_at, looks, troubles, looked_at, said"
+)
+_OF_PLAN: Final = "org = :org AND repo = :repo AND plan = :plan"
+_SAME: Final = f"{_OF_PLAN} AND question = :question AND pull = :pull AND head = :head"
+"""The row as it was read: put to reviewers anew meanwhile, it is another one, and left alone."""
+
+
+class Review(NamedTuple):
+    """A plan that reviewers have."""
+
+    org: str
+    repo: str
+    plan: str
+    run: str
+    """Who has put it to them; what leads to the forge is kept in its folder."""
+    pull: int
+    url: str
+    question: int
+    head: str
+    """The commit that holds the text which the question is about."""
+    options: dict[str, Any]
+    """Who may decide, onto which branch it would go and at which pace it is looked at, frozen when opened."""
+    due_at: str
+    looks: int = 0
+    """So many looks have found nobody who decides on this text."""
+    troubles: int = 0
+    """So many looks in a row were none, by what was `said`."""
+    looked_at: str | None = None
+    said: str | None = None
+
+    @property
+    def address(self) -> Address:
+        """Return where its plan's events stand."""
+        return Address(self.org, self.repo, self.plan)
+
+
+def set_(session: Session, wanted: Review, *, actor: str) -> None:
+    """Write down that reviewers have a plan, in place of what they had of it."""
+    hold(session, wanted.address)
+    _delete(session, wanted.address)
+    values = wanted._asdict() | {"options": json.dumps(wanted.options, sort_keys=True)}
+    names = ", ".join(f":{name}" for name in _COLUMNS.split(", "))
+    session.run(f"INSERT INTO reviews ({_COLUMNS}) VALUES ({names})", **values)
+    append(
+        session,
+        wanted.address,
+        key=f"review/{wanted.question}/{wanted.pull}/{wanted.head[:12]}",
+        kind="review.asked",
+        actor=actor,
+        data={"question": wanted.question, "pull": wanted.pull, "url": wanted.url, "run": wanted.run},
+    )
+
+
+def close(session: Session, review: Review, *, why: str, actor: str) -> None:
+    """Look at a pull request no more that nobody can decide on, and say why."""
+    hold(session, review.address)
+    if end(session, review):
+        append(
+            session,
+            review.address,
+            key=f"review/{review.question}/{review.pull}/closed/{session.now}",
+            kind="review.closed",
+            actor=actor,
+            data={"pull": review.pull, "url": review.url, "run": review.run, "why": why},
+        )
+
+
+def end(session: Session, review: Review) -> bool:
+    """Look at a plan no more; False when somebody has ended it or put it to reviewers anew."""
+    return bool(session.run(f"DELETE FROM reviews WHERE {_SAME}", **_named(review)))
+
+
+def find(session: Session, address: Address) -> Review | None:
+    """Return what reviewers have of a plan."""
+    row = first(session.rows(f"SELECT {_COLUMNS} FROM reviews WHERE {_OF_PLAN}", **address._asdict()))
+    return None if row is None else _review(row)
+
+
+def is_due(session: Session, org: str, *, machine: str | None) -> bool:
+    """Tell whether anything is to be looked at now."""
+    found = session.rows(
+        f"SELECT 1 FROM reviews WHERE org = :org AND due_at <= :now{worked_in('reviews', machine)} LIMIT 1",
+        org=org,
+        machine=machine,
+        now=session.now,
+    )
+    return bool(found)
+
+
+def is_any(session: Session, org: str, *, machine: str | None) -> bool:
+    """Tell whether a worker has to be there for any."""
+    found = session.rows(
+        f"SELECT 1 FROM reviews WHERE org = :org{worked_in('reviews', machine)} LIMIT 1",
+        org=org,
+        machine=machine,
+    )
+    return bool(found)
+
+
+def next_due(session: Session, org: str, *, machine: str | None) -> Review | None:
+    """Hold the plan that is to be looked at next; one that another worker holds is passed over."""
+    row = first(
+        session.rows(
+            f"SELECT {_COLUMNS} FROM reviews WHERE org = :org AND due_at <= :now"
+            f"{worked_in('reviews', machine)} ORDER BY due_at, plan LIMIT 1 FOR UPDATE SKIP LOCKED",
+            org=org,
+            machine=machine,
+            now=session.now,
+        )
+    )
+    return None if row is None else _review(row)
+
+
+def put_off(session: Session, review: Review, *, until: str) -> None:
+    """Write down when a plan is looked at next, if nothing comes of this look."""
+    session.run(f"UPDATE reviews SET due_at = :until WHERE {_SAME}", **_named(review), until=until)
+
+
+def looked(session: Session, review: Review, *, until: str) -> None:
+    """Write down that nobody who may has decided on this text, and when it is looked at again."""
+    session.run(
+        "UPDATE reviews SET due_at = :until, looks = looks + 1, troubles = 0, looked_at = :now, said = NULL"
+        f" WHERE {_SAME}",
+        **_named(review),
+        until=until,
+        now=session.now,
+    )
+
+
+def troubled(session: Session, review: Review, *, said: str, until: str) -> None:
+    """Write down what kept a look from being one, and when it is tried again."""
+    session.run(
+        f"UPDATE reviews SET due_at = :until, troubles = troubles + 1, said = :said WHERE {_SAME}",
+        **_named(review),
+        said=said,
+        until=until,
+    )
+
+
+def _named(review: Review) -> dict[str, object]:
+    return {name: getattr(review, name) for name in ("org", "repo", "plan", "question", "pull", "head")}
+
+
+def _delete(session: Session, address: Address) -> None:
+    session.run(f"DELETE FROM reviews WHERE {_OF_PLAN}", **address._asdict())
+
+
+def _review(row: Row) -> Review:
+    return Review(**{**row, "options": json.loads(row["options"])})
