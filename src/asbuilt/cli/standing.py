@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.clock import at
-from asbuilt.cli.columns import cut_path, pad, shorten
+from asbuilt.cli.columns import cut_path, pad, shorten, width
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.cli.talking import answer, coloured, headline, next_command
 from asbuilt.cli.timetable import sentence
@@ -52,7 +52,9 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
 
 
 def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
-    fitted = [shorten(cell, columns, symbols) for cell, columns in zip(cells, _COLUMNS, strict=True)]
+    name, *others = zip(cells, _COLUMNS, strict=True)
+    # What tells two names apart is often their end: `login-audit`, `login-audit-2`.
+    fitted = [cut_path(*name, symbols), *(shorten(*cell, symbols) for cell in others)]
     padded = [pad(cell, columns) for cell, columns in zip(fitted[:-1], _COLUMNS, strict=False)]
     return " ".join([*padded, f"{fitted[-1]:>7}"]).rstrip()
 
@@ -106,8 +108,9 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     following = f", next {view.next}" if view.next and is_over else ""
     far = f"{state}, {view.done} of {counted(total, 'phase')} done{share}{following}"
     headline(door, view.slug, far)
+    wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
     for phase in view.phases:
-        _show_phase(screen, phase, now)
+        _show_phase(screen, phase, now, max(3, wide))
     answer(door, "", told.sentence)
     if view.schedule is not None and told.kind != "schedule":
         answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
@@ -119,7 +122,7 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         next_command(door, told.command)
 
 
-def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime) -> None:
+def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int) -> None:
     pen = screen.out
     mark = coloured(pen, _phase_symbol(pen.symbols, phase))
     said = doing(phase)
@@ -127,7 +130,7 @@ def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime) -> None:
     if phase.state in IN_WORK and since:
         since = f"since {since}"
     title = printable(phase.title)
-    lead = f"{pad(printable(phase.id), 3)} "
+    lead = f"{pad(printable(phase.id), wide)} "
     if pen.width >= WIDTH:
         cells = f"{pad(shorten(title, 26, pen.symbols), 27)}{pad(shorten(said, 26, pen.symbols), 27)}{since}"
         screen.answer(f"{mark} {shorten(lead + cells, pen.width - 2, pen.symbols)}".rstrip())
