@@ -16,12 +16,15 @@ from asbuilt.cli.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.inbox import question_at, question_in, waiting_everywhere, waiting_here
 from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
+from asbuilt.cli.questions import below, is_slip
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
+from asbuilt.cli.waiting import answering
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle.questions import options_of
 
 if TYPE_CHECKING:
     from asbuilt.cli.deciding import Said
@@ -46,9 +49,8 @@ def _list(door: Door, *, everywhere: bool) -> int:
         about = pad(shorten(printable(one.gist), room - 1, symbols), room)
         row = f"  {pad(name, wide)}{one.kind:<10}{about}{shorten(run, 13, symbols):<14}"
         door.screen.answer(printable(f"{row}{ago(one.asked_at, now):>7}"))
-    # A plan is looked at before it is answered.
-    verb, name = "show" if asked[0].asked.kind == "plan" else "yes", asked[0].name
-    next_command(door, f"asbuilt approve {verb} {name}", f', or `asbuilt approve no {name} -m "why"`')
+    name = asked[0].name
+    next_command(door, answering(asked[0].asked, name), f', or `asbuilt approve no {name} -m "why"`')
     return DONE
 
 
@@ -109,10 +111,22 @@ def _need_no_reason(site: Site, number: int) -> None:
         )
 
 
+def _need_an_option(site: Site, number: int, note: str) -> None:
+    """Refuse a letter that no option has: an agent would take it for somebody's words."""
+    asked = question_in(site, number)
+    if asked.answer is None and is_slip(asked, note):
+        raise UsageWrong(
+            f"{asked.name} has no option {note.strip()}: {', '.join(options_of(asked.question))}",
+            why="A letter means one of the options; nothing was answered.",
+            next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
+        )
+
+
 def _say(door: Door, name: str, said: Said, note: str | None) -> int:
     site, number = question_at(door, name)
     if said == "yes" and not (note or "").strip():
         _need_no_reason(site, number)
+    _need_an_option(site, number, note or "")
     given = give(door, site, number, said, note)
     code = given.code(said)
     if door.json:
@@ -226,17 +240,24 @@ def show(door: Door, question: str, *, full: bool) -> int:
             door.screen.answer(row)
     state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
     door.screen.answer(printable(f"  asked {ago(found.asked_at, datetime.now(UTC))} ago; {state}"))
-    if draft is not None and found.answer is None:
-        name = f"{site.lead}{found.name}"
-        more = f', or with `--edit`; `asbuilt approve no {name} -m "why"`'
-        next_command(door, f"asbuilt approve yes {name}", more)
+    if found.answer is None:
+        _say_how(door, found, f"{site.lead}{found.name}")
     return DONE
+
+
+def _say_how(door: Door, asked: Approval, name: str) -> None:
+    """Say how a question is answered."""
+    if asked.kind == "question":
+        first = next(iter(options_of(asked.question)), "a")
+        next_command(door, f"asbuilt approve yes {name} -m {first}", ", or in your own words")
+        return
+    edits = ", or with `--edit`;" if asked.kind == "plan" else ", or"
+    next_command(door, f"asbuilt approve yes {name}", f'{edits} `asbuilt approve no {name} -m "why"`')
 
 
 def _show_question(door: Door, found: Approval) -> None:
     door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
-    gist, *below = found.question.split("\n")
-    for row in door.screen.out.hanging("  ", gist):
+    for row in door.screen.out.hanging("  ", found.question.partition("\n")[0]):
         door.screen.answer(row)
-    for line in below:
-        door.screen.answer(printable(f"    {line}"))
+    for row in below(door.screen.out, found):
+        door.screen.answer(row)

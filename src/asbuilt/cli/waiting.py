@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from asbuilt.cli.looking import Moment
+    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.views import PlanView, RunView
@@ -160,6 +161,11 @@ def is_cut_off(run: RunView, seen: Seen) -> bool:
     return not waits and not seen.is_served and is_due
 
 
+def answering(asked: Approval, name: str) -> str:
+    """Give what to type for a question; one that has more to it than its gist is looked at first."""
+    return f"asbuilt approve {'show' if asked.kind in ('plan', 'question') else 'yes'} {name}"
+
+
 def for_person(run: RunView, now: datetime) -> Waiting:
     """Say which question of a run waits for an answer."""
     asked = run.questions[0]
@@ -171,7 +177,7 @@ def for_person(run: RunView, now: datetime) -> Waiting:
         f"{whom} ({asked.name}), {age}",
         f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
         " until someone answers; no agent runs.",
-        f"asbuilt approve {'show' if asked.kind == 'plan' else 'yes'} {asked.name}",
+        answering(asked, asked.name),
         since=asked.asked_at,
     )
 
