@@ -178,6 +178,23 @@ exit 0
 """)
 
 
+def test_the_stages_of_an_authoring_are_accepted_and_not_done_by_a_mark(quiet: Night) -> None:
+    stages = {"alternatives": ("Weigh the options", []), "draft": ("Write the plan", ["alternatives"])}
+    story = quiet.plan("exports", "21:25:00", stages, kind="author")
+    story.say(
+        "21:26:00", "stage.judged", "alternatives/judged", phase="alternatives", number=1, outcome="accepted",
+        stage="alternatives", round=1, text="sha256:0", due="draft",
+    )  # fmt: skip
+    rows = shown(quiet, ("status", "exports"), "plain", 80).splitlines()
+    assert rows[2:5] == snapshot(
+        [
+            "exports   running, 1 of 2 phases done (50%)",
+            "✓ alternatives Weigh the options          accepted",
+            "○ draft        Write the plan             ready",
+        ]
+    )
+
+
 def test_what_is_held_waits_for_a_person(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "20:00:00", auto=False)
     story.prove("20:30:00", "1", "4f1c9a2")

@@ -11,6 +11,7 @@ from asbuilt.cli.talking import answer, coloured, headline, next_command
 from asbuilt.cli.timetable import sentence
 from asbuilt.cli.waiting import waiting
 from asbuilt.cli.words import counted
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.phases import FIX_LIMIT
 from asbuilt.lifecycle.progress import DONE, IN_WORK
 
@@ -109,8 +110,10 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     far = f"{state}, {view.done} of {counted(total, 'phase')} done{share}{following}"
     headline(door, view.slug, far)
     wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
+    authors = view.run is not None and is_planning(view.run.run.options.get("kind"))
     for phase in view.phases:
-        _show_phase(screen, phase, now, max(3, wide))
+        is_accepted = authors and phase.state == "done"
+        _show_phase(screen, phase, now, max(3, wide), is_accepted=is_accepted)
     answer(door, "", told.sentence)
     if view.schedule is not None and told.kind != "schedule":
         answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
@@ -122,10 +125,13 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         next_command(door, told.command)
 
 
-def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int) -> None:
+def _show_phase(
+    screen: Screen, phase: PhaseProgress, now: datetime, wide: int, *, is_accepted: bool
+) -> None:
+    """Draw a phase, or a stage of an authoring: what was handed in for it is accepted, nothing is proven."""
     pen = screen.out
-    mark = coloured(pen, _phase_symbol(pen.symbols, phase))
-    said = doing(phase)
+    mark = pen.symbols.proven if is_accepted else coloured(pen, _phase_symbol(pen.symbols, phase))
+    said = "accepted" if is_accepted else doing(phase)
     since = at(phase.since, now) if phase.since else ""
     if phase.state in IN_WORK and since:
         since = f"since {since}"
