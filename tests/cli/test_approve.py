@@ -393,6 +393,13 @@ error: the journal knows no repository nowhere
     )
 
 
+def test_a_script_is_told_everywhere_by_its_name_who_asks(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    ways = (("approve",), ("approve", "show", "a1"), ("approve", "later", "a1"), ("approve", "yes", "a1"))
+    told = [json.loads(inbox.typed(*way, "--json").split("\n", 2)[2]) for way in ways]
+    assert [one.get("run") or one["waiting"][0]["run"] for one in told] == ["rate-limit.1"] * 4
+
+
 def test_later_leaves_it_open_and_is_written_down(inbox: Inbox) -> None:
     inbox.draft(DRAFT)
     assert inbox.typed("approve", "later", "a1") == snapshot("""\

@@ -13,7 +13,7 @@ from asbuilt.cli.columns import pad, shorten, width
 from asbuilt.cli.commands import Command, Lazy, LazyGroup
 from asbuilt.cli.deciding import edited, give, told_of
 from asbuilt.cli.drafts import as_json, draft_of, screen_of
-from asbuilt.cli.inbox import question_at, question_in, waiting_everywhere, waiting_here
+from asbuilt.cli.inbox import asker_of, question_at, question_in, waiting_everywhere, waiting_here
 from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.questions import below, is_slip
@@ -54,13 +54,13 @@ def _list(door: Door, *, everywhere: bool) -> int:
     return DONE
 
 
-def _json(one: Approval, run: str | None = None) -> dict[str, Any]:
+def _json(one: Approval, run: str) -> dict[str, Any]:
     return {
         "id": one.name,
         "kind": one.kind,
         "question": one.question,
         "plan": one.plan,
-        "run": run or one.run,
+        "run": run,
         "phase": one.phase,
         "asked_at": stamp(one.asked_at),
         "answer": one.answer,
@@ -130,7 +130,7 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
     given = give(door, site, number, said, note)
     code = given.code(said)
     if door.json:
-        answer = {**_json(given.asked), "counts": given.counts, "exit": code}
+        answer = {**_json(given.asked, asker_of(site, given.asked)), "counts": given.counts, "exit": code}
         door.screen.emit_json({"schema": "asbuilt.answer/1", **answer})
         return code
     told = told_of(site, given, door.screen.out)
@@ -200,7 +200,7 @@ def later(door: Door, question: str) -> int:
     site, number = question_at(door, question)
     asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(asked)})
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(asked, asker_of(site, asked))})
     elif asked.answer is None:
         door.screen.answer(f"{asked.name} waits; nothing goes on before somebody answers.")
     else:
@@ -227,7 +227,7 @@ def show(door: Door, question: str, *, full: bool) -> int:
     draft = draft_of(site, found) if found.kind == "plan" else None
     if door.json:
         told = {} if draft is None else {"draft": as_json(door, site, draft)}
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found), **told})
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found, asker_of(site, found)), **told})
         return DONE
     if draft is None:
         _show_question(door, found)

@@ -125,9 +125,7 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         next_command(door, told.command)
 
 
-def _show_phase(
-    screen: Screen, phase: PhaseProgress, now: datetime, wide: int, *, is_accepted: bool
-) -> None:
+def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, *, is_accepted: bool) -> None:
     """Draw a phase, or a stage of an authoring: what was handed in for it is accepted, nothing is proven."""
     pen = screen.out
     mark = pen.symbols.proven if is_accepted else coloured(pen, _phase_symbol(pen.symbols, phase))
