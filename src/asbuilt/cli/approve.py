@@ -126,7 +126,8 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
     site, number = question_at(door, name)
     if said == "yes" and not (note or "").strip():
         _need_no_reason(site, number)
-    _need_an_option(site, number, note or "")
+    if said == "yes":
+        _need_an_option(site, number, note or "")
     given = give(door, site, number, said, note)
     code = given.code(said)
     if door.json:

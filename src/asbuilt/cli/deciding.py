@@ -27,7 +27,6 @@ from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approving import REVISED, WITHDRAWN
-from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.questions import answer_to
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.model import Severity
@@ -139,30 +138,32 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
     pen = door.screen.err
     for row in screen_of(door, site, asked, draft_of(site, asked), pen):
         pen.line(row)
-    try:
-        while True:
-            # What was typed while nobody asked anything answers nothing.
-            with suppress(termios.error):
-                termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            match typed(door, _KEYS).casefold():
-                case "y" | "yes":
-                    _say_here(door, site, asked, "yes", "", is_followed=is_followed)
-                    return True
-                case "n" | "no":
-                    _say_here(door, site, asked, "no", typed(door, "Why? >"), is_followed=is_followed)
-                    return True
-                case "e" | "edit":
-                    asked = _edited_here(door, site, asked)
-                case "f" | "full":
-                    for line in draft_of(site, asked).plan.source.lines:
-                        pen.line(printable(line))
-                case "" | "l" | "later":
-                    return False
-                case word:
-                    door.screen.talk(printable(f'"{word}" is none of these; nothing was answered.'))
-    except KeyboardInterrupt:
-        pen.line()
-        return False
+    while True:
+        # What was typed while nobody asked anything answers nothing.
+        with suppress(termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        try:
+            word = typed(door, _KEYS).casefold()
+            note = typed(door, "Why? >") if word in ("n", "no") else ""
+        except KeyboardInterrupt:
+            pen.line()
+            return False
+        match word:
+            case "y" | "yes":
+                _say_here(door, site, asked, "yes", note, is_followed=is_followed)
+                return True
+            case "n" | "no":
+                _say_here(door, site, asked, "no", note, is_followed=is_followed)
+                return True
+            case "e" | "edit":
+                asked = _edited_here(door, site, asked)
+            case "f" | "full":
+                for line in draft_of(site, asked).plan.source.lines:
+                    pen.line(printable(line))
+            case "" | "l" | "later":
+                return False
+            case _:
+                door.screen.talk(printable(f'"{word}" is none of these; nothing was answered.'))
 
 
 def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
@@ -232,7 +233,7 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
 def _is_authored(site: Site, asked: Approval) -> bool:
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, asked.run)
-    return run is not None and is_planning(run.options.get("kind"))
+    return run is not None and run.options.get("kind") == "author"
 
 
 def _declined(site: Site, asked: Approval) -> Told:

@@ -27,5 +27,5 @@ def below(pen: Pen, asked: Approval) -> list[str]:
 def is_slip(asked: Approval, word: str) -> bool:
     """Tell whether a word is a letter that none of the options has, and so nobody's words."""
     letter = word.strip().casefold()
-    is_letter = len(letter) == 1 and letter.isalpha()
+    is_letter = len(letter) == 1 and letter.isascii() and letter.isalpha()
     return asked.kind == "question" and is_letter and letter not in options_of(asked.question)
