@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -40,12 +41,18 @@ TIGHTER = DRAFT.replace("At most 5 ms", "At most 2 ms")
 class Inbox(Night):
     """A night in which an authoring has put its draft into the inbox."""
 
-    def __init__(self, folder: Path, shop: Path) -> None:
+    def __init__(self, folder: Path, shop: Path, *, kind: str = "run") -> None:
         super().__init__(folder, shop)
-        self.story = self.plan("rate-limit", "21:20:00")
+        self.story = self.plan("rate-limit", "21:20:00", kind=kind)
         self.address = Address(LOCAL, REPO, "plans/rate-limit.md")
 
-    def draft(self, text: str, by: str = AGENT, *, asks: bool = True) -> str:
+    def ask(self, question: str) -> str:
+        """Ask something while it plans."""
+        wish = approvals.Wish(self.story.made.run, "question", question)
+        with self.store.write() as session:
+            return approvals.ask(session, self.address, key=question, wish=wish, actor="asbuilt").name
+
+    def draft(self, text: str, by: str = AGENT, *, asks: bool = True, again: bool = False) -> str:
         """Hand in a text, and ask about it."""
         plan = read(text.encode())
         with self.store.write() as session:
@@ -53,7 +60,7 @@ class Inbox(Night):
             written = write(session, self.address, plan, run=self.story.made.run, by=by, text=blob)
             if not asks:
                 return ""
-            return ask(session, self.address, written, title=plan.title, actor="asbuilt").name
+            return ask(session, self.address, written, title=plan.title, actor="asbuilt", again=again).name
 
     def typed(self, *words: str, user: str = "ada", **more: str) -> str:
         """Type a command as somebody, and give all that was said; times are of no account."""
@@ -246,6 +253,72 @@ def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: 
     assert inbox.drafts.approved == ()
 
 
+def test_a_no_says_what_becomes_of_the_draft(tmp_path: Path, shop: Path) -> None:
+    inbox = Inbox(tmp_path, shop, kind="author")
+    inbox.wake()
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "no", "a1") == snapshot("""\
+exit 0
+--- stdout
+a1: no. You are asked once more what is to differ.
+--- stderr
+Next: asbuilt watch rate-limit
+""")
+    inbox.draft(TIGHTER, again=True)
+    assert inbox.typed("approve", "show", "a2").splitlines()[2:5] == snapshot(
+        [
+            "Approve rate-limit?   a2   revision 2, sha256:5606",
+            "It was declined without a word: say with a no what is to differ.",
+            "Rate limiting for the public API",
+        ]
+    )
+    assert inbox.typed("approve", "no", "a2") == snapshot("""\
+exit 0
+--- stdout
+a2: no, without a word again. Its authoring ends; the draft is kept.
+""")
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "no", "a3", "-m", "smaller") == snapshot("""\
+exit 0
+--- stdout
+a3: no. Its author gets your words and hands in another text.
+--- stderr
+Next: asbuilt watch rate-limit
+""")
+    inbox.close()
+
+
+def test_a_letter_that_no_option_has_answers_nothing(inbox: Inbox) -> None:
+    words = "Count requests per what?\n(app.py knows both)\na  API key\nb  client address"
+    asked = inbox.ask(words)
+    assert inbox.typed("approve", "show", asked) == snapshot("""\
+exit 0
+--- stdout
+a1   question   plans/rate-limit.md
+  Count requests per what?
+    (app.py knows both)
+    a  API key
+    b  client address
+  asked 2h ago; not answered
+--- stderr
+Next: asbuilt approve yes a1 -m a, or in your own words
+""")
+    assert inbox.typed("approve", "yes", asked, "-m", "z") == snapshot("""\
+exit 2
+--- stderr
+error: a1 has no option z: a, b
+  Why:  A letter means one of the options; nothing was answered.
+  Next: asbuilt approve show a1
+""")
+    assert inbox.typed("approve", "yes", asked, "-m", "B") == snapshot("""\
+exit 0
+--- stdout
+a1: client address. Count requests per what?
+--- stderr
+Next: asbuilt watch rate-limit
+""")
+
+
 def test_only_those_who_are_named_may_answer(inbox: Inbox) -> None:
     inbox.draft(DRAFT)
     chosen = {"ASBUILT_APPROVALS_PLAN": "bob, lead-*"}
@@ -318,6 +391,13 @@ error: the journal knows no repository nowhere
     assert inbox.typed("approve", "show", "shop-api:a9").splitlines()[2] == snapshot(
         "error: there is no question shop-api:a9 here"
     )
+
+
+def test_a_script_is_told_everywhere_by_its_name_who_asks(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    ways = (("approve",), ("approve", "show", "a1"), ("approve", "later", "a1"), ("approve", "yes", "a1"))
+    told = [json.loads(inbox.typed(*way, "--json").split("\n", 2)[2]) for way in ways]
+    assert [one.get("run") or one["waiting"][0]["run"] for one in told] == ["rate-limit.1"] * 4
 
 
 def test_later_leaves_it_open_and_is_written_down(inbox: Inbox) -> None:
@@ -400,6 +480,9 @@ class Talk:
 
     def says(self, text: str) -> None:
         os.write(self._ours, text.encode())
+
+    def interrupts(self) -> None:
+        self._process.send_signal(signal.SIGINT)
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
@@ -501,6 +584,23 @@ a1 was answered while you edited: yes, by bob
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
     (kept,) = inbox.home.edits.iterdir()
     assert kept.read_text(encoding="utf-8") == TIGHTER
+
+
+def test_a_word_that_is_no_answer_is_asked_again_and_leaving_answers_nothing(
+    inbox: Inbox, ada: AtTerminal
+) -> None:
+    inbox.story.park("21:30:00", "approval", None)
+    with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
+        talk.hears("l later >")
+        talk.says("perhaps\n")
+        talk.hears('"perhaps" is none of these; nothing was answered.', "l later >")
+        talk.interrupts()
+        talk.hears("Waits for you: a1", "Next: asbuilt approve show a1")
+    with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
+        talk.hears("l later >")
+        talk.says("YES\n")
+        talk.hears("Approved Plan: ada")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
 
 
 def test_whoever_looks_on_decides_there_and_may_edit_before(inbox: Inbox, ada: AtTerminal) -> None:

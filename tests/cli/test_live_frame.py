@@ -58,6 +58,28 @@ Ctrl-C leaves it running. Lands on main at the end.
 """)
 
 
+def test_the_names_of_stages_have_a_column_wide_enough_and_titles_begin_behind_it() -> None:
+    titles = {"alternatives": "Weigh the options", "draft": "Write the plan", "revise-1": "Answer it"}
+    stages = [
+        PhaseProgress("alternatives", "Weigh the options", "done", live.ago(60)),
+        PhaseProgress("draft", "Write the plan", "planning", live.ago(30)),
+        PhaseProgress("revise-1", "Answer it", "ready", ""),
+    ]
+    works = live.moment(WaitsFor("asbuilt", why="Judge"), stages, of=live.run(kind="author"))
+    assert drawn(frame(works, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   1 of 3 done   $1.31
+● draft        Write the plan planning                                       30s
+○ revise-1     Answer it
+  asbuilt: judges what was handed in
+Ctrl-C leaves it running.
+""")
+    story = Story()
+    story.hear(event("stage.judged", phase="draft", outcome="accepted"))
+    assert drawn(story.finished(titles, WIDE)) == snapshot(
+        "✓ draft        Write the plan       accepted                                  0s\n"
+    )
+
+
 def test_while_an_agent_works_its_last_sign_is_shown() -> None:
     assert drawn(frame(WORKS, WIDE)) == snapshot("""\
 rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31

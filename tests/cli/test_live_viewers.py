@@ -16,8 +16,8 @@ from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
 from asbuilt.cli.live.viewers import LineViewer, LiveViewer, News, viewer_for
 from asbuilt.cli.screen import Screen, pen_for
-from asbuilt.lifecycle.progress import WaitsFor
-from tests.cli.live import CUT_OFF, FIXES, LANDS, NOW, PARKED, WORKS, event, moment, phases
+from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor
+from tests.cli.live import CUT_OFF, FIXES, LANDS, NOW, PARKED, WORKS, event, moment, phases, run
 from tests.cli.test_screen import Terminal
 
 if TYPE_CHECKING:
@@ -111,6 +111,19 @@ def test_after_five_silent_minutes_a_line_says_who_is_at_work() -> None:
 [TIME] rate-limit.1 2a  ALIVE     claude 5m ago, 23 tool calls
 [TIME] rate-limit.1 2a  ALIVE     asbuilt runs the checks on a clean checkout
 [TIME] rate-limit.1 2a  ALIVE     parked: usage limit of the agent
+""")
+
+
+def test_words_stand_in_one_column_whatever_the_stages_are_called() -> None:
+    terminal = Terminal(tty=False)
+    stages = [PhaseProgress(one, one, "ready", "") for one in ("alternatives", "draft")]
+    works = moment(WaitsFor("asbuilt", why="Judge"), stages, of=run(kind="author"))
+    accepted = [News(event("stage.judged", phase=one.id, number=1, outcome="accepted")) for one in stages]
+    LineViewer(_screen(terminal)).show([*accepted, News(event("run.parked", why="approval"))], works)
+    assert re.sub(r"\d\d:\d\d:\d\d", "[TIME]", terminal.shown().decode()) == snapshot("""\
+[TIME] rate-limit.1 alternatives ACCEPTED  what was handed in holds
+[TIME] rate-limit.1 draft        ACCEPTED  what was handed in holds
+[TIME] rate-limit.1 -            PARKED    approval
 """)
 
 

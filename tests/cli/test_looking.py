@@ -167,6 +167,35 @@ Next: asbuilt resume importer
     night.close()
 
 
+def test_long_names_of_plans_are_told_apart_by_their_ends(quiet: Night) -> None:
+    for slug in ("greet-customers-name", "greet-customers-name-2"):
+        quiet.plan(slug, "20:00:00").over("20:31:00", "stopped", "asked for")
+    assert shown(quiet, ("status",), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+– greet-…name-2 stopped 21:31              0 of 4
+– greet-…s-name stopped 21:31              0 of 4
+""")
+
+
+def test_the_stages_of_an_authoring_are_accepted_and_not_done_by_a_mark(quiet: Night) -> None:
+    stages = {"alternatives": ("Weigh the options", []), "draft": ("Write the plan", ["alternatives"])}
+    story = quiet.plan("exports", "21:25:00", stages, kind="author")
+    story.say(
+        "21:26:00", "stage.judged", "alternatives/judged", phase="alternatives", number=1, outcome="accepted",
+        stage="alternatives", round=1, text="sha256:0", due="draft",
+    )  # fmt: skip
+    rows = shown(quiet, ("status", "exports"), "plain", 80).splitlines()
+    assert rows[2:5] == snapshot(
+        [
+            "exports   running, 1 of 2 phases done (50%)",
+            "✓ alternatives Weigh the options          accepted",
+            "○ draft        Write the plan             ready",
+        ]
+    )
+
+
 def test_what_is_held_waits_for_a_person(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "20:00:00", auto=False)
     story.prove("20:30:00", "1", "4f1c9a2")

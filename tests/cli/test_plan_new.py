@@ -136,8 +136,8 @@ exit 2
 --- stderr
 error: "../login" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
-        hyphen in front.
-  Next: Rename the file, e.g. to login.md.
+        hyphen in front, and not more than 100.
+  Next: For example: --name login
 """)
     assert (shop / "plans" / "login.md").read_text() == "theirs"
 

@@ -220,7 +220,8 @@ exit 2
 --- stderr
 error: nobody is here to write the new text
   Why:  An editor without anybody in front of it would wait for ever.
-  Next: asbuilt plan refine limits "what changes" --from FILE
+  Next: asbuilt plan refine limits -m "what changes" lets an agent write it;
+        --from FILE takes it from a file.
 """)
 
 

@@ -25,12 +25,13 @@ OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
     "cli/plan/refine.py the new text wants what the plan wants already": "authoring/test_redrafting.py",
-    "cli/report.py {}.{} has written a plan, and no run of it has begun": "authoring/test_commands.py",
+    "cli/report.py {}.{} {} a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "cli/task/add.py specs/state.json has tasks that are not in the ledger": "cli/test_task.py",
     "cli/author_here.py {} is authored in another conversation": "authoring/test_conversations.py",
     "cli/session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "cli/approve.py --edit needs a terminal": "cli/test_approve.py",
+    "cli/approve.py {} has no option {}: {}": "cli/test_approve.py",
     "cli/approve.py {} is not about a plan: {}": "cli/test_approve.py",
     "cli/reviewed.py {} is not about a plan, so that nobody can review it: {}": "cli/test_approve.py",
     "cli/inbox.py the journal knows no repository {}": "cli/test_approve.py",

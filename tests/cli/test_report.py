@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.cli.nights import Night
 from tests.cli.screens import shown
@@ -40,6 +41,17 @@ def asbuilt(night: Night, *arguments: str, **environ: str) -> subprocess.Complet
 
 def everything_in(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if ".git" not in path.parts)
+
+
+def test_an_authoring_that_has_failed_is_not_sent_to_be_run(night: Night) -> None:
+    night.plan("exports", "21:25:00", kind="author").over("21:26:00", "failed", "draft was given up")
+    assert shown(night, ("report", "exports"), "plain", 80) == snapshot("""\
+exit 3
+--- stderr
+error: exports.1 is to write a plan, and no run of it has begun
+  Why:  A report is about what a run promised and proved.
+  Next: asbuilt why exports says how that stands.
+""")
 
 
 def test_a_run_that_is_under_way_has_a_page_already(night: Night) -> None:

@@ -5,9 +5,12 @@ import json
 import pytest
 
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.questions import EXAMPLE, Question, answer_to, asking, questions_in
+from asbuilt.lifecycle.questions import EXAMPLE, Question, answer_to, asking, options_of, questions_in
 
-ASKED = "Count requests per what?\na  API key; every route has one\nb  client address"
+ASKED = (
+    "Count requests per what?\n(src/api/app.py knows both and prefers none)\n"
+    "a  API key; every route has one\nb  client address"
+)
 
 
 def test_what_we_show_as_an_example_is_what_we_read() -> None:
@@ -64,3 +67,12 @@ def test_too_many_questions_none_and_any_where_nobody_is_asked_are_refused(many:
 )
 def test_a_letter_own_words_and_silence_are_answers(answer: str, note: str, said: str) -> None:
     assert answer_to(ASKED, answer, note) == f"Count requests per what?\n{said}"
+
+
+def test_what_an_earlier_version_asked_is_answered_as_it_was_put() -> None:
+    """It said nothing of what did not tell."""
+    asked = ASKED.replace("(src/api/app.py knows both and prefers none)\n", "")
+    assert asked != ASKED
+    assert (
+        options_of(asked) == options_of(ASKED) == {"a": "API key; every route has one", "b": "client address"}
+    )

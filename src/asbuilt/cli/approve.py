@@ -13,16 +13,18 @@ from asbuilt.cli.columns import pad, shorten, width
 from asbuilt.cli.commands import Command, Lazy, LazyGroup
 from asbuilt.cli.deciding import edited, give, told_of
 from asbuilt.cli.drafts import as_json, draft_of, screen_of
-from asbuilt.cli.inbox import question_at, question_in, waiting_everywhere, waiting_here
+from asbuilt.cli.inbox import asker_of, question_at, question_in, waiting_everywhere, waiting_here
 from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
+from asbuilt.cli.questions import below, is_slip
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
-from asbuilt.cli.waiting import under_review
+from asbuilt.cli.waiting import answering, under_review
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
 from asbuilt.journal import approvals, reviews
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.lifecycle.questions import options_of
 
 if TYPE_CHECKING:
     from asbuilt.cli.deciding import Said
@@ -47,19 +49,18 @@ def _list(door: Door, *, everywhere: bool) -> int:
         about = pad(shorten(printable(one.gist), room - 1, symbols), room)
         row = f"  {pad(name, wide)}{one.kind:<10}{about}{shorten(run, 13, symbols):<14}"
         door.screen.answer(printable(f"{row}{ago(one.asked_at, now):>7}"))
-    # A plan is looked at before it is answered.
-    verb, name = "show" if asked[0].asked.kind == "plan" else "yes", asked[0].name
-    next_command(door, f"asbuilt approve {verb} {name}", f', or `asbuilt approve no {name} -m "why"`')
+    name = asked[0].name
+    next_command(door, answering(asked[0].asked, name), f', or `asbuilt approve no {name} -m "why"`')
     return DONE
 
 
-def _json(one: Approval, run: str | None = None) -> dict[str, Any]:
+def _json(one: Approval, run: str) -> dict[str, Any]:
     return {
         "id": one.name,
         "kind": one.kind,
         "question": one.question,
         "plan": one.plan,
-        "run": run or one.run,
+        "run": run,
         "phase": one.phase,
         "asked_at": stamp(one.asked_at),
         "answer": one.answer,
@@ -110,14 +111,27 @@ def _need_no_reason(site: Site, number: int) -> None:
         )
 
 
+def _need_an_option(site: Site, number: int, note: str) -> None:
+    """Refuse a letter that no option has: an agent would take it for somebody's words."""
+    asked = question_in(site, number)
+    if asked.answer is None and is_slip(asked, note):
+        raise UsageWrong(
+            f"{asked.name} has no option {note.strip()}: {', '.join(options_of(asked.question))}",
+            why="A letter means one of the options; nothing was answered.",
+            next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
+        )
+
+
 def _say(door: Door, name: str, said: Said, note: str | None) -> int:
     site, number = question_at(door, name)
     if said == "yes" and not (note or "").strip():
         _need_no_reason(site, number)
+    if said == "yes":
+        _need_an_option(site, number, note or "")
     given = give(door, site, number, said, note)
     code = given.code(said)
     if door.json:
-        answer = {**_json(given.asked), "counts": given.counts, "exit": code}
+        answer = {**_json(given.asked, asker_of(site, given.asked)), "counts": given.counts, "exit": code}
         door.screen.emit_json({"schema": "asbuilt.answer/1", **answer})
         return code
     told = told_of(site, given, door.screen.out)
@@ -187,7 +201,7 @@ def later(door: Door, question: str) -> int:
     site, number = question_at(door, question)
     asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(asked)})
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(asked, asker_of(site, asked))})
     elif asked.answer is None:
         door.screen.answer(f"{asked.name} waits; nothing goes on before somebody answers.")
     else:
@@ -214,7 +228,7 @@ def show(door: Door, question: str, *, full: bool) -> int:
     draft = draft_of(site, found) if found.kind == "plan" else None
     if door.json:
         told = {} if draft is None else {"draft": as_json(door, site, draft)}
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found), **told})
+        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found, asker_of(site, found)), **told})
         return DONE
     if draft is None:
         _show_question(door, found)
@@ -228,13 +242,11 @@ def show(door: Door, question: str, *, full: bool) -> int:
     state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
     now = datetime.now(UTC)
     door.screen.answer(printable(f"  asked {ago(found.asked_at, now)} ago; {state}"))
-    reviewed = _reviewed(site, found, now) if draft is not None and found.answer is None else ""
-    for row in door.screen.out.hanging("  ", reviewed, commands=False) if reviewed else ():
-        door.screen.answer(row)
-    if draft is not None and found.answer is None:
-        name = f"{site.lead}{found.name}"
-        more = f', or with `--edit`; `asbuilt approve no {name} -m "why"`'
-        next_command(door, f"asbuilt approve yes {name}", more)
+    if found.answer is None:
+        reviewed = _reviewed(site, found, now)
+        for row in door.screen.out.hanging("  ", reviewed, commands=False) if reviewed else ():
+            door.screen.answer(row)
+        _say_how(door, found, f"{site.lead}{found.name}")
     return DONE
 
 
@@ -244,10 +256,19 @@ def _reviewed(site: Site, found: Approval, now: datetime) -> str:
     return under_review(review, found, now)
 
 
+def _say_how(door: Door, asked: Approval, name: str) -> None:
+    """Say how a question is answered."""
+    if asked.kind == "question":
+        first = next(iter(options_of(asked.question)), "a")
+        next_command(door, f"asbuilt approve yes {name} -m {first}", ", or in your own words")
+        return
+    edits = ", or with `--edit`;" if asked.kind == "plan" else ", or"
+    next_command(door, f"asbuilt approve yes {name}", f'{edits} `asbuilt approve no {name} -m "why"`')
+
+
 def _show_question(door: Door, found: Approval) -> None:
     door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
-    gist, *below = found.question.split("\n")
-    for row in door.screen.out.hanging("  ", gist):
+    for row in door.screen.out.hanging("  ", found.question.partition("\n")[0]):
         door.screen.answer(row)
-    for line in below:
-        door.screen.answer(printable(f"    {line}"))
+    for row in below(door.screen.out, found):
+        door.screen.answer(row)

@@ -25,6 +25,7 @@ from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, UsageWrong
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.forge import open_forge
+from asbuilt.git.repository import base_on
 from asbuilt.journal import memory, plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
@@ -33,7 +34,7 @@ from asbuilt.lifecycle.choosing import SKIPPABLE, choose
 from asbuilt.lifecycle.modes import MODES, mode_for, name_for, plain_authoring
 from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
-from asbuilt.plan.names import slug_of_file
+from asbuilt.plan.names import slug_of_name
 from asbuilt.plan.sections import SECTIONS
 
 if TYPE_CHECKING:
@@ -168,12 +169,13 @@ def _here(door: Door, words: str, wish: Wish) -> int:
 
 def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
     """Freeze what an authoring is, as far as it is like every run."""
-    settings = site.desk.settings
+    settings, branch = site.desk.settings, target_of(site.repository.root)
+    base_on(site.repository, branch)
     return {
         "kind": "author",
         "mode": "author",
         "checkout": str(site.repository.root),
-        "branch": target_of(site.repository.root),
+        "branch": branch,
         "slug": slug,
         "host": machine(),
         **team_for(settings, door.environ, agent=wish.agent, script=wish.script, model=wish.model),
@@ -302,7 +304,7 @@ def _ways(authoring: dict[str, Any]) -> dict[str, Any]:
 def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
     """Choose where the plan will lie: a path that no file and no journal has. Nothing is written yet."""
     folder = plans_folder(site.desk.library)
-    slug = slug_of_file(name) if name else name_for(prompt)
+    slug = slug_of_name(name) if name else name_for(prompt)
     names = [slug] if name else chain([slug], (f"{slug}-{number}" for number in count(2)))
     for one in names:
         file = folder / f"{one}.md"

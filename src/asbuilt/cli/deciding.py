@@ -22,10 +22,12 @@ from asbuilt.cli.words import counted, listed
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
 from asbuilt.flows.refining import is_refinement
 from asbuilt.flows.requests import answer, revise
+from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approving import REVISED, WITHDRAWN
+from asbuilt.lifecycle.questions import answer_to
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
@@ -140,23 +142,38 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
         # What was typed while nobody asked anything answers nothing.
         with suppress(termios.error):
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
-        word = typed(door, _KEYS)
-        if word in ("y", "n"):
-            said: Said = "yes" if word == "y" else "no"
-            note = typed(door, "Why? >") if said == "no" else ""
-            told = told_of(site, give(door, site, asked.number, said, note or None), pen)
-            for row in told.rows[:1] if is_followed else told.rows:
-                pen.line(row)
-            if told.command and not is_followed:
-                next_command(door, told.command)
-            return True
-        if word == "e":
-            asked = _edited_here(door, site, asked)
-        elif word == "f":
-            for line in draft_of(site, asked).plan.source.lines:
-                pen.line(printable(line))
-        else:
+        try:
+            word = typed(door, _KEYS).casefold()
+            note = typed(door, "Why? >") if word in ("n", "no") else ""
+        except KeyboardInterrupt:
+            pen.line()
             return False
+        match word:
+            case "y" | "yes":
+                _say_here(door, site, asked, "yes", note, is_followed=is_followed)
+                return True
+            case "n" | "no":
+                _say_here(door, site, asked, "no", note, is_followed=is_followed)
+                return True
+            case "e" | "edit":
+                asked = _edited_here(door, site, asked)
+            case "f" | "full":
+                for line in draft_of(site, asked).plan.source.lines:
+                    pen.line(printable(line))
+            case "" | "l" | "later":
+                return False
+            case _:
+                door.screen.talk(printable(f'"{word}" is none of these; nothing was answered.'))
+
+
+def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
+    """Answer in the middle of a dialogue, and say what became of it."""
+    pen = door.screen.err
+    told = told_of(site, give(door, site, asked.number, said, note or None), pen)
+    for row in told.rows[:1] if is_followed else told.rows:
+        pen.line(row)
+    if told.command and not is_followed:
+        next_command(door, told.command)
 
 
 def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
@@ -190,6 +207,12 @@ def told_of(site: Site, given: Given, pen: Pen) -> Told:
         return Told([printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")])
     if asked.kind == "plan" and asked.answer == "yes":
         return _approved(site, asked, pen)
+    if asked.kind == "plan" and _is_authored(site, asked):
+        return _declined(site, asked)
+    if asked.kind == "question" and asked.answer == "yes":
+        said = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
+        command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
+        return Told([printable(f"{asked.name}: {said}. {asked.gist}")], command)
     return Told([printable(f"{asked.name}: {asked.answer}. {asked.gist}")])
 
 
@@ -205,6 +228,22 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
     rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
     command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
     return Told([*pen.hanging("", said, commands=False), *rows], command)
+
+
+def _is_authored(site: Site, asked: Approval) -> bool:
+    with site.journal.store.read() as session:
+        run = runs.find(session, LOCAL, site.repo, asked.run)
+    return run is not None and run.options.get("kind") == "author"
+
+
+def _declined(site: Site, asked: Approval) -> Told:
+    """Say what a no to a draft brings about; who answers elsewhere looks on elsewhere."""
+    command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
+    if (asked.note or "").strip():
+        return Told([f"{asked.name}: no. Its author gets your words and hands in another text."], command)
+    if any(one.name == asked.name and one.is_again for one in _drafts(site, asked).questions):
+        return Told([f"{asked.name}: no, without a word again. Its authoring ends; the draft is kept."])
+    return Told([f"{asked.name}: no. You are asked once more what is to differ."], command)
 
 
 def _approved(site: Site, asked: Approval, pen: Pen) -> Told:

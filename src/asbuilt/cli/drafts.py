@@ -52,6 +52,8 @@ class Draft(NamedTuple):
     changes: tuple[Change, ...]
     tried: list[Tried] | None
     """What its checks do before the work; None when nobody has tried them."""
+    is_again: bool
+    """It was declined without a word, and is asked about once more."""
 
     @property
     def name(self) -> str:
@@ -75,7 +77,7 @@ def draft_of(site: Site, asked: Approval) -> Draft:
         known = drafts_of(session, address)
     question = next((one for one in known.questions if one.name == asked.name), None)
     revision = known.revision(question.revision) if question else None
-    if revision is None:
+    if question is None or revision is None:
         raise NotFound(
             f"the draft of {asked.name} is not in the journal",
             why="The journal was put back to an earlier time, or another version wrote it.",
@@ -91,9 +93,10 @@ def draft_of(site: Site, asked: Approval) -> Draft:
     elif earlier is not None:
         since, text = f"revision {earlier.number}", earlier.text
     else:
-        return Draft(revision, plan, "", (), tried)
+        return Draft(revision, plan, "", (), tried, question.is_again)
     before = read(site.journal.blobs.get(text))
-    return Draft(revision, plan, since, changes(before.source.lines, plan.source.lines), tried)
+    differs = changes(before.source.lines, plan.source.lines)
+    return Draft(revision, plan, since, differs, tried, question.is_again)
 
 
 def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
@@ -117,6 +120,8 @@ def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -
     lead = pen.bold(slug_of(asked))
     lead = f"Approve {lead}?" if asked.answer is None else lead
     rows = [f"{lead}   {site.lead}{asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
+    if draft.is_again and asked.answer is None:
+        rows += _prose(pen, "", "It was declined without a word: say with a no what is to differ.")
     rows += _prose(pen, "", told.title)
     rows += _prose(pen, "Goal   ", told.goal) + _prose(pen, "Not    ", told.excluded)
     rows += [_phase_row(pen, one) for one in told.phases[:_PHASES]]

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from asbuilt.journal.events import Event
 
 
-def line_of(screen: Screen, name: str, event: Event) -> str | None:
-    """Say an event in one line; None for bookkeeping, unless more was asked for."""
+def line_of(screen: Screen, name: str, event: Event, *, wide: int = 3) -> str | None:
+    """Say an event in one line; None for bookkeeping, unless more was asked for. `wide`: the longest id."""
     line = told(event)
     if not line.is_news and not screen.verbose:
         return None
-    return f"{clock_time(event.at)} {name} {line.phase:<3} {line.word:<9} {line.text}"
+    return f"{clock_time(event.at)} {name} {line.phase:<{wide}} {line.word:<9} {line.text}"
 
 
 def shortened(text: str, screen: Screen) -> str:

@@ -55,12 +55,19 @@ def waiting_everywhere(door: Door) -> list[Waits]:
 
 def _waiting(session: Session, repo: str, name: str) -> list[Waits]:
     lead = f"{name}:" if name else ""
-    found = []
-    for one in approvals.waiting(session, LOCAL, repo):
-        run = runs.find(session, LOCAL, repo, one.run)
-        called = f"{run.options['slug']}.{run.number}" if run else one.run
-        found.append(Waits(f"{lead}{one.name}", called, one))
-    return found
+    asked = approvals.waiting(session, LOCAL, repo)
+    return [Waits(f"{lead}{one.name}", _run_name(session, repo, one), one) for one in asked]
+
+
+def asker_of(site: Site, asked: Approval) -> str:
+    """Name the run that asks, as people name runs."""
+    with site.journal.store.read() as session:
+        return _run_name(session, site.repo, asked)
+
+
+def _run_name(session: Session, repo: str, asked: Approval) -> str:
+    run = runs.find(session, LOCAL, repo, asked.run)
+    return f"{run.options['slug']}.{run.number}" if run else asked.run
 
 
 def _names(session: Session) -> dict[str, str]:

@@ -60,9 +60,11 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
     if not events:
         answer(door, "", f"The log of {named.plan} has nothing of that.")
         next_command(door, f"asbuilt log {named.plan}", " shows all of it")
-    for event in events:
-        line = told(event)
-        lead = f"{to_the_second(event.at, looking.moment.now)}  {line.phase:<3} {line.word.lower():<11}"
+    lines = [told(event) for event in events]
+    wide = max((len(line.phase) for line in lines), default=0)
+    for event, line in zip(events, lines, strict=True):
+        name = f"{line.phase:<{max(3, wide)}} {line.word.lower():<11}"
+        lead = f"{to_the_second(event.at, looking.moment.now)}  {name}"
         answer(door, printable(lead), line.text, under=min(len(lead), door.screen.out.width // 3))
     if earlier is not None:
         only = f" --phase {phase}" if phase else ""

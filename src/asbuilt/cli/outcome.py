@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import next_command
-from asbuilt.cli.waiting import for_person, in_conversation
+from asbuilt.cli.waiting import answering, for_person, in_conversation
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
 from asbuilt.lifecycle.facts import is_planning
@@ -38,7 +38,7 @@ def shown(door: Door, view: RunView) -> int:
     if view.is_paused:
         next_command(door, f"asbuilt resume {slug}")
     elif view.questions:
-        next_command(door, f"asbuilt approve yes {view.questions[0].name}")
+        next_command(door, answering(view.questions[0], view.questions[0].name))
     elif view.run.state == "done" and _has_written_a_plan(view):
         next_command(door, f"asbuilt run {slug} --finish --auto")
     elif view.run.state in ("held", "pr-ready", "pr-ci-failing"):

@@ -53,11 +53,14 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
     """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
     looking, run = _found(door, plan)
     if is_planning(run.options.get("kind")):
-        slug = run.options["slug"]
+        slug, is_written = run.options["slug"], run.state == "done"
         raise NotFound(
-            f"{slug}.{run.number} has written a plan, and no run of it has begun",
+            f"{slug}.{run.number} {'has written' if is_written else 'is to write'} a plan, and no run of it"
+            " has begun",
             why="A report is about what a run promised and proved.",
-            next_step=f"`asbuilt log {slug}` shows how the plan came; `asbuilt run {slug}` begins.",
+            next_step=f"`asbuilt log {slug}` shows how the plan came; `asbuilt run {slug}` begins."
+            if is_written
+            else f"`asbuilt why {slug}` says how that stands.",
         )
     facts, account = _told(looking, run)
     page = Page(account, zone_of(looking.moment.now))

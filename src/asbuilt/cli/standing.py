@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.clock import at
-from asbuilt.cli.columns import cut_path, pad, shorten
+from asbuilt.cli.columns import cut_path, pad, shorten, width
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.cli.talking import advise, answer, coloured, headline, next_command
 from asbuilt.cli.timetable import sentence
 from asbuilt.cli.waiting import waiting
 from asbuilt.cli.words import counted
+from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.phases import FIX_LIMIT
 from asbuilt.lifecycle.progress import DONE, IN_WORK
 from asbuilt.proof.drift import structural
@@ -54,7 +55,9 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
 
 
 def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
-    fitted = [shorten(cell, columns, symbols) for cell, columns in zip(cells, _COLUMNS, strict=True)]
+    name, *others = zip(cells, _COLUMNS, strict=True)
+    # What tells two names apart is often their end: `login-audit`, `login-audit-2`.
+    fitted = [cut_path(*name, symbols), *(shorten(*cell, symbols) for cell in others)]
     padded = [pad(cell, columns) for cell, columns in zip(fitted[:-1], _COLUMNS, strict=False)]
     return " ".join([*padded, f"{fitted[-1]:>7}"]).rstrip()
 
@@ -105,8 +108,11 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     screen = door.screen
     state = view.run.run.state if view.run else "not run"
     headline(door, view.slug, f"{state}{_far(view)}")
+    wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
+    authors = view.run is not None and is_planning(view.run.run.options.get("kind"))
     for phase in view.phases:
-        _show_phase(screen, phase, now)
+        is_accepted = authors and phase.state == "done"
+        _show_phase(screen, phase, now, max(3, wide), is_accepted=is_accepted)
     answer(door, "", told.sentence)
     if view.schedule is not None and told.kind != "schedule":
         answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
@@ -130,15 +136,16 @@ def _far(view: PlanView) -> str:
     return f", {view.done} of {counted(total, 'phase')} done ({view.done * 100 // total}%){following}"
 
 
-def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime) -> None:
+def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, *, is_accepted: bool) -> None:
+    """Draw a phase, or a stage of an authoring: what was handed in for it is accepted, nothing is proven."""
     pen = screen.out
-    mark = coloured(pen, _phase_symbol(pen.symbols, phase))
-    said = doing(phase)
+    mark = pen.symbols.proven if is_accepted else coloured(pen, _phase_symbol(pen.symbols, phase))
+    said = "accepted" if is_accepted else doing(phase)
     since = at(phase.since, now) if phase.since else ""
     if phase.state in IN_WORK and since:
         since = f"since {since}"
     title = printable(phase.title)
-    lead = f"{pad(printable(phase.id), 3)} "
+    lead = f"{pad(printable(phase.id), wide)} "
     if pen.width >= WIDTH:
         cells = f"{pad(shorten(title, 26, pen.symbols), 27)}{pad(shorten(said, 26, pen.symbols), 27)}{since}"
         screen.answer(f"{mark} {shorten(lead + cells, pen.width - 2, pen.symbols)}".rstrip())

@@ -150,6 +150,11 @@ def is_cut_off(run: RunView, seen: Seen) -> bool:
     return not waits and not seen.is_served and is_due
 
 
+def answering(asked: Approval, name: str) -> str:
+    """Give what to type for a question; one that has more to it than its gist is looked at first."""
+    return f"asbuilt approve {'show' if asked.kind in ('plan', 'question') else 'yes'} {name}"
+
+
 def for_person(run: RunView, now: datetime) -> Waiting:
     """Say which question of a run waits for an answer."""
     asked = run.questions[0]
@@ -162,7 +167,7 @@ def for_person(run: RunView, now: datetime) -> Waiting:
         f"{whom} ({asked.name}), {age}",
         f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
         f" until someone answers; no agent runs.{reviewed and ' '}{reviewed}",
-        f"asbuilt approve {'show' if asked.kind == 'plan' else 'yes'} {asked.name}",
+        answering(asked, asked.name),
         since=asked.asked_at,
     )
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GateStopped, GitFailed, LandingRefused
+from asbuilt.errors import GitFailed, LandingRefused
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.asking import asked_of
 from asbuilt.flows.briefing import overall_s, program_of, within
@@ -26,7 +26,7 @@ from asbuilt.flows.starting import claim, is_agreed
 from asbuilt.flows.trying import Trying
 from asbuilt.git import workspaces
 from asbuilt.git.files import entries
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import base_on
 from asbuilt.lifecycle import approving, moves
 from asbuilt.lifecycle.approving import next_step
 from asbuilt.lifecycle.drafted import names_of, title_of
@@ -90,13 +90,7 @@ class Authoring:
     def _start(self, record: Record, repository: Repository, ring: str) -> None:
         """Claim the plan that is to be, and write down what this authoring looks at."""
         branch = record.run.options["branch"]
-        base = tip(repository, f"refs/heads/{branch}")
-        if base is None:
-            raise GateStopped(
-                f"there is no commit on {branch}",
-                why="Agents plan in a checkout of what is committed.",
-                next_step="Commit something, then author again.",
-            )
+        base = base_on(repository, branch)
         claim(record)
         names = names_of(Staging.begun(record).options.stages)
         outline = {

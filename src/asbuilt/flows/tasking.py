@@ -17,7 +17,7 @@ from asbuilt.flows.postflight import fail, land, order_of, post, session_of
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.starting import claim, is_agreed
 from asbuilt.git import candidates, commits, workspaces
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import base_on
 from asbuilt.journal import memory
 from asbuilt.journal.events import shortened
 from asbuilt.ledger import tasks
@@ -129,13 +129,7 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
     """Take the task: its status says so before any agent is there, in the breath that starts the run."""
     run, order = record.run, order_of(record.run)
     branch = run.options["branch"]
-    base = tip(repository, f"refs/heads/{branch}")
-    if base is None:
-        raise GateStopped(
-            f"there is no commit on {branch}",
-            why="Agents plan in a checkout of what is committed.",
-            next_step="Commit something, then plan again.",
-        )
+    base = base_on(repository, branch)
     author = commits.author_of(repository)
     claim(record)
     agreed = is_agreed(record, "ring/none/")

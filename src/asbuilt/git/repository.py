@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from asbuilt.errors import GitFailed, NotFound
+from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
 from asbuilt.git.locks import writing
 
@@ -141,6 +141,18 @@ def tip(repository: Repository, ref: str) -> str | None:
         "show-ref", "--verify", "--hash", "--", check_ref_name(ref), allowed=(0, 1, 128)
     )
     return said.line if said.code == 0 else None
+
+
+def base_on(repository: Repository, branch: str) -> str:
+    """Return the commit that planning would begin from, or refuse a branch that has none."""
+    found = tip(repository, f"refs/heads/{branch}")
+    if found is None:
+        raise GateStopped(
+            f"there is no commit on {branch}",
+            why="Agents plan in a checkout of what is committed.",
+            next_step="Commit something, then try again.",
+        )
+    return found
 
 
 def current_branch(repository: Repository) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NameTaken, UsageWrong
 from asbuilt.library.writing import create
-from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_file, slugify
+from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_name, slugify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def put_new(folder: Path, title: str, data: bytes, *, show: Callable[[Path], str
 
 def put_named(folder: Path, name: str, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
     """Write a new plan under exactly this name, or refuse."""
-    file = folder / f"{slug_of_file(name)}.md"
+    file = folder / f"{slug_of_name(name)}.md"
     create(file, data, name=show(file))
     return file
 

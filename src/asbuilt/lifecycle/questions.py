@@ -23,6 +23,7 @@ EXAMPLE: Final = (
 _OPTIONS: Final = range(2, 6)
 _LONG: Final = 300
 _SAME: Final = 0.8
+_OPTION: Final = re.compile(r"^([a-z])  (.*)$", re.MULTILINE)
 _FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
@@ -36,11 +37,11 @@ class Question(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Put it as a person reads it: the question, then a line for each option."""
+        """Put it as a person reads it: the question, what did not tell, then a line for each option."""
         listed = (
             f"{letter}  {option}" for letter, option in zip(ascii_lowercase, self.options, strict=False)
         )
-        return "\n".join([self.ask, *listed])
+        return "\n".join([self.ask, f"({self.why})", *listed])
 
 
 def asking(most: int) -> str:
@@ -73,10 +74,14 @@ def questions_in(
     return tuple(flaws) or tuple(whole)
 
 
+def options_of(question: str) -> dict[str, str]:
+    """Read the options of a question as it was put, each by its letter."""
+    return dict(_OPTION.findall(question))
+
+
 def answer_to(question: str, answer: str, note: str) -> str:
     """Say what a person decided: an option by its letter, words of their own, or the suggested one."""
-    ask, *options = question.split("\n")
-    named = {line[0]: line[1:].strip() for line in options if line}
+    ask, named = question.partition("\n")[0], options_of(question)
     if answer == "no":
         return f"{ask}\nLeave it open: name it under Open Questions." + (f" {note}" if note else "")
     said = named.get(note.strip().casefold(), note.strip()) or next(iter(named.values()), "yes")

@@ -10,6 +10,7 @@ from asbuilt.errors import UsageWrong
 
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _MAX_SLUG: Final = 40
+_LONGEST: Final = 100
 
 ADJECTIVES: Final = (
     "amber", "brave", "bright", "calm", "clear", "crisp", "deft", "eager", "early", "fair",
@@ -35,6 +36,19 @@ def slug_of_file(name: str) -> str:
             f'"{name}" cannot name a plan',
             why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front.",
             next_step="Rename the file, e.g. to " + (slugify(name.removesuffix(".md")) or "my-plan") + ".md.",
+        )
+    return slug
+
+
+def slug_of_name(name: str) -> str:
+    """Return what somebody calls a new plan, with its ending or without; its file has room for it."""
+    slug = name.removesuffix(".md").lower().replace("_", "-")
+    if not _SLUG.fullmatch(slug) or len(slug) > _LONGEST:
+        raise UsageWrong(
+            f'"{name}" cannot name a plan',
+            why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front, and"
+            f" not more than {_LONGEST}.",
+            next_step=f"For example: --name {slugify(slug) or 'my-plan'}",
         )
     return slug
 

@@ -65,16 +65,23 @@ def changed_phases(before: Plan, after: Plan) -> dict[str, str]:
 
 
 def _below_the_front(before: Plan, proposed: bytes) -> bytes:
-    """Put the new text below the file's own front matter, in the file's line ends."""
+    """Put the new text below the file's own front matter, as far below it and in the file's line ends."""
     source, new = before.source, Source(proposed)
     head = source.text[: source.starts[before.front.after]] if before.front.present else ""
     front = read_front_matter(new)
     body = new.text[new.starts[front.after] :] if front.present else new.text
+    if head and not front.present:
+        body = _gap_of(source.text[len(head) :]) + body.lstrip("\r\n")
     if head and head[-1] not in "\r\n":
         head += source.line_end
     if len(set(_LINE_END.findall(source.text))) == 1:
         body = _LINE_END.sub(lambda _: source.line_end, body)
     return source.data[: source.bom] + encode(head + body)
+
+
+def _gap_of(text: str) -> str:
+    """Give the empty lines that a text begins with."""
+    return text[: len(text) - len(text.lstrip("\r\n"))]
 
 
 def _keep_sections(before: Plan, draft: Plan, kept: Iterable[Phase], splicer: Splicer) -> None:

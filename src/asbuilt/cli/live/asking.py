@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import termios
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from asbuilt import wiring
 from asbuilt.cli.asking import typed
 from asbuilt.cli.deciding import decide
+from asbuilt.cli.questions import below, is_slip
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
 from asbuilt.flows.requests import answer
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from asbuilt.cli.site import Site
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.views import RunView
+
+_KEYS: Final = "y yes   n no, and why   Enter later >"
+_OPEN_KEYS: Final = "a letter, words of your own, or no; Enter later >"
 
 
 def answered(door: Door, site: Site, view: RunView) -> bool:
@@ -50,26 +54,26 @@ def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] |
     pen = door.screen.err
     for row in pen.hanging(f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.gist}"):
         pen.line(row)
-    for line in asked.question.split("\n")[1:]:
-        pen.line(printable(f"    {line}"))
-    # What was typed while nobody asked anything answers nothing.
-    with suppress(termios.error):
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    for row in below(pen, asked):
+        pen.line(row)
+    is_open = asked.kind == "question"
+    keys = _OPEN_KEYS if is_open else _KEYS
     try:
-        if asked.kind == "question":
-            return _decided(typed(door, "a letter, words of your own, or no; Enter later >"))
-        word = typed(door, "y yes   n no, and why   Enter later >")
-        if word in ("y", "yes"):
-            return "yes", None
-        if word in ("n", "no"):
-            return "no", typed(door, "Why? >") or None
+        while True:
+            # What was typed while nobody asked anything answers nothing.
+            with suppress(termios.error):
+                termios.tcflush(sys.stdin, termios.TCIFLUSH)
+            word = typed(door, keys)
+            match word.casefold():
+                case "":
+                    return None
+                case "y" | "yes":
+                    return "yes", None
+                case "n" | "no":
+                    return "no", (None if is_open else typed(door, "Why? >") or None)
+                case _ if is_open and not is_slip(asked, word):
+                    return "yes", word
+            door.screen.talk(printable(f'"{word}" is none of these; nothing was answered.'))
     except KeyboardInterrupt:
         pen.line()
     return None
-
-
-def _decided(word: str) -> tuple[Answer, str | None] | None:
-    """Read what a person decides: one of the options, their own words, or that it stays open."""
-    if not word:
-        return None
-    return ("no", None) if word in ("n", "no") else ("yes", word)

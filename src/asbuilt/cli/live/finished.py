@@ -155,7 +155,7 @@ def _who_disagrees(event: Event, ran: Sequence[str]) -> str:
 def _lead(event: Event, titles: Mapping[str, str], canvas: Canvas, symbol: str, style: Style) -> Row:
     phase = str(event.data["phase"])
     title = canvas.padded(canvas.safe(titles.get(phase, "")), 10 if canvas.is_narrow else _TITLE)
-    return Piece(symbol, style), Piece(f" {canvas.named(phase)}{title} ")
+    return Piece(symbol, style), Piece(f" {canvas.named(phase, titles)}{title} ")
 
 
 def _counts(shown: Sequence[Evidence]) -> str:

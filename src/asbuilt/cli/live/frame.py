@@ -75,25 +75,26 @@ def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
     if room < 1 or not left:
         return []
     shown = left if len(left) <= room else left[: room - 1]
+    names = [canvas.named(phase.id, (one.id for one in moment.view.phases)) for phase in shown]
     said = [_said(phase) for phase in shown]
     right = ["" if canvas.is_narrow else _since(phase, moment) for phase in shown]
-    most = canvas.width - 7 - max(map(cells, said), default=0) - max(map(cells, right), default=0)
+    beside = max(map(cells, said), default=0) + max(map(cells, right), default=0)
+    most = canvas.width - 3 - max(map(cells, names), default=0) - beside
     longest = max((cells(canvas.safe(phase.title)) for phase in shown), default=0)
     width = max(_LEAST_TITLE, min(_TITLE, longest, most))
     rows = [
-        _phase(phase, canvas, (width, words, beside))
-        for phase, words, beside in zip(shown, said, right, strict=True)
+        _phase(phase, canvas, (name, canvas.padded(canvas.safe(phase.title), width), words, since))
+        for phase, name, words, since in zip(shown, names, said, right, strict=True)
     ]
     if len(shown) < len(left):
         rows.append((Piece(f"{canvas.symbols.not_started} {len(left) - len(shown)} more", "dim"),))
     return rows
 
 
-def _phase(phase: PhaseProgress, canvas: Canvas, columns: tuple[int, str, str]) -> Row:
-    width, said, beside = columns
+def _phase(phase: PhaseProgress, canvas: Canvas, columns: tuple[str, str, str, str]) -> Row:
+    name, title, said, beside = columns
     symbol, style = _symbol(phase.state, canvas)
-    title = canvas.padded(canvas.safe(phase.title), width)
-    words = f" {canvas.named(phase.id)}{title} {canvas.safe(said)}"
+    words = f" {name}{title} {canvas.safe(said)}"
     row = (Piece(symbol, style), Piece(words.rstrip()))
     if not beside:
         return row

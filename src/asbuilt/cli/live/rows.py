@@ -11,11 +11,12 @@ from unicodedata import category, east_asian_width
 from asbuilt.cli.screen import ASCII, Symbols, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Style = Literal["", "bold", "dim", "green", "red", "yellow"]
 _NARROW: Final = 60
-_NAME: Final = 8
+_NAME: Final = (3, 12)
+"""How wide the ids of phases and stages may stand: `2a`, `alternatives`."""
 _COMMAND: Final = "`"
 
 
@@ -58,10 +59,11 @@ class Canvas(NamedTuple):
         shown = self.cut(text, width)
         return shown + " " * (width - cells(shown))
 
-    def named(self, phase: str) -> str:
-        """Give a phase's id its column."""
-        name = self.safe(phase)
-        return self.padded(name, max(4, min(cells(name) + 1, _NAME)))
+    def named(self, phase: str, among: Iterable[str] = ()) -> str:
+        """Give a phase's id its column: one for all that stand below each other, and a space behind it."""
+        least, most = _NAME
+        longest = max(cells(self.safe(one)) for one in (phase, *among))
+        return f"{self.padded(self.safe(phase), min(max(longest, least), most))} "
 
     def fitted(self, row: Row) -> Row:
         """Keep a row within the width; its end tells least."""

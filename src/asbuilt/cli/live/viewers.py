@@ -92,7 +92,8 @@ class LineViewer:
     def show(self, news: Sequence[News], moment: Moment) -> None:
         """Write what is news."""
         name = moment.view.name
-        lines = [line for one in news if (line := line_of(self._screen, name, one.event))]
+        wide = _wide(moment)
+        lines = [line for one in news if (line := line_of(self._screen, name, one.event, wide=wide))]
         if moment.is_served != self._was_served:
             self._was_served = moment.is_served
             news_of_it = "one is alive again" if moment.is_served else "none is alive: nothing goes on"
@@ -128,4 +129,10 @@ def alive(moment: Moment) -> str:
 
 def _line(moment: Moment, word: str, text: str) -> str:
     phase = moment.view.waits_for.phase or "-"
-    return f"{clock_time(moment.now.isoformat())} {moment.view.name} {phase:<3} {word:<9} {text}"
+    lead = f"{clock_time(moment.now.isoformat())} {moment.view.name} {phase:<{_wide(moment)}}"
+    return f"{lead} {word:<9} {text}"
+
+
+def _wide(moment: Moment) -> int:
+    """Count the columns that ids of phases and stages stand in."""
+    return max([3, *(len(phase.id) for phase in moment.view.phases)])

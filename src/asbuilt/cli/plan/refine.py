@@ -166,7 +166,8 @@ def _author(work: _Work, source: str | None) -> Redrafting:
         raise UsageWrong(
             "nobody is here to write the new text",
             why="An editor without anybody in front of it would wait for ever.",
-            next_step=f'`asbuilt plan refine {work.name} "what changes" --from FILE`',
+            next_step=f'`asbuilt plan refine {work.name} -m "what changes"` lets an agent write it;'
+            " --from FILE takes it from a file.",
         )
     return _FromEditor(by, work.door, work.copy)
 
