@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from first_plan import NOT_RUN, ROOT, install
-from stable import stable
+from stable import keep
 
 from asbuilt.agents.ring import probe
 from asbuilt.journal.liveness import holder
@@ -115,15 +115,8 @@ def main() -> int:
             window.sees("l later >$")
             window.type("y")
             shown = window.sees(r"\n\$$").removesuffix("$\n")
-    page = PAGE.read_text(encoding="utf-8")
-    played = _SHOWN.sub(lambda _: shown, page, count=1)
-    if stable(played) == stable(page):
-        return 0
-    if "--check" in sys.argv:
-        print(shown, "README.md does not say what happens. Next: just two-commands", sep="\n")
-        return 1
-    PAGE.write_text(played, encoding="utf-8")
-    return 0
+    played = _SHOWN.sub(lambda _: shown, PAGE.read_text(encoding="utf-8"), count=1)
+    return keep(PAGE, played, command="just two-commands")
 
 
 if __name__ == "__main__":
