@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from stable import stable
+from stable import keep
 
 from asbuilt.agents.ring import probe
 from asbuilt.journal.liveness import holder
@@ -113,7 +113,6 @@ def main() -> int:
     if probe().for_work == "none":
         print("NOT RUN: no ring holds here, and the page shows a run that one holds")
         return NOT_RUN
-    page = PAGE.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="asbuilt-first-") as made:
         programs = install(Path(made))
         if programs is None:
@@ -121,16 +120,10 @@ def main() -> int:
             return NOT_RUN
         newcomer = Newcomer(Path(made), programs)
         try:
-            played = newcomer.reads(page)
+            played = newcomer.reads(PAGE.read_text(encoding="utf-8"))
         finally:
             newcomer.leave()
-    if stable(played) == stable(page):
-        return 0
-    if "--check" in sys.argv:
-        print(played, "docs/first-plan.md does not say what happens. Next: just first-plan", sep="\n")
-        return 1
-    PAGE.write_text(played, encoding="utf-8")
-    return 0
+    return keep(PAGE, played, command="just first-plan")
 
 
 if __name__ == "__main__":

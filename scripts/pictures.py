@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,13 +19,16 @@ from typing import Final, NamedTuple
 from stable import stable
 from svg import DARK, LIGHT, drawn, plain
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.window import PATIENCE_S, Window
+
 ROOT: Final = Path(__file__).parent.parent
 PICTURES: Final = ROOT / "docs/pictures"
 NOT_RUN: Final = 3
 COLUMNS: Final = 80
 _ROWS: Final = 36
 _PACES: Final = (5, 10, 30)
-_LIMIT_S: Final = 240.0
 _REST_S: Final = 1.0
 
 
@@ -47,47 +49,26 @@ MOMENTS: Final = (
 )
 
 
-class Terminal:
-    """A tmux of our own in which the demo runs."""
+class Terminal(Window):
+    """A window in which the demo runs."""
 
     def __init__(self, folder: Path, pace: int) -> None:
         self._demo: Path | None = None
-        self._socket = str(folder / "tmux")
         python = Path(sys.executable).parent
         environ = {
             "HOME": str(folder), "PATH": f"{python}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
         }  # fmt: skip
         typed = f"echo '$ asbuilt demo'; asbuilt demo --pace {pace}; exec cat"
-        size = ["-x", str(COLUMNS), "-y", str(_ROWS)]
-        subprocess.run(
-            [
-                "tmux",
-                "-u",
-                "-S",
-                self._socket,
-                "-f",
-                os.devnull,
-                "new-session",
-                "-d",
-                *size,
-                "/bin/sh",
-                "-c",
-                typed,
-            ],
-            env=environ,
-            cwd=folder,
-            check=True,
-        )
+        super().__init__("/bin/sh", "-c", typed, folder=folder, environ=environ, size=(COLUMNS, _ROWS))
 
     def shows(self) -> str:
         """Give what the screen shows now, with its styles."""
-        asked = ["tmux", "-u", "-S", self._socket, "capture-pane", "-p", "-e"]
-        return subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+        return self.tmux("capture-pane", "-p", "-e")
 
     def at_rest(self) -> str:
         """Give what it shows when only what always varies has changed for a while."""
         shown, since = self.shows(), time.monotonic()
-        until = since + _LIMIT_S
+        until = since + PATIENCE_S
         while time.monotonic() - since < _REST_S and time.monotonic() < until:
             time.sleep(0.1)
             now = self.shows()
@@ -122,10 +103,6 @@ class Terminal:
         demo = self.demo()
         return demo is not None and not demo.exists()
 
-    def close(self) -> None:
-        """End it, and what runs in it."""
-        subprocess.run(["tmux", "-S", self._socket, "kill-server"], check=False, capture_output=True)
-
 
 class Missed(Exception):
     """The machine was too busy to see a moment before it was over."""
@@ -134,7 +111,7 @@ class Missed(Exception):
 def _taken(terminal: Terminal, moment: Moment) -> str:
     """Wait for a moment and take it while it lasts."""
     now = None if moment.attempt is None else ("attempt.begun", *moment.attempt)
-    until = time.monotonic() + _LIMIT_S
+    until = time.monotonic() + PATIENCE_S
     while not (terminal.is_over() if now is None else terminal.last_event() == now):
         if time.monotonic() > until or (now is not None and terminal.is_over()):
             raise Missed(moment.name)
@@ -148,17 +125,16 @@ def _taken(terminal: Terminal, moment: Moment) -> str:
 def take(pace: int) -> dict[str, str]:
     """Run the demo once and give every file that is made of it."""
     made: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="pictures-", ignore_cleanup_errors=True) as folder:
-        terminal = Terminal(Path(folder), pace)
-        try:
-            for moment in MOMENTS:
-                shown = _taken(terminal, moment)
-                made[f"{moment.name}.txt"] = plain(shown)
-                for name, theme in (("light", LIGHT), ("dark", DARK)):
-                    svg = drawn(shown, columns=COLUMNS, theme=theme, title=moment.title)
-                    made[f"{moment.name}-{name}.svg"] = svg
-        finally:
-            terminal.close()
+    with (
+        tempfile.TemporaryDirectory(prefix="pictures-", ignore_cleanup_errors=True) as folder,
+        Terminal(Path(folder), pace) as terminal,
+    ):
+        for moment in MOMENTS:
+            shown = _taken(terminal, moment)
+            made[f"{moment.name}.txt"] = plain(shown)
+            for name, theme in (("light", LIGHT), ("dark", DARK)):
+                svg = drawn(shown, columns=COLUMNS, theme=theme, title=moment.title)
+                made[f"{moment.name}-{name}.svg"] = svg
     return made
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from typing import Final
+import sys
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _VARIES: Final = (
     (r"\b\d\d:\d\d(:\d\d)?\b", "[TIME]"),
@@ -21,3 +26,17 @@ def stable(text: str) -> str:
     for pattern, name in _VARIES:
         text = re.sub(pattern, name, text)
     return text
+
+
+def keep(page: Path, played: str, *, command: str) -> int:
+    """Write a page anew that no longer says what happens; with --check say instead how it differs."""
+    written = page.read_text(encoding="utf-8")
+    before, now = stable(written), stable(played)
+    if before == now:
+        return 0
+    if "--check" in sys.argv:
+        print(*difflib.unified_diff(before.splitlines(), now.splitlines(), lineterm=""), sep="\n")
+        print(f"{page.name} does not say what happens. Next: {command}")
+        return 1
+    page.write_text(played, encoding="utf-8")
+    return 0

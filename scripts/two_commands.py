@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from first_plan import NOT_RUN, ROOT, install
-from stable import stable
+from stable import keep
 
 from asbuilt.agents.ring import probe
 from asbuilt.journal.liveness import holder
@@ -27,14 +25,14 @@ sys.path.insert(0, str(ROOT))
 
 from tests.live.starting import NODE, household
 from tests.model import Call, Say, answer, serving
+from tests.window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 PAGE: Final = ROOT / "README.md"
 SENTENCE: Final = "greet customers by name"
 _SHOWN: Final = re.compile(r"(?<=<!-- played -->\n```console\n).*?(?=^```)", re.MULTILINE | re.DOTALL)
-_PATIENCE_S: Final = 180
 _HERE: Final = r"{{re:Primary working directory: (\S+)}}"
 _ASKED: Final = "Write one Markdown document"
 PLAN: Final = """\
@@ -73,41 +71,8 @@ None.
 """
 
 
-class Terminal:
-    """A window of tmux with a shell in it, in the middle of somebody's repository."""
-
-    def __init__(self, folder: Path, shop: Path, environ: Mapping[str, str]) -> None:
-        self._command = [shutil.which("tmux") or "tmux", "-u", "-S", str(folder / "tmux"), "-f", "/dev/null"]
-        self._environ = {**environ, "TERM": "xterm-256color"}
-        self._tmux("new-session", "-d", "-x", "80", "-y", "60", f"-c{shop}", "env PS1='$ ' /bin/sh")
-        self.sees("$")
-
-    def type(self, text: str) -> None:
-        """Type a line."""
-        self._tmux("send-keys", "-l", text)
-        self._tmux("send-keys", "Enter")
-
-    def sees(self, end: str) -> str:
-        """Wait until the screen ends so, and give the screen."""
-        until = time.monotonic() + _PATIENCE_S
-        while not (shown := self._tmux("capture-pane", "-p").rstrip()).endswith(end):
-            if time.monotonic() > until:
-                raise TimeoutError(f"never seen: {end}\n{shown}")
-            time.sleep(0.1)
-        return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
-
-    def close(self) -> None:
-        """Close the window and the server behind it."""
-        self._tmux("kill-server")
-
-    def _tmux(self, *arguments: str) -> str:
-        return subprocess.run(
-            [*self._command, *arguments], env=self._environ, check=True, capture_output=True, text=True
-        ).stdout
-
-
 @contextmanager
-def newcomer(folder: Path, programs: Path) -> Iterator[Terminal]:
+def newcomer(folder: Path, programs: Path) -> Iterator[Window]:
     """Give somebody a repository, Claude Code and the wheel, and end what they leave behind."""
     shop = folder / "shop-api"
     shop.mkdir()
@@ -122,11 +87,11 @@ def newcomer(folder: Path, programs: Path) -> Iterator[Terminal]:
             subprocess.run(["/bin/sh", "-c", command], cwd=shop, env=environ, check=True)
         looks = Call("Read", {"file_path": f"{_HERE}/README.md"})
         model.play("works", answer(looks, when=_ASKED), answer(Say(PLAN), when=_ASKED))
-        terminal = Terminal(folder, shop, environ)
+        shell = ("env", "PS1=$ ", "/bin/sh")
         try:
-            yield terminal
+            with Window(*shell, folder=shop, environ=environ, size=(80, 60), ready=r"\$$") as window:
+                yield window
         finally:
-            terminal.close()
             pid = holder(folder / "home/.local/state/asbuilt/worker.lock")
             if pid:
                 os.kill(pid, signal.SIGKILL)
@@ -145,20 +110,13 @@ def main() -> int:
         if programs is None:
             print("NOT RUN: there is no uv to install the wheel with")
             return NOT_RUN
-        with newcomer(Path(made), programs) as terminal:
-            terminal.type(f'asbuilt author "{SENTENCE}"')
-            terminal.sees("l later >")
-            terminal.type("y")
-            shown = terminal.sees("\n$").removesuffix("$\n")
-    page = PAGE.read_text(encoding="utf-8")
-    played = _SHOWN.sub(lambda _: shown, page, count=1)
-    if stable(played) == stable(page):
-        return 0
-    if "--check" in sys.argv:
-        print(shown, "README.md does not say what happens. Next: just two-commands", sep="\n")
-        return 1
-    PAGE.write_text(played, encoding="utf-8")
-    return 0
+        with newcomer(Path(made), programs) as window:
+            window.type(f'asbuilt author "{SENTENCE}"')
+            window.sees("l later >$")
+            window.type("y")
+            shown = window.sees(r"\n\$$").removesuffix("$\n")
+    played = _SHOWN.sub(lambda _: shown, PAGE.read_text(encoding="utf-8"), count=1)
+    return keep(PAGE, played, command="just two-commands")
 
 
 if __name__ == "__main__":

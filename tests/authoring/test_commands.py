@@ -9,26 +9,15 @@ import subprocess
 import sys
 import termios
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import HEY, QUESTIONS
-from tests.journeys.test_commands import Office, until
+from tests.journeys.test_commands import Office, office, until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
+__all__ = ["office"]
 pytestmark = pytest.mark.crash
-
-
-@pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
-    made = Office(tmp_path)
-    yield made
-    made.close()
 
 
 def test_a_second_authoring_in_a_checkout_is_refused_until_the_first_is_stopped(office: Office) -> None:

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from asbuilt.cli.live.moment import Activity, Moment
-from asbuilt.cli.live.rows import Row, text_of
+from asbuilt.cli.live.rows import Canvas, Row, text_of
+from asbuilt.cli.screen import ASCII, UNICODE
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.events import Event
 from asbuilt.journal.runs import Run
@@ -17,6 +18,9 @@ from asbuilt.proof.evidence import Evidence, Outcome
 
 NOW = datetime(2026, 11, 14, 22, 6, 2, tzinfo=UTC)
 TITLES = {"1": "Token bucket", "2a": "Redis store", "2b": "Limits per API key", "3": "Middleware and 429"}
+WIDE = Canvas(80, 24, UNICODE)
+NARROW = Canvas(40, 24, UNICODE)
+PLAIN = Canvas(80, 24, ASCII)
 OPTIONS = {"slug": "rate-limit", "agent": "claude", "branch": "main", "hold": False, "kind": "run"}
 
 

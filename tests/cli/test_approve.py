@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import termios
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import pytest
 from inline_snapshot import snapshot
@@ -19,11 +19,11 @@ from inline_snapshot import snapshot
 from asbuilt.journal import approvals
 from asbuilt.journal.drafts import ask, drafts_of, write
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.lifecycle.approving import AGENT, Approved
+from asbuilt.lifecycle.approving import AGENT
 from asbuilt.plan.reader import read
 from tests.cli.conftest import without_agents
 from tests.cli.nights import REPO, Night
-from tests.cli.plans import RATE_LIMIT, on_terminal, put
+from tests.cli.plans import RATE_LIMIT, on_terminal
 from tests.cli.screens import shown
 
 if TYPE_CHECKING:
@@ -82,159 +82,6 @@ def inbox(tmp_path: Path, shop: Path) -> Iterator[Inbox]:
     made.wake()
     yield made
     made.close()
-
-
-def test_a_draft_is_shown_on_one_screen(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    assert inbox.typed("approve", "show", "a1") == snapshot("""\
-exit 0
---- stdout
-Approve rate-limit?   a1   revision 1, sha256:f059
-Rate limiting for the public API
-Goal   No API key can exceed its limit on /v1.
-Not    Billing by use.
-  1   Token bucket                         S  2 items  1 check
-  2a  Redis store                             3 items  1 check   after 1
-  2b  Limits per API key                      2 items  1 check   after 1
-  3   Middleware and 429                      2 items  1 check   after 2a, 2b
-Tests    detected when the run begins
-Touches  src/api/limits/
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
-  asked 2h ago; not answered
---- stderr
-Next: asbuilt approve yes a1, or with --edit; asbuilt approve no a1 -m "why"
-""")
-
-
-def test_a_newer_revision_is_shown_with_what_differs(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    inbox.draft(TIGHTER)
-    assert inbox.typed("approve", "show", "a2").partition("Lands")[2] == snapshot("""\
-    on main, when you say so
-What differs from revision 1:
-  - - [ ] At most 5 ms added per request
-  + - [ ] At most 2 ms added per request
-  asked 2h ago; not answered
---- stderr
-Next: asbuilt approve yes a2, or with --edit; asbuilt approve no a2 -m "why"
-""")
-
-
-def test_the_whole_text_can_be_read(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    assert inbox.typed("approve", "show", "a1", "--full") == f"exit 0\n--- stdout\n{DRAFT}"
-
-
-def test_a_long_plan_still_fits_a_screen(inbox: Inbox) -> None:
-    phases = "".join(f"## Phase {n} — Step {n}\n\n- [ ] item {n}\n\n" for n in range(1, 40))
-    inbox.draft(f"# Long\n\n## Goal\n\n{'Many words. ' * 200}\n\n{phases}")
-    rows = inbox.typed("approve", "show", "a1").partition("--- stderr")[0].splitlines()
-    assert len(rows) <= 26
-    assert max(map(len, rows)) <= 80
-
-
-def test_a_script_gets_the_same_and_the_whole_text(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    inbox.draft(TIGHTER)
-    told: dict[str, Any] = json.loads(inbox.typed("approve", "show", "a2", "--json").split("\n", 2)[2])
-    draft = told.pop("draft")
-    assert draft.pop("text") == TIGHTER
-    assert (draft.pop("intent"), draft.pop("digest")) == (
-        read(TIGHTER.encode()).intent,
-        read(TIGHTER.encode()).digest,
-    )
-    assert draft == snapshot(
-        {
-            "revision": 2,
-            "label": "",
-            "by": "agent",
-            "title": "Rate limiting for the public API",
-            "goal": "No API key can exceed its limit on /v1.",
-            "not": "Billing by use.",
-            "scope": "src/api/limits/",
-            "phases": [
-                {"id": "1", "title": "Token bucket", "size": "S", "items": 2, "checks": 1, "after": []},
-                {"id": "2a", "title": "Redis store", "size": "", "items": 3, "checks": 1, "after": ["1"]},
-                {
-                    "id": "2b",
-                    "title": "Limits per API key",
-                    "size": "",
-                    "items": 2,
-                    "checks": 1,
-                    "after": ["1"],
-                },
-                {
-                    "id": "3",
-                    "title": "Middleware and 429",
-                    "size": "",
-                    "items": 2,
-                    "checks": 1,
-                    "after": ["2a", "2b"],
-                },
-            ],
-            "checks": 4,
-            "terms": {
-                "tests": "detected when the run begins",
-                "touches": "src/api/limits/",
-                "agents": "scripted implements and verifies, in two processes",
-                "cost": "no past runs to go by; capped at $15.00 (API prices) a run",
-                "lands": "on main, when you say so",
-            },
-            "since": "revision 1",
-            "changes": [
-                {"sign": "-", "line": 58, "text": "- [ ] At most 5 ms added per request"},
-                {"sign": "+", "line": 58, "text": "- [ ] At most 2 ms added per request"},
-            ],
-            "tried": None,
-        }
-    )
-
-
-def test_a_yes_names_the_text_that_it_covers_and_who_said_it(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
-exit 0
---- stdout
-✓ Approved Plan: ada, 21:48, revision 1
-  plans/rate-limit.md is written next, and not committed. A run accepts only
-  this text.
-  Phases 2a and 2b do not need each other.
---- stderr
-Next: asbuilt run rate-limit
-""")
-    plan = read(DRAFT.encode())
-    assert inbox.drafts.approved == (
-        Approved(inbox.story.made.run, plan.intent, plan.digest, plan.digest, "ada", edited=False),
-    )
-
-
-def test_the_second_answer_is_told_the_first(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    inbox.typed("approve", "yes", "a1")
-    assert inbox.typed("approve", "no", "a1", "-m", "wait", user="bob") == snapshot("""\
-exit 4
---- stdout
-a1 was answered before: yes, by ada.
-""")
-    assert len(inbox.drafts.approved) == 1
-
-
-def test_an_answer_to_a_changed_plan_is_refused_and_shown_what_differs(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    inbox.draft(TIGHTER)
-    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
-exit 4
---- stdout
-a1 is about revision 1, and revision 2 is there, by agent. Nothing was answered.
-What differs:
-  - - [ ] At most 5 ms added per request
-  + - [ ] At most 2 ms added per request
---- stderr
-Next: asbuilt approve show a2
-""")
-    assert inbox.drafts.approved == ()
 
 
 def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: Inbox) -> None:
@@ -332,50 +179,6 @@ error: a1 is not yours to answer: bob, lead-* may approve plans here
 """)
     assert inbox.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
     assert [one.by for one in inbox.drafts.approved] == ["lead-ann"]
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """Another checkout, which the journal has never heard of."""
-    root = tmp_path / "elsewhere"
-    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)  # noqa: S607
-    return root
-
-
-def test_somebody_elsewhere_on_the_same_journal_sees_and_answers_it(inbox: Inbox, clone: Path) -> None:
-    inbox.draft(DRAFT)
-    inbox.draft(TIGHTER)
-    inbox.shop = clone
-    assert inbox.typed("approve", user="bob") == "exit 0\n--- stdout\nNothing waits for you here.\n"
-    listed = re.sub(r"\b\d+s$", "2h", inbox.typed("approve", "--all", user="bob"), flags=re.MULTILINE)
-    assert listed == snapshot("""\
-exit 0
---- stdout
-  ID           KIND      ABOUT                             FROM              AGE
-  shop-api:a2  plan      approve the plan “Rate limiting…  rate-limit.1       2h
---- stderr
-Next: asbuilt approve show shop-api:a2, or
-      asbuilt approve no shop-api:a2 -m "why"
-""")
-    screen = inbox.typed("approve", "show", "shop-api:a2", user="bob").splitlines()
-    assert (screen[2], screen[-1]) == snapshot(
-        (
-            "Approve rate-limit?   shop-api:a2   revision 2, sha256:5606",
-            '      asbuilt approve no shop-api:a2 -m "why"',
-        )
-    )
-    assert inbox.typed("approve", "yes", "shop-api:a1", user="bob").splitlines()[-1] == snapshot(
-        "Next: asbuilt approve show shop-api:a2"
-    )
-    assert inbox.typed("approve", "yes", "shop-api:a2", user="bob") == snapshot("""\
-exit 0
---- stdout
-✓ Approved Plan: bob, 21:48, revision 2
-  plans/rate-limit.md is written next, and not committed. A run accepts only
-  this text.
-  Phases 2a and 2b do not need each other.
-""")
-    assert [one.by for one in inbox.drafts.approved] == ["bob"]
 
 
 def test_a_repository_that_the_journal_does_not_know_is_named_in_the_refusal(inbox: Inbox) -> None:
@@ -496,38 +299,6 @@ def ada(inbox: Inbox, environ: dict[str, str]) -> AtTerminal:
     return AtTerminal(inbox, environ)
 
 
-def test_an_edit_is_a_revision_and_the_yes_covers_it(inbox: Inbox, ada: AtTerminal) -> None:
-    assert ada.types("approve", "yes", "a1", "--edit", typed=b"y\n") == snapshot("""\
-exit 0
-y
-Your editor closed. What differs:
-  - - [ ] At most 5 ms added per request
-  + - [ ] At most 2 ms added per request
-✓ plan check: clean
-Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
-  plans/rate-limit.md is written next, and not committed. A run accepts only
-  this text.
-  Phases 2a and 2b do not need each other.
-Next: asbuilt run rate-limit
-""")
-    drafts = inbox.drafts
-    assert [(one.number, one.by, one.label) for one in drafts.revisions] == [
-        (1, "agent", ""),
-        (2, "ada", "edited by user"),
-    ]
-    assert [(one.name, one.answer) for one in drafts.questions] == [("a1", "revised"), ("a2", "yes")]
-    (approved,) = drafts.approved
-    assert (approved.intent, approved.edited) == (read(TIGHTER.encode()).intent, True)
-    assert inbox.blobs.get(approved.text).decode() == TIGHTER
-    assert list(inbox.home.edits.iterdir()) == []
-
-
-def test_an_edit_that_nobody_confirms_waits_as_the_newest_revision(inbox: Inbox, ada: AtTerminal) -> None:
-    assert ada.types("approve", "yes", "a1", "--edit", typed=b"\n").startswith("exit 0\n")
-    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", None)]
-    assert inbox.drafts.approved == ()
-
-
 def test_an_edit_that_breaks_the_plan_is_refused_kept_and_gone_on_with(inbox: Inbox, ada: AtTerminal) -> None:
     said = ada.types("approve", "yes", "a1", "--edit", EDITOR="sed -i 's/^None/Phase 9/'")
     assert said == snapshot("""\
@@ -615,37 +386,3 @@ def test_whoever_looks_on_decides_there_and_may_edit_before(inbox: Inbox, ada: A
         talk.hears("Approved Plan (edited by user): ada")
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", "yes")]
     assert [one.edited for one in inbox.drafts.approved] == [True]
-
-
-def test_a_run_refuses_what_was_not_approved_shows_it_and_asks(inbox: Inbox, ada: AtTerminal) -> None:
-    inbox.typed("approve", "yes", "a1")
-    inbox.story.say("21:50:00", "plan.filed", "filed", path="plans/rate-limit.md", digest="")
-    inbox.story.over("21:51:00", "done")
-    put(inbox.shop, rate_limit=TIGHTER)
-    (inbox.shop / "script.toml").write_text("", encoding="utf-8")
-    run = ("run", "rate-limit", "--script", "script.toml")
-    refused = ada.types(*run)
-    assert refused == snapshot("""\
-exit 4
-  - - [ ] At most 5 ms added per request
-  + - [ ] At most 2 ms added per request
-error: rate-limit is not the plan that ada approved; what it wants now waits for
-       a yes (a2)
-  Why:  An approval covers what was shown, and an agent would work on something
-        else.
-  Next: asbuilt approve show a2 shows what differs.
-""")
-    assert ada.types(*run) == refused
-    assert ada.types("approve", "no", "a2", "-m", "too tight") == snapshot("""\
-exit 0
-a2: no. approve the plan “Rate limiting for the public API”?
-""")
-    assert ada.types(*run).splitlines()[3:] == snapshot(
-        [
-            "error: rate-limit is not the plan that ada approved; what it wants now was",
-            "       declined (a2)",
-            "  Why:  An approval covers what was shown, and an agent would work on something",
-            "        else.",
-            "  Next: asbuilt approve show a2 shows what differs.",
-        ]
-    )

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -9,45 +8,28 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from asbuilt.cli.live.finished import Story
-from asbuilt.cli.live.frame import OURS, ROWS, frame
+from asbuilt.cli.live.frame import ROWS, frame
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, cells, text_of
 from asbuilt.cli.screen import ASCII, UNICODE, printable
 from asbuilt.journal.views import RunView
 from asbuilt.lifecycle.money import Spent
-from asbuilt.lifecycle.phases import Attempt, End, Move, Verify, VerifyTogether, Wait
 from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
-    ASKS,
     BEGINS,
-    CUT_OFF,
-    FIXES,
-    LANDS,
+    NARROW,
     NOW,
-    PARKED,
+    PLAIN,
     TITLES,
+    WIDE,
     WORKS,
     drawn,
     event,
     evidence,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-WIDE = Canvas(80, 24, UNICODE)
-NARROW = Canvas(40, 24, UNICODE)
-PLAIN = Canvas(80, 24, ASCII)
-
-
-@pytest.fixture(autouse=True)
-def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def test_before_the_first_phase_it_says_what_asbuilt_does() -> None:
@@ -113,141 +95,6 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
   2h in all: ended, its tree kept, tried again.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
-
-
-def test_while_it_is_mended_the_failure_is_shown() -> None:
-    assert drawn(frame(FIXES, WIDE)) == snapshot("""\
-rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
-● 2a  Redis store        fixing, cycle 1 of 2                                 4m
-○ 2b  Limits per API key
-○ 3   Middleware and 429 needs 2a, 2b
-  ✗ uv run pytest tests/limits/test_store.py -q: FAIL, exit 1
-  claude: says "I will look at the store"                    6s ago, 1 tool call
-  Waits for claude, at work on attempt 1 of phase 2a since 22:05. Silent 15m, or
-  2h in all: ended, its tree kept, tried again.
-Ctrl-C leaves it running. Lands on main at the end.
-""")
-    assert drawn(frame(FIXES, NARROW)) == snapshot("""\
-rate-limit.1  17m  1 of 4 proven  $1.31
-● 2a  Redis store   fixing, cycle 1 of 2
-○ 2b  Limits per A…
-○ 3   Middleware a… needs 2a, 2b
-  ✗ uv run pytest tests/limits/test_sto…
-  claude: says "I will …  6s ago, 1 call
-  Waits for claude, at work on attempt 1
-  of phase 2a since 22:05. Silent 15m,
-  or 2h in all: ended, its tree kept,
-  tried again.
-Ctrl-C leaves it running.
-""")
-
-
-def test_a_parked_run_says_until_when() -> None:
-    assert drawn(frame(PARKED, WIDE)) == snapshot("""\
-rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
-◇ 2a  Redis store        parked                                               4m
-○ 2b  Limits per API key
-○ 3   Middleware and 429 needs 2a, 2b
-  Parked since 22:05: usage limit of the agent. It goes on by itself Sun 15 Nov
-  01:06 UTC, in 3h; its tree is kept.
-Ctrl-C leaves it running. Lands on main at the end.
-""")
-
-
-def test_a_run_that_asks_says_how_to_answer() -> None:
-    assert drawn(frame(ASKS, WIDE)) == snapshot("""\
-rate-limit.1   since 21:49, 17m   2 of 4 proven   $1.31
-○ 2b  Limits per API key
-○ 3   Middleware and 429 needs 2a, 2b
-  Waits for you: a7 "go on with phase 2b?", asked 2h ago by rate-limit.1.
-  Nothing happens until someone answers; no agent runs. asbuilt approve yes a7
-Ctrl-C leaves it running. Nothing lands before you say so.
-""")
-    assert drawn(frame(ASKS, NARROW)) == snapshot("""\
-rate-limit.1  17m  2 of 4 proven  $1.31
-○ 2b  Limits per API key
-○ 3   Middleware and 429 needs 2a, 2b
-  Waits for you: a7 "go on with phase
-  2b?", asked 2h ago by rate-limit.1.
-  Nothing happens until someone answers;
-  no agent runs. asbuilt approve yes a7
-Ctrl-C leaves it running.
-""")
-
-
-def test_a_run_that_wants_a_sign_off_waits_for_just_that() -> None:
-    asked = live.question("sign off a.py: ci changed")._replace(kind="sign-off")
-    waits = live.moment(WaitsFor("person"), live.phases("proven"), of=live.run("waiting"), asks=[asked])
-    assert '  Waits for your sign-off: a7 "sign off a.py: ci changed", asked' in drawn(frame(waits, WIDE))
-
-
-def test_when_all_is_proven_it_says_that_it_lands() -> None:
-    assert drawn(frame(LANDS, WIDE)) == snapshot("""\
-rate-limit.1   since 21:49, 17m   4 of 4 proven   $1.31
-  asbuilt: lands what is proven
-Ctrl-C leaves it running. Lands on main at the end.
-""")
-
-
-def test_without_a_worker_nothing_is_said_to_go_on() -> None:
-    assert drawn(frame(CUT_OFF, WIDE)) == snapshot("""\
-rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
-● 2a  Redis store        checking                                             4m
-○ 2b  Limits per API key
-○ 3   Middleware and 429 needs 2a, 2b
-! No worker is alive: nothing goes on.
-""")
-
-
-def test_colour_means_failed_or_needs_you_and_no_claim_is_green() -> None:
-    def styles(moment: Moment) -> list[tuple[str, str]]:
-        return [(piece.style, piece.text) for row in frame(moment, WIDE) for piece in row if piece.style]
-
-    assert styles(FIXES) == snapshot(
-        [
-            ("bold", "rate-limit.1"),
-            ("dim", "                                 4m"),
-            ("red", "✗"),
-            ("dim", "6s ago, 1 tool call"),
-            ("dim", "Ctrl-C leaves it running. Lands on main at the end."),
-        ]
-    )
-    assert styles(CUT_OFF) == snapshot(
-        [
-            ("bold", "rate-limit.1"),
-            ("dim", "                                             4m"),
-            ("yellow", "! No worker is alive: nothing goes on."),
-        ]
-    )
-
-
-def test_of_many_phases_the_one_under_way_is_shown_and_the_rest_is_counted() -> None:
-    many = [PhaseProgress(str(number), f"Part {number}", "ready", "") for number in range(1, 40)]
-    many[30] = many[30]._replace(state="implementing", since=live.ago(5), attempt=1)
-    shown = WORKS._replace(view=WORKS.view._replace(phases=many))
-    assert drawn(frame(shown, WIDE)) == snapshot("""\
-rate-limit.1   since 21:49, 17m   0 of 39 proven   $1.31
-● 31  Part 31  implementing, attempt 1                                        5s
-○ 1   Part 1
-○ 2   Part 2
-○ 3   Part 3
-○ 4   Part 4
-○ 5   Part 5
-○ 6   Part 6
-○ 7   Part 7
-○ 31 more
-  claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
-  2h in all: ended, its tree kept, tried again.
-Ctrl-C leaves it running. Lands on main at the end.
-""")
-    assert len(frame(shown, WIDE._replace(height=5))) == 5
-
-
-def test_everything_that_asbuilt_does_itself_has_words() -> None:
-    others = {one.__name__ for one in (Attempt, Verify, VerifyTogether, Wait, End)}
-    told = {move.__name__ for move in get_args(Move)} - others
-    assert told == OURS.keys()
 
 
 def _story(*, verdict: bool = False) -> Story:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import subprocess
-import sys
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-import click
 import pytest
 
-from asbuilt.cli.app import root
-from tests.cli.plans import RATE_LIMIT, on_terminal, put
-from tests.cli.refusals import Place, commands, places, shown
+from tests.cli.plans import RATE_LIMIT, put
+from tests.cli.refusals import places, shown
+from tests.cli.refused import Case, refused, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
@@ -43,7 +38,7 @@ ELSEWHERE = {
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
     "cli/boundary.py the disk is full: {}": "cli/test_boundary.py",
-    "cli/config/set.py {} is a link to a file outside the repository": "cli/test_config.py",
+    "cli/config/set.py {} is a link to a file outside the repository": "cli/test_config_set.py",
     "cli/land.py nothing of {} is proven or landed here": "journeys/test_pausing.py",
     "cli/plan/bring.py the bundle cannot be taken in: its progress document is called {}": (
         "cli/test_plan_carry.py"
@@ -101,16 +96,6 @@ WITHOUT = {
     "settings/layers.py {} is locked to {} by {}": "no command takes a setting as a flag yet",
     "settings/places.py this user has no home folder": "needs a user that the system does not know",
 }
-
-
-class Case(NamedTuple):
-    """A refusal, and a command that meets it in a repository that has one plan."""
-
-    meets: str
-    typed: str
-    prepare: Callable[[Path], object] = lambda _: None
-    environ: Mapping[str, str] = MappingProxyType({})
-    at: str = "."
 
 
 def _write(name: str, text: str) -> Callable[[Path], object]:
@@ -356,13 +341,6 @@ CASES = [
     Case("cli/task/status.py no task is named", "task status planned"),
     Case("cli/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
-PLACEHOLDERS = {
-    "PLAN": "rate-limit",
-    "NAME": "rate-limit",
-    "VALUE": "true",
-    "FILE": "script.toml",
-    "DIR": ".",
-}
 
 
 @pytest.fixture
@@ -382,47 +360,11 @@ def ready(shop: Path, environ: dict[str, str]) -> Path:
 def test_a_refusal_says_three_things_and_its_commands_work_where_it_is_said(
     case: Case, ready: Path, environ: dict[str, str]
 ) -> None:
-    told = _refused(case, ready, environ)
+    told = refused(case, ready, environ)
     assert case.meets in {place.name for place in PLACES if place.said(told.texts[0])}
     assert all(told.texts), told
     for command in told.commands:
-        assert _typed(command, ready / case.at, {**environ, **case.environ}) == ""
-
-
-class Told(NamedTuple):
-    """A refusal as the terminal showed it."""
-
-    texts: tuple[str, str, str]
-    commands: list[str]
-
-
-def _refused(case: Case, shop: Path, environ: dict[str, str]) -> Told:
-    case.prepare(shop)
-    there = {**environ, **case.environ}
-    code, said = on_terminal(shop / case.at, there, *shlex.split(case.typed), columns=80)
-    assert code in (1, 2, 3, 4), said
-    bold = re.findall(r"\x1b\[1m(.*?)\x1b\[0m", said)
-    plain = " ".join(re.sub(r"\x1b\[\d*m", "", said).split())
-    found = re.search(r"error: (.*) Why: (.*) Next: (.*)", plain)
-    assert found, said
-    what, why, next_step = found.groups()
-    return Told((what, why, next_step), [one for one in bold if one.startswith(("asbuilt", "git "))])
-
-
-def _typed(command: str, folder: Path, environ: dict[str, str]) -> str:
-    """Type a command; returns what it complained of if it was no such command."""
-    words = [PLACEHOLDERS.get(word, word) for word in shlex.split(command)]
-    program = [sys.executable, "-m", "asbuilt"] if words[0] == "asbuilt" else [words[0]]
-    done = subprocess.run(
-        [*program, *words[1:]],
-        cwd=folder,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    is_wrong = done.returncode in (70, 128, 129) or (done.returncode == 2 and not done.stdout)
-    return f"{command}: {done.stderr.decode('utf-8', 'replace')}" if is_wrong else ""
+        assert typed(command, ready / case.at, {**environ, **case.environ}) == ""
 
 
 def test_every_refusal_of_a_command_has_a_case_or_a_reason() -> None:
@@ -436,31 +378,3 @@ def test_a_case_that_is_elsewhere_is_there(name: str, file: str) -> None:
     text = (Path(__file__).parent.parent / file).read_text(encoding="utf-8")
     words = max(name.partition(" ")[2].split("{}"), key=len).strip(' ".:')
     assert " ".join(words.split()) in " ".join(text.split())
-
-
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-def test_every_refusal_has_its_three_texts_in_our_voice(place: Place) -> None:
-    assert all((place.what, place.why, place.next_step))
-    for text in (place.what, place.why, place.next_step):
-        assert re.search(r"\bplease\b|successful|!(\s|$)", text, re.IGNORECASE) is None
-
-
-@pytest.mark.parametrize(
-    ("place", "command"), [(place, one) for place in PLACES for one in commands(place.next_step)], ids=str
-)
-def test_every_command_that_a_refusal_names_is_one(place: Place, command: str) -> None:
-    del place
-    words = shlex.split(command)
-    if words[0] == "git":
-        known = subprocess.run(["git", "--list-cmds=main"], capture_output=True, text=True, check=True)  # noqa: S607
-        assert words[1] in known.stdout.split()
-        return
-    here: click.Command = root
-    context = click.Context(root)
-    rest = words[1:]
-    while isinstance(here, click.Group) and rest and not rest[0].startswith("-"):
-        found = here.get_command(context, rest.pop(0))
-        assert found is not None, command
-        here = found
-    options = {name for option in here.get_params(context) for name in option.opts}
-    assert {word for word in rest if word.startswith("-")} <= options | {"-h"}

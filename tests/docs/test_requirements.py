@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from tests.docs.scripts import script
 
-
-def _load() -> ModuleType:
-    file = Path(__file__).parent.parent.parent / "scripts/requirements.py"
-    spec = importlib.util.spec_from_file_location("requirements", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["requirements"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-requirements = _load()
+requirements = script("requirements")
 ROWS = requirements.rows()
 PROVEN = next(row for row in ROWS if row.state == "proven")
 HERE = "tests/docs/test_requirements.py"

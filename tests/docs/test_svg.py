@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from tests.docs.scripts import script
 
-
-def _load() -> ModuleType:
-    file = Path(__file__).parent.parent.parent / "scripts/svg.py"
-    spec = importlib.util.spec_from_file_location("svg", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["svg"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-svg = _load()
+svg = script("svg")
 STYLES = {"": ("ink", None), "\x1b[1m": ("ink", "bold"), "\x1b[31m": ("red", None), "\x1b[2m": ("dim", None)}
 SHOWN = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=20)
 

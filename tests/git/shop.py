@@ -109,6 +109,12 @@ class Shop:
         assert isinstance(found, Intent), found
         return found
 
+    def unprepared(self, new: str) -> Intent:
+        """Give an intent as if it had been allowed: onto what `new` was built on."""
+        return Intent(
+            run=RUN, ref="refs/heads/main", old=self.git("rev-parse", f"{new}^"), new=new, checkout=None
+        )
+
     def fsck(self) -> str:
         done = subprocess.run(
             ["git", "fsck", "--strict", "--no-dangling"],  # noqa: S607

@@ -25,6 +25,7 @@ class Said(NamedTuple):
 
 
 SILENT = Said(0, "", "")
+WRITE = {"file_path": "/etc/motd", "content": "x"}
 
 
 @dataclass

@@ -13,12 +13,17 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import pytest
+
 import asbuilt.hook
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 MAIN = Path(asbuilt.hook.__file__).parent / "main.py"
+HALF, FULL = 104_000, 122_000
+"""Tokens in a context, of which it is worth a warning, and a stop."""
 PLAN = """\
 # Rate limiting
 
@@ -195,3 +200,10 @@ class Talk:
 def files_in(folder: Path) -> list[str]:
     """List what is in a folder, but for its lock."""
     return sorted(file.name for file in folder.iterdir() if file.name != "lock")
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Iterator[Talk]:
+    with Talk(tmp_path) as made:
+        yield made
+        assert made.log() == ""

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,14 +16,10 @@ from asbuilt.session.loop import begin
 from asbuilt.session.notes import keep_note, shelf
 from asbuilt.session.reload import kept
 from asbuilt.session.state import keep_loop, loop_in, state_in
-from tests.hook.talk import FINISHED, MAIN, PLAN, Talk, files_in
+from tests.hook.talk import FINISHED, FULL, HALF, MAIN, PLAN, Talk, files_in, talk
 from tests.live.stage import git
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-HALF, FULL = 104_000, 122_000
+__all__ = ["talk"]
 FIRST = "The user's message comes first: where it asks for something else, do that and leave the plan."
 WARNED = (
     "asbuilt: CONTEXT WARNING: 52% used. rate-limit: 3 items open, 2a in work. Place saved;"
@@ -36,33 +31,6 @@ SAVE = (
     ' plans/rate-limit.md, note NAME, item "expiry". Then the user types /clear.'
     " This reason will not block again."
 )
-
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Iterator[Talk]:
-    with Talk(tmp_path) as made:
-        yield made
-        assert made.log() == ""
-
-
-def test_a_conversation_that_is_none_of_ours_hears_and_leaves_nothing(talk: Talk) -> None:
-    talk.says(HALF)
-    assert talk.hears("SessionStart", source="startup") == {}
-    assert talk.prompt("hello") == ""
-    assert talk.stop() == ""
-    for event in ("PostToolBatch", "PreCompact", "PostCompact", "SubagentStop", "StopFailure", "SessionEnd"):
-        assert talk.hears(event) == {}
-    assert talk.cleared() == ""
-    assert not talk.state.exists()
-
-
-def test_inside_an_attempt_every_event_is_silent(tmp_path: Path) -> None:
-    with Talk(tmp_path, ASBUILT_ATTEMPT="1") as talk:
-        talk.plan()
-        talk.says(FULL)
-        assert talk.prompt("!load-plan rate-limit") == ""
-        assert talk.stop() == ""
-        assert not talk.state.exists()
 
 
 def test_an_approved_plan_is_warned_of_blocked_for_once_and_restored_behind_a_clear(talk: Talk) -> None:
@@ -398,42 +366,6 @@ def test_a_session_that_is_resumed_by_another_process_keeps_its_plan(talk: Talk)
     assert state_in(str(talk.folder)) is not None
 
 
-@pytest.mark.parametrize(
-    ("event", "data"),
-    [
-        ("Stop", b""),
-        ("Stop", b"\xff\xfe"),
-        ("SessionStart", b"[]"),
-        ("UserPromptSubmit", b"[" * 100_000),
-        ("UserPromptSubmit", b'{"session_id": 5, "prompt": {}}'),
-        ("Nothing", b"{}"),
-    ],
-)
-def test_what_cannot_be_read_is_silence(tmp_path: Path, event: str, data: bytes) -> None:
-    with Talk(tmp_path) as talk:
-        ended = talk.raw(event, data)
-        assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
-
-
-def test_a_surprise_is_silence_and_one_line_in_a_log(tmp_path: Path) -> None:
-    with Talk(tmp_path) as talk:
-        talk.approve(talk.plan())
-        (talk.folder / "state").unlink()
-        (talk.folder / "state").mkdir()
-        assert talk.prompt("go on") == ""
-        assert len(talk.log().splitlines()) == 1
-
-
-def test_on_a_disk_that_takes_nothing_every_event_is_silence(tmp_path: Path) -> None:
-    with Talk(tmp_path, ASBUILT_HOME="/proc/nothing") as talk:
-        talk.plan()
-        talk.says(FULL)
-        assert talk.prompt("make a plan", mode="plan") == ""
-        assert talk.prompt("!load-plan rate-limit") == ""
-        assert talk.stop() == ""
-        assert talk.cleared() == ""
-
-
 def test_of_a_plan_that_asbuilt_ran_the_journal_says_what_is_done(talk: Talk) -> None:
     (talk.shop / ".git" / "HEAD").unlink()
     (talk.shop / ".git").rmdir()
@@ -451,11 +383,3 @@ def test_of_a_plan_that_asbuilt_ran_the_journal_says_what_is_done(talk: Talk) ->
     assert talk.prompt("!plan-status") == (
         'asbuilt: rate-limit (plans/rate-limit.md): 1 item open, 3 in work.\n- "answer 429"'
     )
-
-
-def test_a_hold_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:
-    with Talk(tmp_path) as talk:
-        talk.prompt("make a plan", mode="plan")
-        (talk.folder / "hold").write_text("?")
-        assert talk.prompt("go on") == ""
-        assert (talk.folder / "hold").read_text() == "?"

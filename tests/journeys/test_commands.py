@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -203,81 +202,6 @@ exit 0
     assert office.git("status", "--short") == ""
 
 
-def test_looking_before_anything_ran_makes_nothing(office: Office) -> None:
-    assert office.asbuilt("status") == snapshot("""\
-exit 0
---- stdout
-Nothing has been run here.
---- stderr
-Next: asbuilt plan list
-""")
-    assert office.asbuilt("status", "greet") == snapshot("""\
-exit 3
---- stderr
-error: greet has not been run here
-  Why:  There is nothing in the journal of this repository.
-  Next: asbuilt run greet
-""")
-    assert office.asbuilt("approve") == snapshot("""\
-exit 0
---- stdout
-Nothing waits for you here.
-""")
-    assert office.asbuilt("claim", "list") == snapshot("""\
-exit 0
---- stdout
-No plan is claimed here.
-""")
-    assert office.run("--dry-run", "--finish") == snapshot("""\
-exit 0
---- stdout
-greet   plans/greet.md
-○ 1   Greet
-○ 2a  Part
-○ 2b  Shout
-○ 3   Both
-Tests    detected when the run begins
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
---- stderr
-Nothing was written.
-""")
-    assert not office.state.exists()
-    assert "asbuilt" not in (office.shop / ".git" / "config").read_text(encoding="utf-8")
-
-
-def test_between_phases_it_waits_for_an_answer_and_lands_nothing(office: Office) -> None:
-    assert office.run("--finish").splitlines()[0] == "exit 5"
-    assert office.asbuilt("approve") == snapshot("""\
-exit 0
---- stdout
-  ID   KIND      ABOUT                                     FROM              AGE
-  a1   continue  go on with phase 2a?                      greet.1 [AGE]
---- stderr
-Next: asbuilt approve yes a1, or asbuilt approve no a1 -m "why"
-""")
-    assert office.asbuilt("approve", "show", "a1") == snapshot("""\
-exit 0
---- stdout
-a1   continue   plans/greet.md
-  go on with phase 2a?
-  asked [AGE] ago; not answered
-""")
-    assert office.asbuilt("approve", "no", "a1", "-m", "not today") == snapshot("""\
-exit 0
---- stdout
-a1: no. go on with phase 2a?
-""")
-    assert office.asbuilt("approve", "yes", "a1") == snapshot("""\
-exit 4
---- stdout
-a1 was answered before: no, by ann.
-""")
-    until(lambda: "stopped" in office.asbuilt("status", "greet"))
-    assert office.git("log", "--format=%s", "main") == "start"
-
-
 def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
     office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n", encoding="utf-8")
     first = office.typed("run", "greet", "--script", str(office.script))
@@ -333,111 +257,6 @@ def test_claims_keep_their_exit_codes(office: Office) -> None:
     assert code("release", "greet", "--owner", "me") == "exit 0"
     assert code("acquire", "greet") == "exit 2"
     assert code("acquire", "nothing", "--owner", "me") == "exit 3"
-
-
-def test_every_answer_is_there_for_scripts_too(office: Office) -> None:
-    said = [
-        json.loads(office.asbuilt(*command, "--json").split("--- stdout\n")[1].split("--- stderr")[0])
-        for command in (
-            ("run", "greet", "--auto", "--script", str(office.script)),
-            ("status",),
-            ("log", "greet"),
-            ("why", "greet"),
-            ("report", "greet"),
-            ("next",),
-            ("approve",),
-            ("claim", "list"),
-            ("stop", "greet"),
-            ("worker",),
-        )
-    ]
-    assert [one["schema"] for one in said] == snapshot(
-        [
-            "asbuilt.run/1",
-            "asbuilt.status/1",
-            "asbuilt.log/1",
-            "asbuilt.why/1",
-            "asbuilt.report/1",
-            "asbuilt.next/1",
-            "asbuilt.approvals/1",
-            "asbuilt.claims/1",
-            "asbuilt.run/1",
-            "asbuilt.worker/1",
-        ]
-    )
-    assert said[0] | {"id": "", "at": "", "ended_at": ""} == snapshot(
-        {
-            "schema": "asbuilt.run/1",
-            "run": "greet.1",
-            "id": "",
-            "plan": "plans/greet.md",
-            "state": "landed",
-            "at": "",
-            "ended_at": "",
-            "phases": [
-                {
-                    "id": "1",
-                    "title": "Greet",
-                    "state": "landed",
-                    "commit": "[HASH]",
-                    "attempt": None,
-                    "needs": [],
-                },
-                {"id": "2a", "title": "Part", "state": "ready", "commit": None, "attempt": None, "needs": []},
-                {
-                    "id": "2b",
-                    "title": "Shout",
-                    "state": "ready",
-                    "commit": None,
-                    "attempt": None,
-                    "needs": [],
-                },
-                {
-                    "id": "3",
-                    "title": "Both",
-                    "state": "pending",
-                    "commit": None,
-                    "attempt": None,
-                    "needs": ["2a", "2b"],
-                },
-            ],
-            "waits_for": {"kind": "nobody", "phase": None, "since": None, "until": None, "why": ""},
-            "questions": [],
-            "cost": {"usd": 0.0, "tokens": 0, "is_whole": True, "basis": "api_price", "cap_usd": 15.0},
-            "exit": 0,
-        }
-    )
-
-
-def test_a_copy_of_a_repository_has_a_journal_of_its_own(office: Office) -> None:
-    assert office.run("--auto").splitlines()[0] == "exit 0"
-    copy = office.shop.with_name("copy")
-    subprocess.run(["cp", "-a", office.shop, copy], check=True)  # noqa: S607
-    office.shop = copy
-    assert office.asbuilt("status") == snapshot("""\
-exit 0
---- stdout
-Nothing has been run here.
---- stderr
-Next: asbuilt plan list
-""")
-    assert office.run("--auto").splitlines()[0] == "exit 0"
-    assert office.asbuilt("status", "greet") == snapshot("""\
-exit 0
---- stdout
-greet   landed, 2 of 4 phases done (50%), next 2b
-! 1   Greet                      done by its mark
-✓ 2a  Part                       landed [HASH]             [HH:MM]
-○ 2b  Shout                      ready
-○ 3   Both                       needs 2b
-Landed on main [HH:MM].
-""")
-
-
-def test_a_repository_that_moved_keeps_its_journal(office: Office) -> None:
-    assert office.run("--auto").splitlines()[0] == "exit 0"
-    office.shop = office.shop.rename(office.shop.with_name("moved"))
-    assert "landed" in office.asbuilt("status", "greet")
 
 
 def test_what_was_stopped_is_kept_and_goes_on_from_its_files(office: Office) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from inline_snapshot import snapshot
 
 from tests.journeys.test_commands import _CHANGES, Office, office, until
+from tests.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["office"]
 pytestmark = pytest.mark.crash
-_PATIENCE_S = 180
 _GATE = 'run = "until test -e go; do sleep 0.1; done; rm go"'
 SCRIPT = f"""\
 [[turn]]
@@ -42,17 +39,13 @@ acts = [{{ verdict = "pass" }}]
 """The agent waits at its gates, so that every moment lasts as long as it is looked at."""
 
 
-class Terminal:
-    """A window of tmux with a shell in it."""
+class Terminal(Window):
+    """A window with a shell in it."""
 
-    def __init__(self, office: Office, socket: Path) -> None:
-        self.office, self._socket = office, socket
+    def __init__(self, office: Office) -> None:
+        self.office = office
         office.script.write_text(SCRIPT, encoding="utf-8")
-        program = shutil.which("tmux")
-        assert program, "tmux is not installed: apt-get install tmux, or brew install tmux"
-        self._program = program
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "/bin/sh")
-        self.type(f"PS1='$ '; asbuilt() {{ {sys.executable} -m asbuilt \"$@\"; }}")
+        super().__init__("/bin/sh", folder=office.shop, environ=office.environ)
 
     def enter(self, command: str) -> None:
         """Type a command at the prompt of an empty screen; its exit code is shown when it ends."""
@@ -61,59 +54,38 @@ class Terminal:
         self._await(lambda shown: shown == "$\n")
         self.type(f"{command}; echo exit $?")
 
-    def tmux(self, *arguments: str) -> str:
-        return subprocess.run(
-            [self._program, "-u", "-S", str(self._socket), *arguments],
-            cwd=self.office.shop,
-            env={**self.office.environ, "TERM": "xterm-256color"},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-
-    def type(self, text: str) -> None:
-        self.tmux("send-keys", "-l", text)
-        self.press("Enter")
-
-    def press(self, key: str) -> None:
-        self.tmux("send-keys", key)
-
     def screen(self) -> str:
         """Read the screen; what differs from run to run is named instead."""
-        shown = "".join(f"{line.rstrip()}\n" for line in self.tmux("capture-pane", "-p").splitlines())
+        shown = super().screen()
         for pattern, stable in _CHANGES:
             shown = re.sub(pattern, stable, shown)
-        return shown.rstrip("\n") + "\n"
+        return shown
 
     def await_words(self, *words: str) -> str:
         return self._await(lambda shown: all(word in shown for word in words))
 
     def _await(self, true: Callable[[str], bool]) -> str:
         """Read the screen when it has come to rest: a frame may be read while it is drawn."""
-        end = time.monotonic() + _PATIENCE_S
         before = ""
-        while not (true(shown := self.screen()) and shown == before):
-            assert time.monotonic() < end, shown
-            before = shown
-            time.sleep(0.05)
-        return shown
+
+        def rests(shown: str) -> bool:
+            nonlocal before
+            before, last = shown, before
+            return shown == last and true(shown)
+
+        return self.until(rests, "what is awaited, at rest")
 
     def open_gate(self) -> None:
         """Let the agent that waits go on."""
         until(lambda: list(self.office.state.glob("workspaces/*/*/main")))
         (next(self.office.state.glob("workspaces/*/*/main")) / "go").touch()
 
-    def close(self) -> None:
-        subprocess.run(
-            [self._program, "-S", str(self._socket), "kill-server"], check=False, capture_output=True
-        )
-
 
 @pytest.fixture
-def terminal(office: Office, tmp_path: Path) -> Iterator[Terminal]:
-    made = Terminal(office, tmp_path / "tmux")
-    yield made
-    made.close()
+def terminal(office: Office) -> Iterator[Terminal]:
+    with Terminal(office) as made:
+        made.type(f"PS1='$ '; asbuilt() {{ {sys.executable} -m asbuilt \"$@\"; }}")
+        yield made
 
 
 def test_a_person_looks_on_answers_leaves_and_comes_back(terminal: Terminal) -> None:

@@ -3,14 +3,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
-from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, proposal, written
+from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, written
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import RunFacts
@@ -244,165 +243,10 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
     assert not any(isinstance(move, phases.Land) for move in world.moves)
 
 
-_HAPPY = [
-    phases.Start(),
-    phases.ResolveTests(),
-    phases.MakeWorkspace(),
-    phases.SetUp(),
-    phases.Baseline(),
-    phases.Begin("1"),
-    phases.Attempt("1", 1, "implement"),
-    phases.Attempt("1", 1, "implement"),
-    phases.Keep("1", 1),
-    phases.Check("1", 1),
-    phases.Verify("1", 1),
-    phases.Commit("1", 1),
-    phases.Compare("1"),
-    phases.ProveTogether(),
-    phases.Report(),
-    phases.Compare("landing"),
-    phases.Land(),
-    phases.Mark(),
-    phases.Tidy(),
-    End("landed", ""),
-]
-
-
-def test_the_happy_way_of_one_phase_is_short() -> None:
-    events: list[tuple[str, dict[str, Any]]] = [
-        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
-        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
-        ("workspace.made", {"run": RUN}),
-        ("setup.done", {"run": RUN, "outcome": "PASS"}),
-        ("baseline.done", {"run": RUN, "outcome": "PASS"}),
-        ("phase.begun", {"run": RUN, "phase": "1"}),
-        ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
-        ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "done"}),
-        ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True}),
-        ("checks.done", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
-        ("verdict.given", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
-        ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
-        ("plan.compared", {"run": RUN, "point": "1"}),
-        ("together.done", {"run": RUN, "outcome": "PASS"}),
-        ("report.written", {"run": RUN}),
-        ("plan.compared", {"run": RUN, "point": "landing"}),
-        ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]}),
-        ("plan.marked", {"run": RUN}),
-        ("landing.tidied", {"run": RUN}),
-    ]
-    options = {"mode": "phase", "auto": True}
-    told = [next_move(fold(RUN, options, events[:n]), NOW) for n in range(len(events) + 1)]
-    # Moves without fields are equal as tuples, so their names are compared too.
-    assert list(map(repr, told)) == [repr(move) for move in _HAPPY]
-
-
-def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() -> None:
-    events: list[tuple[str, dict[str, Any]]] = [
-        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
-        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
-        ("workspace.made", {"run": RUN}),
-        ("setup.done", {"run": RUN, "outcome": "PASS"}),
-        ("baseline.done", {"run": RUN, "outcome": "PASS"}),
-        ("phase.begun", {"run": RUN, "phase": "1"}),
-        ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
-        ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
-    ]
-    facts = fold(RUN, {"auto": True}, events)
-    assert next_move(facts, NOW) == phases.Wait("usage limit of the agent in phase 1", LATER)
-    assert next_move(facts, LATER) == phases.Attempt("1", 1, "implement")
-    hastened = fold(RUN, {"auto": True}, [*events, ("run.hastened", {"run": RUN})])
-    assert next_move(hastened, NOW) == phases.Attempt("1", 1, "implement")
-
-
 def test_events_of_another_run_change_nothing() -> None:
     assert fold(RUN, {}, [("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})]) == fold(
         RUN, {}, []
     )
-
-
-@whole_runs
-@given(st.data())
-def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.DataObject) -> None:
-    world = World({"mode": "finish", "auto": True}, answers)
-    world.live()
-    facts = world.facts()
-    # A waiver is offered, and nobody is waited for; only an agent that stopped waits for a person.
-    assert {move.kind for move in world.moves if isinstance(move, phases.Ask)} <= {"waiver", "agent"}
-    if facts.tests is not None and proposal(facts.tests) is not None and not facts.tests_agreed:
-        assert not facts.workspace
-
-
-@whole_runs
-@given(st.data())
-def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answers: st.DataObject) -> None:
-    world = World({"mode": "phase"}, answers)
-    world.live()
-    facts = world.facts()
-    begun = any(kind == "attempt.begun" for kind, _ in world.events)
-    asks = [move for move in world.moves if isinstance(move, phases.Ask) and move.kind == "tests"]
-    asked = [facts.approvals[move.key] for move in asks]
-    if begun and facts.tests is not None:
-        agreed = proposal(facts.tests) is None or facts.tests_agreed
-        assert asked == ([] if agreed else ["yes"])
-
-
-@pytest.mark.parametrize(
-    ("source", "options", "told"),
-    [
-        ("given", {"auto": True}, phases.MakeWorkspace()),
-        ("notests", {"auto": True}, phases.MakeWorkspace()),
-        (
-            "detected",
-            {"auto": True},
-            End(
-                "failed",
-                "no test command is set, and there is pyproject.toml."
-                ' Next: asbuilt config set checks.tests "uv run pytest -q"',
-            ),
-        ),
-        (
-            "unknown",
-            {"auto": True},
-            End(
-                "failed",
-                "no test command is set, and there is tests/all.sh."
-                ' Next: asbuilt config set checks.tests "<command>"',
-            ),
-        ),
-        ("detected", {}, phases.MakeWorkspace()),
-        (
-            "unknown",
-            {},
-            phases.Ask(
-                f"{proposal(Unknown(('tests/all.sh',)))}/{RUN}",
-                "tests",
-                "go on without tests? There is tests/all.sh, and no command that runs it is known",
-            ),
-        ),
-    ],
-)
-def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
-    source: str, options: dict[str, Any], told: Move
-) -> None:
-    started = ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}})
-    resolved = ("tests.resolved", {"run": RUN, **RESOLVED[source]})
-    assert next_move(fold(RUN, options, [started, resolved]), NOW) == told
-    agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
-    assert next_move(fold(RUN, options, [started, agreed]), NOW) == phases.MakeWorkspace()
-
-
-def test_the_question_names_the_command_and_what_it_showed() -> None:
-    events: list[tuple[str, dict[str, Any]]] = [
-        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
-        ("tests.resolved", {"run": RUN, **RESOLVED["detected"]}),
-        ("workspace.made", {"run": RUN}),
-        ("setup.done", {"run": RUN, "outcome": "PASS"}),
-        ("baseline.done", {"run": RUN, "outcome": "PASS", "ran": 214, "failed": 0}),
-    ]
-    key = f"{proposal(Detected('uv run pytest -q', ()))}/{RUN}"
-    question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
-    told = next_move(fold(RUN, {"branch": "main"}, events), NOW)
-    assert told == phases.Ask(key, "tests", question)
 
 
 VERIFIED: list[tuple[str, dict[str, Any]]] = [
@@ -441,81 +285,6 @@ PROVEN = [
     ("verdict.given", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
     ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
 ]
-
-
-def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
-    about = {"run": RUN, "phase": "1", "point": point, "commit": "c1"}
-    differs = [("plan.differs", {**about, "intent": to}) for to in changed]
-    return [*differs, ("plan.compared", {"run": RUN, "point": point})]
-
-
-def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None:
-    told = next_move(fold(RUN, {"auto": True}, [*PROVEN, *_compared("1", "sha256:2")]), NOW)
-    assert told == End(
-        "failed",
-        "the text of phase 1 was changed in the plan after it was frozen:"
-        " it was not landed, the plan's branch keeps what is proven",
-    )
-
-
-def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_again() -> None:
-    key = f"differs/c1/sha256:2/{RUN}"
-    what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
-    ask = phases.Ask(key, "continue", what, "1")
-    events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
-    assert next_move(fold(RUN, {}, events), NOW) == ask
-    events += [
-        ("approval.asked", {"run": RUN, "key": key}),
-        ("approval.answered", {"run": RUN, "key": key, "answer": "yes"}),
-    ]
-    assert next_move(fold(RUN, {}, events), NOW) == phases.ProveTogether()
-    events += [("together.done", {"run": RUN, "outcome": "PASS"}), ("report.written", {"run": RUN})]
-    same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
-    assert next_move(fold(RUN, {}, [*events, *same]), NOW) == End(
-        "held", "everything is proven; landing was not asked for"
-    )
-    assert next_move(fold(RUN, {}, [*events, *other]), NOW) == ask._replace(key=f"differs/c1/sha256:3/{RUN}")
-    assert next_move(fold(RUN, {}, [*events, *_compared("landing")]), NOW) == End(
-        "held", "everything is proven; landing was not asked for"
-    )
-
-
-def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> None:
-    refused = ("tree.refused", {"run": RUN, "phase": "1", "number": 1, "reason": "big.bin is too large."})
-    key = f"{RUN}/keep/1/1/1"
-    events = [*VERIFIED[:8], refused]
-    assert next_move(fold(RUN, {"auto": True}, events), NOW) == phases.Ask(
-        key, "continue", "big.bin is too large. Try again?", "1"
-    )
-    for answer, move in (
-        ("yes", phases.Keep("1", 1)),
-        ("no", End("stopped", "phase 1: big.bin is too large.")),
-    ):
-        told = [*events, ("approval.answered", {"run": RUN, "key": key, "answer": answer})]
-        assert next_move(fold(RUN, {"auto": True}, told), NOW) == move
-
-
-def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_starts_unattended() -> None:
-    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "ring": "none"}
-    unheld = [("run.started", started)]
-    ask = phases.Ask(
-        f"ring/none/{RUN}",
-        "ring",
-        "work without a ring? Agents and checks could write to anything that you can write to",
-    )
-    assert next_move(fold(RUN, {}, unheld), NOW) == ask
-    assert next_move(fold(RUN, {"auto": True}, unheld), NOW) == End(
-        "failed",
-        "no ring holds agents and checks on this machine."
-        " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
-    )
-    for options, more in (
-        ({}, {"ring_agreed": True}),
-        ({"ring_required": False}, {}),
-        ({}, {"ring": "bwrap"}),
-    ):
-        held = [("run.started", {**started, **more})]
-        assert isinstance(next_move(fold(RUN, options, held), NOW), phases.ResolveTests)
 
 
 def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> None:
@@ -588,52 +357,3 @@ def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_ano
     ]
     # To be taken over is neither trouble nor progress.
     assert after(trouble, moved)[1] == after(trouble)[1] == phases.Wait("trouble: no disk", LATER)
-
-
-def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
-    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
-    facts = fold(RUN, {}, [("run.started", started), *VERIFIED[1:6]])
-    assert (facts.carried, next_move(facts, NOW)) == (
-        "c9",
-        phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
-    )
-
-
-def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None:
-    proven: list[tuple[str, dict[str, Any]]] = [
-        *[(kind, {"run": RUN, **data}) for kind, data in _READY],
-        *[("phase.proven", {"run": RUN, "phase": phase, "commit": f"c{phase}"}) for phase in ("1", "2")],
-        ("plan.compared", {"run": RUN, "point": "2"}),
-    ]
-
-    def then(*more: tuple[str, dict[str, Any]]) -> Move:
-        events = [*proven, *((kind, {"run": RUN, **data}) for kind, data in more)]
-        return next_move(fold(RUN, {"mode": "finish", "auto": True}, events), NOW)
-
-    passed = ("together.done", {"outcome": "PASS"})
-    undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})
-    judged = ("together.judged", {"outcome": "FAIL", "failures": ["item 3, x: FAIL, twice"]})
-    lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
-    limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
-    why = "the phases pass one by one, and not together"
-    assert then() == phases.ProveTogether()
-    assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1")
-    assert then(passed) == phases.VerifyTogether()
-    assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice")
-    assert then(passed, lost, lost) == phases.VerifyTogether()
-    assert then(passed, lost, lost, lost) == End(
-        "failed", "all phases together: the verifier crashed 3 times; last: boom"
-    )
-    assert then(passed, limited) == phases.Wait("usage limit of the verifier in all phases together", LATER)
-    assert then(passed, ("together.judged", {"outcome": "PASS"})) == phases.Report()
-    # A run of an earlier version that is about to land is not held up.
-    assert then(passed, ("report.written", {})) == phases.Compare("landing")
-
-
-_READY: list[tuple[str, dict[str, Any]]] = [
-    ("run.started", {"base": "b0", "phases": {"1": [], "2": ["1"]}}),
-    ("tests.resolved", RESOLVED["given"]),
-    ("workspace.made", {}),
-    ("setup.done", {"outcome": "PASS"}),
-    ("baseline.done", {"outcome": "PASS"}),
-]

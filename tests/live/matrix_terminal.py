@@ -64,7 +64,7 @@ def _reach(terminal: Terminal, place: Place, state: State) -> None:
             terminal.type("plan it")
             terminal.sees("DONE")
             terminal.type("/clear")
-            terminal.until(lambda: "DONE" not in terminal.screen(), "an empty screen")
+            terminal.until(lambda screen: "DONE" not in screen, "an empty screen")
         case "after compaction":
             play(SCRIPT, PLANS, DONE)
             terminal.type("plan it")
@@ -92,4 +92,4 @@ def _back_to_plan_mode(terminal: Terminal) -> None:
     while "plan mode on" not in terminal.screen():
         shown = terminal.mode()
         terminal.press("BTab")
-        terminal.until(lambda shown=shown: terminal.mode() not in ("", shown), "another mode")  # type: ignore[misc]  # bound now
+        terminal.until(lambda _, shown=shown: terminal.mode() not in ("", shown), "another mode")  # type: ignore[misc]  # bound now

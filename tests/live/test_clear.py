@@ -96,10 +96,10 @@ def test_a_plan_survives_clear_in_its_own_conversation_only(room: Path, model: M
 
         terminal.type("/clear")
         restored = rf"restored {name} \(saved \d+s ago by this conversation\)"
-        terminal.until(lambda: re.search(restored, flat(terminal.screen())) is not None, restored)
+        terminal.until(lambda screen: re.search(restored, flat(screen)) is not None, restored)
         with Terminal(place, environment=state) as other:
             line = f"asbuilt: {name} is active in another conversation; not loaded."
-            other.until(lambda: line in flat(other.screen()), line)
+            other.until(lambda screen: line in flat(screen), line)
             other.type("may I come in?")
             other.sees("I wait for a yes")
             assert told(asked(model, "may I come in?")) == [line]
@@ -115,7 +115,7 @@ def test_a_plan_survives_clear_in_its_own_conversation_only(room: Path, model: M
 
         plan.write_text(PLAN.replace("[ ]", "[x]"))
         terminal.type("/clear")
-        terminal.until(lambda: "Forty-two" not in terminal.screen(), "a cleared screen")
+        terminal.until(lambda screen: "Forty-two" not in screen, "a cleared screen")
         terminal.type("good morning")
         terminal.sees("Good morning")
         assert told(asked(model, "good morning")) == []
@@ -144,7 +144,7 @@ def test_a_plan_that_was_approved_by_clearing_the_context_survives_clear(room: P
         assert row == f"asbuilt: this conversation {said} it is proven. /clear brings the plan back here."
         terminal.sees(r"\? for shortcuts|\(shift\+tab to cycle\)")
         terminal.type("/clear")
-        terminal.until(lambda: f"restored {plan.stem}" in flat(terminal.screen()), "the plan")
+        terminal.until(lambda screen: f"restored {plan.stem}" in flat(screen), "the plan")
         terminal.type("go on")
         terminal.sees("On it")
         assert 'ACTION REQUIRED: go on with 2a "expiry"' in asked(model, "go on")

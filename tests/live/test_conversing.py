@@ -102,7 +102,7 @@ def test_a_conversation_that_is_killed_between_stages_is_resumed_and_goes_on(stu
     )  # fmt: skip
     with study.terminal() as terminal:
         terminal.type(f"/asbuilt:author {WANTED} --refine-iterations 1 --name hey --script {study.script}")
-        terminal.until(lambda: len(study.told()) > 1, "a stage that was accepted")
+        terminal.until(lambda _: len(study.told()) > 1, "a stage that was accepted")
         (folder,) = (study.state / "conversations").iterdir()
         os.kill(int(folder.name.partition("-")[0]), signal.SIGKILL)
     with study.terminal("--continue") as terminal:

@@ -268,7 +268,7 @@ def test_in_a_terminal_esc_tells_nothing_and_shift_tab_shows_at_the_next_prompt(
         terminal.sees("Ready to code")
         terminal.answer("Escape", lambda screen: "User rejected" in screen)
         terminal.type("/clear")
-        terminal.until(lambda: "SessionStart clear -" in _seen(place), "SessionStart clear")
+        terminal.until(lambda _: "SessionStart clear -" in _seen(place), "SessionStart clear")
         terminal.type("one")
         terminal.sees("FIRST")
         held = _held(place)

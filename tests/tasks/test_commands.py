@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.views import Pair, agree
 from tests.authoring.desk import say, turn
-from tests.journeys.test_commands import Office
+from tests.journeys.test_commands import Office, office
 from tests.tasks.bench import PATH, STATE, TODO, result
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
+__all__ = ["office"]
 pytestmark = pytest.mark.crash
-
-
-@pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
-    made = Office(tmp_path)
-    yield made
-    made.close()
 
 
 def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_other(office: Office) -> None:

@@ -1,0 +1,123 @@
+"""A yes covers the text that was shown or edited, and no other."""
+
+from __future__ import annotations
+
+from inline_snapshot import snapshot
+
+from asbuilt.lifecycle.approving import Approved
+from asbuilt.plan.reader import read
+from tests.cli.plans import put
+from tests.cli.test_approve import DRAFT, TIGHTER, AtTerminal, Inbox, ada, inbox
+
+__all__ = ["ada", "inbox"]
+
+
+def test_a_yes_names_the_text_that_it_covers_and_who_said_it(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
+exit 0
+--- stdout
+✓ Approved Plan: ada, 21:48, revision 1
+  plans/rate-limit.md is written next, and not committed. A run accepts only
+  this text.
+  Phases 2a and 2b do not need each other.
+--- stderr
+Next: asbuilt run rate-limit
+""")
+    plan = read(DRAFT.encode())
+    assert inbox.drafts.approved == (
+        Approved(inbox.story.made.run, plan.intent, plan.digest, plan.digest, "ada", edited=False),
+    )
+
+
+def test_the_second_answer_is_told_the_first(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.typed("approve", "yes", "a1")
+    assert inbox.typed("approve", "no", "a1", "-m", "wait", user="bob") == snapshot("""\
+exit 4
+--- stdout
+a1 was answered before: yes, by ada.
+""")
+    assert len(inbox.drafts.approved) == 1
+
+
+def test_an_answer_to_a_changed_plan_is_refused_and_shown_what_differs(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
+exit 4
+--- stdout
+a1 is about revision 1, and revision 2 is there, by agent. Nothing was answered.
+What differs:
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+--- stderr
+Next: asbuilt approve show a2
+""")
+    assert inbox.drafts.approved == ()
+
+
+def test_an_edit_is_a_revision_and_the_yes_covers_it(inbox: Inbox, ada: AtTerminal) -> None:
+    assert ada.types("approve", "yes", "a1", "--edit", typed=b"y\n") == snapshot("""\
+exit 0
+y
+Your editor closed. What differs:
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+✓ plan check: clean
+Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
+  plans/rate-limit.md is written next, and not committed. A run accepts only
+  this text.
+  Phases 2a and 2b do not need each other.
+Next: asbuilt run rate-limit
+""")
+    drafts = inbox.drafts
+    assert [(one.number, one.by, one.label) for one in drafts.revisions] == [
+        (1, "agent", ""),
+        (2, "ada", "edited by user"),
+    ]
+    assert [(one.name, one.answer) for one in drafts.questions] == [("a1", "revised"), ("a2", "yes")]
+    (approved,) = drafts.approved
+    assert (approved.intent, approved.edited) == (read(TIGHTER.encode()).intent, True)
+    assert inbox.blobs.get(approved.text).decode() == TIGHTER
+    assert list(inbox.home.edits.iterdir()) == []
+
+
+def test_an_edit_that_nobody_confirms_waits_as_the_newest_revision(inbox: Inbox, ada: AtTerminal) -> None:
+    assert ada.types("approve", "yes", "a1", "--edit", typed=b"\n").startswith("exit 0\n")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", None)]
+    assert inbox.drafts.approved == ()
+
+
+def test_a_run_refuses_what_was_not_approved_shows_it_and_asks(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.typed("approve", "yes", "a1")
+    inbox.story.say("21:50:00", "plan.filed", "filed", path="plans/rate-limit.md", digest="")
+    inbox.story.over("21:51:00", "done")
+    put(inbox.shop, rate_limit=TIGHTER)
+    (inbox.shop / "script.toml").write_text("", encoding="utf-8")
+    run = ("run", "rate-limit", "--script", "script.toml")
+    refused = ada.types(*run)
+    assert refused == snapshot("""\
+exit 4
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+error: rate-limit is not the plan that ada approved; what it wants now waits for
+       a yes (a2)
+  Why:  An approval covers what was shown, and an agent would work on something
+        else.
+  Next: asbuilt approve show a2 shows what differs.
+""")
+    assert ada.types(*run) == refused
+    assert ada.types("approve", "no", "a2", "-m", "too tight") == snapshot("""\
+exit 0
+a2: no. approve the plan “Rate limiting for the public API”?
+""")
+    assert ada.types(*run).splitlines()[3:] == snapshot(
+        [
+            "error: rate-limit is not the plan that ada approved; what it wants now was",
+            "       declined (a2)",
+            "  Why:  An approval covers what was shown, and an agent would work on something",
+            "        else.",
+            "  Next: asbuilt approve show a2 shows what differs.",
+        ]
+    )

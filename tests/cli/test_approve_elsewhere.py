@@ -1,0 +1,62 @@
+"""Somebody elsewhere on the same journal sees a plan, and answers it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.cli.test_approve import DRAFT, TIGHTER, Inbox, inbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+__all__ = ["inbox"]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Another checkout, which the journal has never heard of."""
+    root = tmp_path / "elsewhere"
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)  # noqa: S607
+    return root
+
+
+def test_somebody_elsewhere_on_the_same_journal_sees_and_answers_it(inbox: Inbox, clone: Path) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    inbox.shop = clone
+    assert inbox.typed("approve", user="bob") == "exit 0\n--- stdout\nNothing waits for you here.\n"
+    listed = re.sub(r"\b\d+s$", "2h", inbox.typed("approve", "--all", user="bob"), flags=re.MULTILINE)
+    assert listed == snapshot("""\
+exit 0
+--- stdout
+  ID           KIND      ABOUT                             FROM              AGE
+  shop-api:a2  plan      approve the plan “Rate limiting…  rate-limit.1       2h
+--- stderr
+Next: asbuilt approve show shop-api:a2, or
+      asbuilt approve no shop-api:a2 -m "why"
+""")
+    screen = inbox.typed("approve", "show", "shop-api:a2", user="bob").splitlines()
+    assert (screen[2], screen[-1]) == snapshot(
+        (
+            "Approve rate-limit?   shop-api:a2   revision 2, sha256:5606",
+            '      asbuilt approve no shop-api:a2 -m "why"',
+        )
+    )
+    assert inbox.typed("approve", "yes", "shop-api:a1", user="bob").splitlines()[-1] == snapshot(
+        "Next: asbuilt approve show shop-api:a2"
+    )
+    assert inbox.typed("approve", "yes", "shop-api:a2", user="bob") == snapshot("""\
+exit 0
+--- stdout
+✓ Approved Plan: bob, 21:48, revision 2
+  plans/rate-limit.md is written next, and not committed. A run accepts only
+  this text.
+  Phases 2a and 2b do not need each other.
+""")
+    assert [one.by for one in inbox.drafts.approved] == ["bob"]

@@ -1,0 +1,121 @@
+"""A plan is put to a person on one screen, and to a script as a whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from inline_snapshot import snapshot
+
+from asbuilt.plan.reader import read
+from tests.cli.test_approve import DRAFT, TIGHTER, Inbox, inbox
+
+__all__ = ["inbox"]
+
+
+def test_a_draft_is_shown_on_one_screen(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "show", "a1") == snapshot("""\
+exit 0
+--- stdout
+Approve rate-limit?   a1   revision 1, sha256:f059
+Rate limiting for the public API
+Goal   No API key can exceed its limit on /v1.
+Not    Billing by use.
+  1   Token bucket                         S  2 items  1 check
+  2a  Redis store                             3 items  1 check   after 1
+  2b  Limits per API key                      2 items  1 check   after 1
+  3   Middleware and 429                      2 items  1 check   after 2a, 2b
+Tests    detected when the run begins
+Touches  src/api/limits/
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, when you say so
+  asked 2h ago; not answered
+--- stderr
+Next: asbuilt approve yes a1, or with --edit; asbuilt approve no a1 -m "why"
+""")
+
+
+def test_a_newer_revision_is_shown_with_what_differs(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    assert inbox.typed("approve", "show", "a2").partition("Lands")[2] == snapshot("""\
+    on main, when you say so
+What differs from revision 1:
+  - - [ ] At most 5 ms added per request
+  + - [ ] At most 2 ms added per request
+  asked 2h ago; not answered
+--- stderr
+Next: asbuilt approve yes a2, or with --edit; asbuilt approve no a2 -m "why"
+""")
+
+
+def test_the_whole_text_can_be_read(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "show", "a1", "--full") == f"exit 0\n--- stdout\n{DRAFT}"
+
+
+def test_a_long_plan_still_fits_a_screen(inbox: Inbox) -> None:
+    phases = "".join(f"## Phase {n} — Step {n}\n\n- [ ] item {n}\n\n" for n in range(1, 40))
+    inbox.draft(f"# Long\n\n## Goal\n\n{'Many words. ' * 200}\n\n{phases}")
+    rows = inbox.typed("approve", "show", "a1").partition("--- stderr")[0].splitlines()
+    assert len(rows) <= 26
+    assert max(map(len, rows)) <= 80
+
+
+def test_a_script_gets_the_same_and_the_whole_text(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    inbox.draft(TIGHTER)
+    told: dict[str, Any] = json.loads(inbox.typed("approve", "show", "a2", "--json").split("\n", 2)[2])
+    draft = told.pop("draft")
+    assert draft.pop("text") == TIGHTER
+    assert (draft.pop("intent"), draft.pop("digest")) == (
+        read(TIGHTER.encode()).intent,
+        read(TIGHTER.encode()).digest,
+    )
+    assert draft == snapshot(
+        {
+            "revision": 2,
+            "label": "",
+            "by": "agent",
+            "title": "Rate limiting for the public API",
+            "goal": "No API key can exceed its limit on /v1.",
+            "not": "Billing by use.",
+            "scope": "src/api/limits/",
+            "phases": [
+                {"id": "1", "title": "Token bucket", "size": "S", "items": 2, "checks": 1, "after": []},
+                {"id": "2a", "title": "Redis store", "size": "", "items": 3, "checks": 1, "after": ["1"]},
+                {
+                    "id": "2b",
+                    "title": "Limits per API key",
+                    "size": "",
+                    "items": 2,
+                    "checks": 1,
+                    "after": ["1"],
+                },
+                {
+                    "id": "3",
+                    "title": "Middleware and 429",
+                    "size": "",
+                    "items": 2,
+                    "checks": 1,
+                    "after": ["2a", "2b"],
+                },
+            ],
+            "checks": 4,
+            "terms": {
+                "tests": "detected when the run begins",
+                "touches": "src/api/limits/",
+                "agents": "scripted implements and verifies, in two processes",
+                "cost": "no past runs to go by; capped at $15.00 (API prices) a run",
+                "lands": "on main, when you say so",
+            },
+            "since": "revision 1",
+            "changes": [
+                {"sign": "-", "line": 58, "text": "- [ ] At most 5 ms added per request"},
+                {"sign": "+", "line": 58, "text": "- [ ] At most 2 ms added per request"},
+            ],
+            "tried": None,
+        }
+    )

@@ -1,0 +1,237 @@
+"""`config set` changes one value and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _user_file(environ: dict[str, str]) -> Path:
+    return Path(environ["HOME"]) / ".config" / "asbuilt" / "config.toml"
+
+
+def test_set_writes_the_users_own_file_and_no_other(
+    asbuilt: Callable[..., str], environ: dict[str, str], shop: Path
+) -> None:
+    assert asbuilt("config", "set", "plans.folder", "docs/plans") == snapshot("""\
+exit 0
+--- stdout
+plans.folder is now docs/plans in ~/.config/asbuilt/config.toml
+""")
+    file = _user_file(environ)
+    assert file.read_text() == snapshot("""\
+[plans]
+folder = "docs/plans"
+""")
+    assert [path.name for path in file.parent.iterdir()] == ["config.toml"]
+    assert [path.name for path in shop.iterdir()] == [".git"]
+
+
+def test_set_keeps_comments_order_and_mode(asbuilt: Callable[..., str], shop: Path) -> None:
+    file = shop / "asbuilt.toml"
+    file.write_text('# ours\n[landing]\nmode = "pr"  # agreed in March\n\n[plans]\nfolder = "a" # here\n')
+    file.chmod(0o640)
+    assert asbuilt("config", "set", "plans.folder", "b", "--in", "repository") == snapshot("""\
+exit 0
+--- stdout
+plans.folder is now b in asbuilt.toml
+""")
+    assert file.read_text() == (
+        '# ours\n[landing]\nmode = "pr"  # agreed in March\n\n[plans]\nfolder = "b" # here\n'
+    )
+    assert oct(file.stat().st_mode & 0o777) == "0o640"
+    assert sorted(path.name for path in shop.iterdir()) == [".git", "asbuilt.toml"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[tool.asbuilt]\n", '[tool.asbuilt]\n[tool.asbuilt.plans]\nfolder = "b"\n'),
+        ('[tool.asbuilt]\nplansDirectory = "a"\n', '[tool.asbuilt]\nplansDirectory = "b"\n'),
+        (
+            '[tool.asbuilt]\nplans.folder = "a" # x\n\n[tool.ruff]\nselect = []\n',
+            '[tool.asbuilt]\nplans.folder = "b" # x\n\n[tool.ruff]\nselect = []\n',
+        ),
+        ('[tool.asbuilt.plans]\r\nfolder = "a"\r\n', '[tool.asbuilt.plans]\r\nfolder = "b"\r\n'),
+        (
+            'tool = { asbuilt = { plans = { folder = "a" } } }',
+            'tool = { asbuilt = { plans = { folder = "b" } } }',
+        ),
+    ],
+)
+def test_set_edits_the_table_in_pyproject_where_the_repository_uses_it(
+    asbuilt: Callable[..., str], shop: Path, before: str, after: str
+) -> None:
+    file = shop / "pyproject.toml"
+    file.write_bytes(before.encode())
+    told = asbuilt("config", "set", "plans.folder", "b", "--in", "repository")
+    assert told == "exit 0\n--- stdout\nplans.folder is now b in pyproject.toml\n"
+    assert file.read_bytes().decode() == after
+
+
+def test_set_of_the_same_value_writes_nothing(asbuilt: Callable[..., str], shop: Path) -> None:
+    file = shop / "asbuilt.toml"
+    file.write_text('plans = { folder = "b" }\n')
+    before = file.stat()
+    assert asbuilt("config", "set", "plans.folder", "b", "--in", "repository") == snapshot("""\
+exit 0
+--- stdout
+plans.folder was already b in asbuilt.toml
+""")
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_set_says_when_something_stands_above_it(asbuilt: Callable[..., str]) -> None:
+    told = asbuilt("config", "set", "landing.mode", "direct", ASBUILT_LANDING_MODE="pr")
+    assert told == snapshot("""\
+exit 0
+--- stdout
+landing.mode is now direct in ~/.config/asbuilt/config.toml
+--- stderr
+! ASBUILT_LANDING_MODE stands above it: landing.mode stays pr here.
+""")
+
+
+def test_set_follows_a_link_to_where_the_settings_are_kept(
+    asbuilt: Callable[..., str], environ: dict[str, str], tmp_path: Path
+) -> None:
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text("# kept\n")
+    link = _user_file(environ)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(kept)
+    assert asbuilt("config", "set", "ring.required", "no") == snapshot("""\
+exit 0
+--- stdout
+ring.required is now false in ~/.config/asbuilt/config.toml
+""")
+    assert (link.is_symlink(), kept.read_text()) == snapshot(
+        (
+            True,
+            """\
+# kept
+
+[ring]
+required = false
+""",
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ("landing.mode", "merge"),
+            snapshot("""\
+exit 2
+--- stderr
+error: landing.mode "merge" is not cherry-pick, pr, direct
+  Why:  A guessed landing could move the wrong branch.
+  Next: asbuilt config show landing.mode says what it takes.
+"""),
+        ),
+        (
+            ("ring.required", "perhaps"),
+            snapshot("""\
+exit 2
+--- stderr
+error: ring.required "perhaps" is not true or false
+  Why:  An agent could run without the protection you count on.
+  Next: asbuilt config show ring.required says what it takes.
+"""),
+        ),
+        (
+            ("plans.folder", "../elsewhere"),
+            snapshot("""\
+exit 2
+--- stderr
+error: plans.folder "../elsewhere" is not a path inside the repository
+  Why:  Plans would be looked for and written where nobody expects them.
+  Next: asbuilt config show plans.folder says what it takes.
+"""),
+        ),
+        (
+            ("ring.required", "false", "--in", "repository"),
+            snapshot("""\
+exit 2
+--- stderr
+error: a repository may not set ring.required
+  Why:  A repository is text that others write, and this is yours to choose. An
+        agent could run without the protection you count on.
+  Next: Leave --in out to set it for yourself.
+"""),
+        ),
+        (
+            ("agents.command", "rm"),
+            snapshot("""\
+exit 2
+--- stderr
+error: no setting "agents.command". Did you mean agents.NAME.command?
+  Why:  A key that nothing reads would change nothing, and nobody would notice.
+  Next: asbuilt config show lists every key.
+"""),
+        ),
+    ],
+)
+def test_set_refuses_before_it_writes(
+    asbuilt: Callable[..., str], shop: Path, environ: dict[str, str], arguments: tuple[str, ...], told: str
+) -> None:
+    assert asbuilt("config", "set", *arguments) == told
+    assert not _user_file(environ).exists()
+    assert [path.name for path in shop.iterdir()] == [".git"]
+
+
+def test_set_refuses_what_the_organisation_locks(asbuilt: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "organisation.toml").write_text('locked = ["landing.mode"]\nlanding.mode = "pr"\n')
+    assert asbuilt("config", "set", "landing.mode", "direct") == snapshot("""\
+exit 2
+--- stderr
+error: landing.mode is locked to pr by ../organisation.toml:2
+  Why:  Whoever keeps that file decided it for everybody on this machine.
+  Next: Leave it, or ask them.
+""")
+
+
+def test_set_in_a_repository_needs_one(asbuilt: Callable[..., str], tmp_path: Path) -> None:
+    assert asbuilt("config", "set", "landing.mode", "pr", "--in", "repository", cwd=tmp_path) == snapshot("""\
+exit 3
+--- stderr
+error: no repository here
+  Why:  --in repository writes into the file that a repository carries.
+  Next: Name one with --repo DIR, or leave --in out to set it for yourself.
+""")
+
+
+def test_set_leaves_a_file_alone_that_is_not_toml(asbuilt: Callable[..., str], shop: Path) -> None:
+    (shop / "asbuilt.toml").write_text("plans folder\n")
+    assert asbuilt("config", "set", "landing.mode", "pr", "--in", "repository") == snapshot("""\
+exit 2
+--- stderr
+error: asbuilt.toml:1: not TOML: Expected '=' after a key in a key/value pair
+  Why:  A settings file that is read in part would mean something else.
+  Next: Correct that line, then repeat the command.
+""")
+    assert (shop / "asbuilt.toml").read_text() == "plans folder\n"
+
+
+def test_set_never_follows_a_link_out_of_the_repository(
+    asbuilt: Callable[..., str], shop: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.toml"
+    outside.write_text("")
+    (shop / "asbuilt.toml").symlink_to(outside)
+    assert asbuilt("config", "set", "landing.mode", "pr", "--in", "repository") == snapshot("""\
+exit 1
+--- stderr
+error: asbuilt.toml is a link to a file outside the repository
+  Why:  A repository could name any file of yours there.
+  Next: Replace the link by a file.
+""")
+    assert outside.read_text() == ""

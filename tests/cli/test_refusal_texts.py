@@ -1,0 +1,43 @@
+"""Each refusal has its three texts in our voice, and names only commands that there are."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+
+import click
+import pytest
+
+from asbuilt.cli.app import root
+from tests.cli.refusals import Place, commands, places
+
+PLACES = places()
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+def test_every_refusal_has_its_three_texts_in_our_voice(place: Place) -> None:
+    assert all((place.what, place.why, place.next_step))
+    for text in (place.what, place.why, place.next_step):
+        assert re.search(r"\bplease\b|successful|!(\s|$)", text, re.IGNORECASE) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "command"), [(place, one) for place in PLACES for one in commands(place.next_step)], ids=str
+)
+def test_every_command_that_a_refusal_names_is_one(place: Place, command: str) -> None:
+    del place
+    words = shlex.split(command)
+    if words[0] == "git":
+        known = subprocess.run(["git", "--list-cmds=main"], capture_output=True, text=True, check=True)  # noqa: S607
+        assert words[1] in known.stdout.split()
+        return
+    here: click.Command = root
+    context = click.Context(root)
+    rest = words[1:]
+    while isinstance(here, click.Group) and rest and not rest[0].startswith("-"):
+        found = here.get_command(context, rest.pop(0))
+        assert found is not None, command
+        here = found
+    options = {name for option in here.get_params(context) for name in option.opts}
+    assert {word for word in rest if word.startswith("-")} <= options | {"-h"}

@@ -1,0 +1,175 @@
+"""What nobody has settled is put to a person; unattended, nothing is built on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.phases import End, Move, next_move
+from asbuilt.proof.resolving import Detected, Unknown, proposal
+from tests.lifecycle.test_phases import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World, whole_runs
+
+
+@whole_runs
+@given(st.data())
+def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.DataObject) -> None:
+    world = World({"mode": "finish", "auto": True}, answers)
+    world.live()
+    facts = world.facts()
+    # A waiver is offered, and nobody is waited for; only an agent that stopped waits for a person.
+    assert {move.kind for move in world.moves if isinstance(move, phases.Ask)} <= {"waiver", "agent"}
+    if facts.tests is not None and proposal(facts.tests) is not None and not facts.tests_agreed:
+        assert not facts.workspace
+
+
+@whole_runs
+@given(st.data())
+def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answers: st.DataObject) -> None:
+    world = World({"mode": "phase"}, answers)
+    world.live()
+    facts = world.facts()
+    begun = any(kind == "attempt.begun" for kind, _ in world.events)
+    asks = [move for move in world.moves if isinstance(move, phases.Ask) and move.kind == "tests"]
+    asked = [facts.approvals[move.key] for move in asks]
+    if begun and facts.tests is not None:
+        agreed = proposal(facts.tests) is None or facts.tests_agreed
+        assert asked == ([] if agreed else ["yes"])
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "told"),
+    [
+        ("given", {"auto": True}, phases.MakeWorkspace()),
+        ("notests", {"auto": True}, phases.MakeWorkspace()),
+        (
+            "detected",
+            {"auto": True},
+            End(
+                "failed",
+                "no test command is set, and there is pyproject.toml."
+                ' Next: asbuilt config set checks.tests "uv run pytest -q"',
+            ),
+        ),
+        (
+            "unknown",
+            {"auto": True},
+            End(
+                "failed",
+                "no test command is set, and there is tests/all.sh."
+                ' Next: asbuilt config set checks.tests "<command>"',
+            ),
+        ),
+        ("detected", {}, phases.MakeWorkspace()),
+        (
+            "unknown",
+            {},
+            phases.Ask(
+                f"{proposal(Unknown(('tests/all.sh',)))}/{RUN}",
+                "tests",
+                "go on without tests? There is tests/all.sh, and no command that runs it is known",
+            ),
+        ),
+    ],
+)
+def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
+    source: str, options: dict[str, Any], told: Move
+) -> None:
+    started = ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}})
+    resolved = ("tests.resolved", {"run": RUN, **RESOLVED[source]})
+    assert next_move(fold(RUN, options, [started, resolved]), NOW) == told
+    agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
+    assert next_move(fold(RUN, options, [started, agreed]), NOW) == phases.MakeWorkspace()
+
+
+def test_the_question_names_the_command_and_what_it_showed() -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["detected"]}),
+        ("workspace.made", {"run": RUN}),
+        ("setup.done", {"run": RUN, "outcome": "PASS"}),
+        ("baseline.done", {"run": RUN, "outcome": "PASS", "ran": 214, "failed": 0}),
+    ]
+    key = f"{proposal(Detected('uv run pytest -q', ()))}/{RUN}"
+    question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
+    told = next_move(fold(RUN, {"branch": "main"}, events), NOW)
+    assert told == phases.Ask(key, "tests", question)
+
+
+def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
+    about = {"run": RUN, "phase": "1", "point": point, "commit": "c1"}
+    differs = [("plan.differs", {**about, "intent": to}) for to in changed]
+    return [*differs, ("plan.compared", {"run": RUN, "point": point})]
+
+
+def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None:
+    told = next_move(fold(RUN, {"auto": True}, [*PROVEN, *_compared("1", "sha256:2")]), NOW)
+    assert told == End(
+        "failed",
+        "the text of phase 1 was changed in the plan after it was frozen:"
+        " it was not landed, the plan's branch keeps what is proven",
+    )
+
+
+def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_again() -> None:
+    key = f"differs/c1/sha256:2/{RUN}"
+    what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
+    ask = phases.Ask(key, "continue", what, "1")
+    events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
+    assert next_move(fold(RUN, {}, events), NOW) == ask
+    events += [
+        ("approval.asked", {"run": RUN, "key": key}),
+        ("approval.answered", {"run": RUN, "key": key, "answer": "yes"}),
+    ]
+    assert next_move(fold(RUN, {}, events), NOW) == phases.ProveTogether()
+    events += [("together.done", {"run": RUN, "outcome": "PASS"}), ("report.written", {"run": RUN})]
+    same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
+    assert next_move(fold(RUN, {}, [*events, *same]), NOW) == End(
+        "held", "everything is proven; landing was not asked for"
+    )
+    assert next_move(fold(RUN, {}, [*events, *other]), NOW) == ask._replace(key=f"differs/c1/sha256:3/{RUN}")
+    assert next_move(fold(RUN, {}, [*events, *_compared("landing")]), NOW) == End(
+        "held", "everything is proven; landing was not asked for"
+    )
+
+
+def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> None:
+    refused = ("tree.refused", {"run": RUN, "phase": "1", "number": 1, "reason": "big.bin is too large."})
+    key = f"{RUN}/keep/1/1/1"
+    events = [*VERIFIED[:8], refused]
+    assert next_move(fold(RUN, {"auto": True}, events), NOW) == phases.Ask(
+        key, "continue", "big.bin is too large. Try again?", "1"
+    )
+    for answer, move in (
+        ("yes", phases.Keep("1", 1)),
+        ("no", End("stopped", "phase 1: big.bin is too large.")),
+    ):
+        told = [*events, ("approval.answered", {"run": RUN, "key": key, "answer": answer})]
+        assert next_move(fold(RUN, {"auto": True}, told), NOW) == move
+
+
+def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_starts_unattended() -> None:
+    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "ring": "none"}
+    unheld = [("run.started", started)]
+    ask = phases.Ask(
+        f"ring/none/{RUN}",
+        "ring",
+        "work without a ring? Agents and checks could write to anything that you can write to",
+    )
+    assert next_move(fold(RUN, {}, unheld), NOW) == ask
+    assert next_move(fold(RUN, {"auto": True}, unheld), NOW) == End(
+        "failed",
+        "no ring holds agents and checks on this machine."
+        " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
+    )
+    for options, more in (
+        ({}, {"ring_agreed": True}),
+        ({"ring_required": False}, {}),
+        ({}, {"ring": "bwrap"}),
+    ):
+        held = [("run.started", {**started, **more})]
+        assert isinstance(next_move(fold(RUN, options, held), NOW), phases.ResolveTests)

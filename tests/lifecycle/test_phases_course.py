@@ -1,0 +1,128 @@
+"""The course of a run, move by move: on the happy way, parked, taken over, and where phases are at odds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asbuilt.lifecycle import phases
+from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.phases import End, Move, next_move
+from tests.lifecycle.test_phases import LATER, NOW, RESOLVED, RUN, VERIFIED
+
+_HAPPY = [
+    phases.Start(),
+    phases.ResolveTests(),
+    phases.MakeWorkspace(),
+    phases.SetUp(),
+    phases.Baseline(),
+    phases.Begin("1"),
+    phases.Attempt("1", 1, "implement"),
+    phases.Attempt("1", 1, "implement"),
+    phases.Keep("1", 1),
+    phases.Check("1", 1),
+    phases.Verify("1", 1),
+    phases.Commit("1", 1),
+    phases.Compare("1"),
+    phases.ProveTogether(),
+    phases.Report(),
+    phases.Compare("landing"),
+    phases.Land(),
+    phases.Mark(),
+    phases.Tidy(),
+    End("landed", ""),
+]
+
+
+def test_the_happy_way_of_one_phase_is_short() -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
+        ("workspace.made", {"run": RUN}),
+        ("setup.done", {"run": RUN, "outcome": "PASS"}),
+        ("baseline.done", {"run": RUN, "outcome": "PASS"}),
+        ("phase.begun", {"run": RUN, "phase": "1"}),
+        ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+        ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "done"}),
+        ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True}),
+        ("checks.done", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
+        ("verdict.given", {"run": RUN, "phase": "1", "number": 1, "outcome": "PASS"}),
+        ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
+        ("plan.compared", {"run": RUN, "point": "1"}),
+        ("together.done", {"run": RUN, "outcome": "PASS"}),
+        ("report.written", {"run": RUN}),
+        ("plan.compared", {"run": RUN, "point": "landing"}),
+        ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]}),
+        ("plan.marked", {"run": RUN}),
+        ("landing.tidied", {"run": RUN}),
+    ]
+    options = {"mode": "phase", "auto": True}
+    told = [next_move(fold(RUN, options, events[:n]), NOW) for n in range(len(events) + 1)]
+    # Moves without fields are equal as tuples, so their names are compared too.
+    assert list(map(repr, told)) == [repr(move) for move in _HAPPY]
+
+
+def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["given"]}),
+        ("workspace.made", {"run": RUN}),
+        ("setup.done", {"run": RUN, "outcome": "PASS"}),
+        ("baseline.done", {"run": RUN, "outcome": "PASS"}),
+        ("phase.begun", {"run": RUN, "phase": "1"}),
+        ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
+        ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
+    ]
+    facts = fold(RUN, {"auto": True}, events)
+    assert next_move(facts, NOW) == phases.Wait("usage limit of the agent in phase 1", LATER)
+    assert next_move(facts, LATER) == phases.Attempt("1", 1, "implement")
+    hastened = fold(RUN, {"auto": True}, [*events, ("run.hastened", {"run": RUN})])
+    assert next_move(hastened, NOW) == phases.Attempt("1", 1, "implement")
+
+
+def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
+    started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
+    facts = fold(RUN, {}, [("run.started", started), *VERIFIED[1:6]])
+    assert (facts.carried, next_move(facts, NOW)) == (
+        "c9",
+        phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
+    )
+
+
+def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None:
+    proven: list[tuple[str, dict[str, Any]]] = [
+        *[(kind, {"run": RUN, **data}) for kind, data in _READY],
+        *[("phase.proven", {"run": RUN, "phase": phase, "commit": f"c{phase}"}) for phase in ("1", "2")],
+        ("plan.compared", {"run": RUN, "point": "2"}),
+    ]
+
+    def then(*more: tuple[str, dict[str, Any]]) -> Move:
+        events = [*proven, *((kind, {"run": RUN, **data}) for kind, data in more)]
+        return next_move(fold(RUN, {"mode": "finish", "auto": True}, events), NOW)
+
+    passed = ("together.done", {"outcome": "PASS"})
+    undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})
+    judged = ("together.judged", {"outcome": "FAIL", "failures": ["item 3, x: FAIL, twice"]})
+    lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
+    limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
+    why = "the phases pass one by one, and not together"
+    assert then() == phases.ProveTogether()
+    assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1")
+    assert then(passed) == phases.VerifyTogether()
+    assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice")
+    assert then(passed, lost, lost) == phases.VerifyTogether()
+    assert then(passed, lost, lost, lost) == End(
+        "failed", "all phases together: the verifier crashed 3 times; last: boom"
+    )
+    assert then(passed, limited) == phases.Wait("usage limit of the verifier in all phases together", LATER)
+    assert then(passed, ("together.judged", {"outcome": "PASS"})) == phases.Report()
+    # A run of an earlier version that is about to land is not held up.
+    assert then(passed, ("report.written", {})) == phases.Compare("landing")
+
+
+_READY: list[tuple[str, dict[str, Any]]] = [
+    ("run.started", {"base": "b0", "phases": {"1": [], "2": ["1"]}}),
+    ("tests.resolved", RESOLVED["given"]),
+    ("workspace.made", {}),
+    ("setup.done", {"outcome": "PASS"}),
+    ("baseline.done", {"outcome": "PASS"}),
+]
