@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,8 +36,7 @@ class Pool(Generic[Connection]):
         self._places = threading.BoundedSemaphore(size)
         self._free: list[Connection] = []
         self._guard = threading.Lock()
-        # A connection of sqlite3 refers to itself: without this it is open until garbage is collected.
-        weakref.finalize(self, _close_all, self._free)
+        _POOLS.add(self)
 
     @contextmanager
     def take(self) -> Iterator[Connection]:
@@ -61,9 +61,15 @@ class Pool(Generic[Connection]):
     def close(self) -> None:
         """Close what is not lent."""
         with self._guard:
-            _close_all(self._free)
+            while self._free:
+                self._free.pop().close()
 
 
-def _close_all(connections: list[Connection]) -> None:
-    while connections:
-        connections.pop().close()
+_POOLS: Final[weakref.WeakSet[Pool[Any]]] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_every() -> None:
+    # At the end only, never as garbage is collected: that happens in the middle of anything, under any lock.
+    for pool in list(_POOLS):
+        pool.close()
