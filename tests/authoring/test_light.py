@@ -49,7 +49,10 @@ def test_what_only_a_person_can_decide_is_asked_at_once_and_told_to_the_next_tur
     run = desk.author(turn("draft", say(QUESTIONS), attempt=1), turn("draft", say(PLAN)))
     desk.start()
     first, second = desk.waits(run)
-    assert (first.kind, first.question) == ("question", "Which greeting?\na  hello\nb  good day")
+    assert (first.kind, first.question) == (
+        "question",
+        "Which greeting?\n(mine.md names none)\na  hello\nb  good day",
+    )
     assert second.gist == "What without a name?"
     desk.answers("yes", "b")
     desk.answers("yes")
@@ -116,7 +119,7 @@ def test_a_file_that_came_to_lie_there_meanwhile_is_not_overwritten(desk: Desk) 
     desk.write("plans/greet.md", "mine\n")
     desk.answers("yes")
     state, reason = desk.over(run)
-    assert (state, reason.partition(" Why")[0]) == ("failed", "plans/greet.md is there already")
+    assert (state, reason.partition(" Why")[0]) == ("failed", "plans/greet.md is there already.")
     assert desk.filed == "mine\n"
 
 
@@ -175,7 +178,9 @@ def test_what_was_answered_before_a_stop_is_not_asked_again_and_what_was_not_lea
         assert approvals.waiting(session, LOCAL, REPO) == []
     desk.script.write_text(turn("draft", say(PLAN)), encoding="utf-8")
     again = desk.request(**{**desk.run(run).options, "continues": run})
-    assert [one.question for one in desk.waits(again)] == ["What without a name?\na  exit 2\nb  the world"]
+    assert [one.question for one in desk.waits(again)] == [
+        "What without a name?\n(nothing calls it)\na  exit 2\nb  the world"
+    ]
     assert desk.kinds().count("attempt.begun") == 1
     desk.answers("yes")
     assert [one.kind for one in desk.waits(again)] == ["plan"]

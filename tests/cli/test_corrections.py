@@ -53,4 +53,6 @@ a1   drift   plans/rate-limit.md
     - - [ ] `wc -l < app.py` prints 60-90
     + - [ ] `wc -l < app.py` prints 88-98
   asked 0s ago; not answered
+--- stderr
+Next: asbuilt approve yes a1, or asbuilt approve no a1 -m "why"
 """)

@@ -123,7 +123,7 @@ def test_in_the_middle_of_a_merge_no_run_begins(shop: Shop) -> None:
     run = shop.request(mode="phase")
     shop.start()
     state, reason = shop.over(run)
-    what = f"{shop.checkout} is in the middle of something: merge"
+    what = f"{shop.checkout} is in the middle of something: merge."
     assert (state, reason.partition(" Why")[0]) == ("failed", what)
     assert "attempt.begun" not in shop.kinds()
 
@@ -134,7 +134,7 @@ def test_over_a_stash_that_a_landing_left_no_run_begins(shop: Shop) -> None:
     run = shop.request(mode="phase")
     shop.start()
     state, reason = shop.over(run)
-    assert (state, reason.partition(" Why")[0]) == ("failed", "a stash of an interrupted landing is there")
+    assert (state, reason.partition(" Why")[0]) == ("failed", "a stash of an interrupted landing is there.")
     assert shop.git("stash", "list").endswith("pre-cherry-pick of somebody")
 
 

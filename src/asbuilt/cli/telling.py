@@ -210,7 +210,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
         "the journal is of an earlier time; what was done since is found",
         True,
     ),
-    "trouble.met": lambda data: ("TROUBLE", f"{data['what']}, tried again {data['retry_at']}", True),
+    "trouble.met": lambda data: (
+        "TROUBLE",
+        f"{data['what'].removesuffix('.')}, tried again {data['retry_at']}",
+        True,
+    ),
     "run.parked": _parked,
     "run.taken_over": lambda data: (
         "TAKEN OVER",

@@ -178,7 +178,9 @@ def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
         return ""
     looked = f"looked at {ago(review.looked_at, now)} ago" if review.looked_at else "not looked at yet"
     what, _, rest = (review.said or "").partition(" Why: ")
-    trouble = f" The last look failed: {what}. {rest.partition(' Next: ')[2]}" if what else ""
+    trouble = (
+        f" The last look failed: {what.removesuffix('.')}. {rest.partition(' Next: ')[2]}" if what else ""
+    )
     return f"Reviewers have it: {review.url}, {looked}.{trouble}".rstrip()
 
 

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 _UNDERSTAND: Final = """\
 Say what is wanted, in at least {items} numbered points of one or two sentences: the problem and why it
 matters, what success looks like, constraints, assumptions and impact.
-Write no heading of a plan and no <promise> tag yet."""
+Write no heading of a plan and no promise yet."""
 _EXPLORE: Final = """\
 Read the code. Tell what you found in at least {files} files, each by its path from the root of the
 repository, and what it means for this work. Name only files that exist.
-Write no heading of a plan and no <promise> tag yet."""
+Write no heading of a plan and no promise yet."""
 _ALTERNATIVES: Final = """\
 Weigh {options} options that differ in substance (### Option A: …), each with its pros and cons, and
 recommend one with the reason.
-Write no heading of a plan and no <promise> tag yet."""
+Write no heading of a plan and no promise yet."""
 _DOCUMENT: Final = """\
 Write one Markdown document that begins with its title, not inside a code block, with these headings and
 something of your own under each: {sections}.
@@ -45,8 +45,8 @@ _LENGTHS: Final = {
     Length.CAP: f"\nWrite at most {LINES} lines that are not blank: leave out prose, not file paths.",
 }
 _REVISE: Final = "Answer every finding and write the whole plan again, not only what changed."
-_READ_NEXT: Final = "Write no <promise> tag: a person reads it next."
-_MORE_TO_COME: Final = "Write no <promise> tag yet: a critique follows."
+_READ_NEXT: Final = "Write no promise: a person reads it next."
+_MORE_TO_COME: Final = "Write no promise yet: a critique follows."
 _PRINCIPLES: Final = """\
 Judge the plan by at least {principles} of the principles, each PASS or FAIL with evidence: a line of the
 plan or a file. A FAIL has findings; what holds is a PASS, and nothing has to be found.
@@ -54,7 +54,7 @@ Answer with one object of JSON and nothing else, like this:
 {example}"""
 _OPEN: Final = """\
 Criticise the plan in at least {items} numbered findings, each about something that the plan says or leaves
-out. Write no plan and no <promise> tag."""
+out. Write no plan and no promise."""
 
 
 def instruction(stage: Stage, options: Options, *, is_final: bool = False, demands: Demands = DEMANDS) -> str:
