@@ -18,9 +18,9 @@ from asbuilt.proof.drift import (
     corrections,
     decide,
     far_off,
-    structural,
     weigh,
 )
+from asbuilt.proof.margins import structural
 from asbuilt.proof.measuring import Shown, Token, notes_of, numbers_in, tokens_in
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from asbuilt.proof.verdict import Held, Promise, Waiver

@@ -14,7 +14,7 @@ from asbuilt.cli.words import counted
 from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.phases import FIX_LIMIT
 from asbuilt.lifecycle.progress import DONE, IN_WORK
-from asbuilt.proof.drift import structural
+from asbuilt.proof.margins import structural
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.timers import moment
-from asbuilt.proof.drift import structural
+from asbuilt.proof.margins import structural
 from asbuilt.proof.remarks import failing
 
 if TYPE_CHECKING:

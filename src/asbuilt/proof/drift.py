@@ -7,9 +7,10 @@ plan says of it, a person decides.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.plan.claims import drift
+from asbuilt.proof.margins import NOTED_PCT, QUIET_PCT
 from asbuilt.proof.verdict import judge
 
 if TYPE_CHECKING:
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Form
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Held, Promise, Verdict, Waiver
-
-QUIET_PCT: Final = 10
-"""So far a number that was only meant roughly may be off, and is corrected without a word."""
-NOTED_PCT: Final = 20
-"""So far it may be off, and is corrected with a note. Beyond it the number does not hold."""
-SEVERAL: Final = 2
-"""From so many numbers on that are off by more than `QUIET_PCT`, the plan is off as a whole."""
 
 
 class Course(StrEnum):
@@ -99,14 +93,6 @@ def decide(number: Number) -> Course | None:
 def far_off(numbers: Iterable[Number]) -> int:
     """Count those that are further off than is corrected without a word."""
     return sum(one.off_pct > QUIET_PCT for one in numbers)
-
-
-def structural(far: int) -> str:
-    """Say that a plan is off as a whole, where several of its numbers are far off; else nothing.
-
-    That is advice to refine it, which only a person does.
-    """
-    return f"{far} numbers of the plan are off by more than {QUIET_PCT} %" if far >= SEVERAL else ""
 
 
 class Weighed(NamedTuple):

@@ -13,15 +13,15 @@ from asbuilt.errors import EditRefused
 from asbuilt.plan.arithmetic import CODE
 from asbuilt.plan.claims import corrected
 from asbuilt.plan.edit import AUDIT, correct
-from asbuilt.proof.drift import QUIET_PCT, Course, Number, decide
+from asbuilt.proof.drift import Course, Number, decide, far_off
 from asbuilt.proof.evidence import TESTS
+from asbuilt.proof.margins import QUIET_PCT, SEVERAL
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.plan.model import Claim, Criterion, Phase, Plan
 
-_SEVERAL: Final = 2
 _SHOWN: Final = 160
 
 _TOKEN: Final = re.compile(
@@ -177,7 +177,7 @@ def notes_of(
     for one in numbers:
         if decide(one) in (Course.NOTE, Course.LEAVE):
             yield f"{one.words}, {one.off_pct} % off"
-    if sum(one.off_pct > QUIET_PCT for one in numbers) >= _SEVERAL:
+    if far_off(numbers) >= SEVERAL:
         yield f"several numbers are more than {QUIET_PCT} % off: refine the plan before its next phase"
     known = {one.bullet for one in numbers}
     for token in tokens:
