@@ -168,7 +168,7 @@ def test_a_forge_that_is_busy_is_asked_again_when_it_wants_to_be(desk: Desk) -> 
     broken = desk.row()
     assert (broken.troubles, str(broken.said).split(" Why: ")[0]) == (
         2,
-        "github.localhost has a trouble of its own (HTTP 502)",
+        "github.localhost has a trouble of its own (HTTP 502).",
     )
     assert desk.look() == 1
     well = desk.row()

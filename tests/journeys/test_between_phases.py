@@ -28,6 +28,8 @@ exit 0
 a1   continue   plans/greet.md
   go on with phase 2a?
   asked [AGE] ago; not answered
+--- stderr
+Next: asbuilt approve yes a1, or asbuilt approve no a1 -m "why"
 """)
     assert office.asbuilt("approve", "no", "a1", "-m", "not today") == snapshot("""\
 exit 0

@@ -32,6 +32,13 @@ def test_what_one_is_told_no_other_hears() -> None:
     assert told != other
 
 
+def test_one_that_differs_is_another_and_a_field_that_it_has_not_is_refused() -> None:
+    count = Count("a", 2, ["x"])
+    assert (count.but(times=3), count) == (Count("a", 3, ["x"]), Count("a", 2, ["x"]))
+    with pytest.raises(TypeError, match="Count has the fields name, times, seen"):
+        count.but(tiems=3)
+
+
 @pytest.mark.parametrize(
     ("values", "given"), [((), {}), (("a", 1, [], 2), {}), (("a",), {"tiems": 1}), ((), {"times": 1})]
 )

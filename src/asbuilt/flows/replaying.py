@@ -6,7 +6,6 @@ The one rule: nothing is written down. What was shown then is read, what is show
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import NotFound, StoreFailed
@@ -99,7 +98,7 @@ class Replay:
         now = [] if failing(seen) else self._proving.prove(last.tree or "", checks, order=order, anew=True)
         yield from checks_again(self._shown(last.evidence), now)
         if last.items is not None:
-            moved = replace(phase, attempts=[replace(last, commit=commit)])
+            moved = phase.but(attempts=[last.but(commit=commit)])
             exhibits = Exhibits(record, repository, moved, last.number, shown=now)
             told = record.told(f"{phase.id}/{last.number}/verdict")
             yield from self._verdict(phase_matter(record, phase.id), exhibits, told)

@@ -5,7 +5,7 @@ The one rule: declaring one costs next to nothing, since whoever looks how a pla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,10 @@ class Folded:
                 given[name] = factory()
         # What is not given is the default, which stands in the class.
         vars(self).update(given)
+
+    def but(self, **changed: object) -> Self:
+        """Give another one that differs in these fields: `dataclasses.replace` knows only its own."""
+        return type(self)(**{name: getattr(self, name) for name in self._fields} | changed)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
