@@ -7,12 +7,11 @@ least once, with one id however often; who is killed in between sends it again, 
 from __future__ import annotations
 
 import hashlib
-import threading
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import StoreFailed
+from asbuilt.flows.beside import beside
 from asbuilt.flows.calling import name_of
 from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.events import keyed
@@ -20,7 +19,8 @@ from asbuilt.lifecycle.attention import Message, notice
 from asbuilt.lifecycle.timers import again_at, moment, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from asbuilt.flows.calling import Reach
     from asbuilt.journal.events import Event
@@ -47,14 +47,6 @@ class Notifying:
     def waits(self) -> bool:
         """Whether something is still to be sent, now or later, as it was last seen."""
         return self._waits
-
-    def serve(self, ended: threading.Event) -> None:
-        """Send what is due until told to end; runs go on meanwhile, whatever a way does."""
-        while True:
-            with suppress(StoreFailed):
-                self.look()
-            if ended.wait(LOOK_S):
-                return
 
     def look(self) -> int:
         """Send everything that is due now, and tell how many messages were tried."""
@@ -88,19 +80,14 @@ class Notifying:
             notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
 
 
-@contextmanager
-def sending(store: Store, reach: Reach, *, org: str) -> Iterator[Callable[[], bool]]:
+def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[Callable[[], bool]]:
     """Send for as long as a worker is there; give what tells whether it has to stay for that.
 
     Where everything is said at once, on the desktop, there is nothing to send and nobody looks.
     """
-    sender, gone = Notifying(store, reach.ways, org=org), threading.Event()
-    if reach.posts or reach.quiet:
-        threading.Thread(target=sender.serve, args=(gone,), daemon=True).start()
-    try:
-        yield lambda: sender.waits
-    finally:
-        gone.set()
+    if not (reach.posts or reach.quiet):
+        return nullcontext(lambda: False)
+    return beside(Notifying(store, reach.ways, org=org), every_s=LOOK_S)
 
 
 def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:

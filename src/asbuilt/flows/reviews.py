@@ -6,12 +6,11 @@ in the middle loses one pace, and an answer counts once.
 
 from __future__ import annotations
 
-import threading
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
-from asbuilt.errors import AsbuiltError, StoreFailed
+from asbuilt.errors import AsbuiltError
+from asbuilt.flows.beside import beside
 from asbuilt.flows.environment import keep_for_forge, kept_for_forge
 from asbuilt.flows.record import ACTOR
 from asbuilt.flows.requests import Asker, answer
@@ -28,7 +27,8 @@ from asbuilt.lifecycle.reviewing import Bound, Look, Rest, SentBack, Undecided, 
 from asbuilt.lifecycle.timers import seconds_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from asbuilt.flows.reviewing import Proposal
     from asbuilt.journal.approvals import Answer
@@ -96,14 +96,6 @@ class Reviews:
     def waits(self) -> bool:
         """Whether reviewers have anything, as it was last seen."""
         return self._waits
-
-    def serve(self, ended: threading.Event) -> None:
-        """Look at what is due until told to end; runs go on meanwhile, however slow a forge is."""
-        while True:
-            with suppress(StoreFailed):
-                self.look()
-            if ended.wait(LOOK_S):
-                return
 
     def look(self) -> int:
         """Look at everything that is due now, and tell how many plans that were."""
@@ -201,15 +193,9 @@ class Reviews:
         )  # fmt: skip
 
 
-@contextmanager
-def looking(found: Reviews) -> Iterator[Callable[[], bool]]:
+def looking(found: Reviews) -> AbstractContextManager[Callable[[], bool]]:
     """Look for as long as a worker is there; give what tells whether it has to stay for that."""
-    gone = threading.Event()
-    threading.Thread(target=found.serve, args=(gone,), daemon=True).start()
-    try:
-        yield lambda: found.waits
-    finally:
-        gone.set()
+    return beside(found, every_s=LOOK_S)
 
 
 def _review(run: Run, proposal: Proposal, *, question: int, terms: Terms, now: str) -> Review:
