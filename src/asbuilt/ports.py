@@ -96,6 +96,8 @@ class Brief:
     """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
     ring_required: bool = True
     """False: somebody accepted that it works where no ring holds it; its result says so."""
+    results: Path | None = None
+    """What setup made, for the agent to run tests with; None: nothing was made."""
     script: Path | None = None
     """For the scripted agent: the script it plays."""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -91,7 +91,8 @@ class Performer:
         self._store = store
         self._blobs = blobs
         self.tidings = Tidings()
-        self._working = Working(attempts, awake, self.tidings, lease, home.runs)
+        setups = home.path / "setups"
+        self._working = Working(attempts, awake, self.tidings, lease, home.runs, setups)
         self._processes = processes
         self._authoring = Authoring(home, self._working, processes)
         self._tasking = Tasking(home, self._working)

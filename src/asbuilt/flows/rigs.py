@@ -119,10 +119,6 @@ class Rigs:
                 os.close(descriptor)
             return
 
-    def results_of(self, setup: Setup) -> Results:
-        """Return what setup made for a digest, for an agent to work with."""
-        return Results(self._folder / setup.digest)
-
 
 class Rig:
     """One check environment, ours alone for now."""
