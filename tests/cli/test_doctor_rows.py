@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from inline_snapshot import snapshot
@@ -15,6 +15,7 @@ from asbuilt.cli.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,
+    ForgeFacts,
     GateFacts,
     GitFacts,
     PowerFacts,
@@ -66,8 +67,11 @@ def _row(facts: Facts, name: str) -> str:
                 version="2.47.1", repository="shop-api", has_commits=True, operations=("rebase",), changed=1
             ),
             snapshot("""\
-! git       2.47.1   shop-api, no branch checked out, in the middle of a rebase,
+✗ git       2.47.1   shop-api, no branch checked out, in the middle of a rebase,
             1 file changed (yours; never touched)
+            Why:  A run starts from a finished state of the branch that it lands
+                  on.
+            Next: git status shows how to go on.
 """),
         ),
         (
@@ -366,10 +370,33 @@ def test_a_gate_that_does_not_hold_says_what_helps(gate: GateFacts, shown: str) 
     assert _row(replace(READY, gate=gate), "gate").replace(VERSION, "[VERSION]") == shown
 
 
-def test_a_dead_gate_is_a_problem_that_stops_no_run() -> None:
-    facts = replace(READY, gate=GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0"))
-    told = conclusion(judge(facts), facts)
-    assert told == "1 problem. Runs start; planning in Claude Code is not held."
+_NO_GH = Trouble(what="gh is not signed in", why="w", next_step="n")
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"git": replace(READY.git, operations=("merge",))}, "Fix it before you run a plan."),
+        ({"git": replace(READY.git, branch=None)}, "Fix it before you run a plan."),
+        ({"git": replace(READY.git, has_commits=False)}, "Fix it before you run a plan."),
+        (
+            {"sandbox": replace(READY.sandbox, level="none", refusals=(why_landlock(""),))},
+            "A run asks you first; --auto stops.",
+        ),
+        (
+            {"gate": GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0")},
+            "Runs start.",
+        ),
+        ({"store": replace(READY.store, free_bytes=1_000_000)}, "Runs start."),
+        ({"forge": ForgeFacts(host="github.com", trouble=_NO_GH, wanted=True)}, "Runs start."),
+    ],
+    ids=["in a merge", "no branch", "no commit", "no sandbox", "dead gate", "full disk", "no forge"],
+)
+def test_the_conclusion_says_of_a_problem_what_a_run_does_about_it(
+    changed: dict[str, Any], told: str
+) -> None:
+    facts = replace(READY, **changed)
+    assert conclusion(judge(facts), facts) == f"1 problem. {told}"
 
 
 def test_a_machine_that_is_kept_awake_says_by_what() -> None:
