@@ -278,6 +278,7 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                             {"name": "codex", "version": "0.166.0"},
                         ],
                         "driven": ["scripted", "claude", "codex"],
+                        "lacking": [],
                     },
                 },
                 {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from inline_snapshot import snapshot
@@ -15,7 +15,6 @@ from asbuilt.cli.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,
-    ForgeFacts,
     GateFacts,
     GitFacts,
     PowerFacts,
@@ -109,6 +108,20 @@ def test_the_row_of_git(git: GitFacts, shown: str) -> None:
         (
             AgentsFacts(
                 looked_for=LOOKED_FOR,
+                found=(),
+                driven=("scripted",),
+                lacking=(("codex", "codex-acp", "npm install -g @zed-industries/codex-acp"),),
+            ),
+            snapshot("""\
+! agents    codex found, without its adapter codex-acp; only the scripted agent
+            works here
+            Next: npm install -g @zed-industries/codex-acp
+"""),
+            snapshot("Ready, with the scripted agent."),
+        ),
+        (
+            AgentsFacts(
+                looked_for=LOOKED_FOR,
                 found=(Agent(name="claude", version="2.1.325"), Agent(name="codex", version="0.166.0")),
                 driven=("scripted",),
             ),
@@ -128,7 +141,7 @@ def test_the_row_of_git(git: GitFacts, shown: str) -> None:
             snapshot("Ready to be left alone."),
         ),
     ],
-    ids=["none", "found", "driven"],
+    ids=["none", "without its adapter", "found", "driven"],
 )
 def test_the_row_of_agents_promises_only_what_is_driven(
     agents: AgentsFacts, shown: str, concluded: str
@@ -368,35 +381,6 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
 )
 def test_a_gate_that_does_not_hold_says_what_helps(gate: GateFacts, shown: str) -> None:
     assert _row(replace(READY, gate=gate), "gate").replace(VERSION, "[VERSION]") == shown
-
-
-_NO_GH = Trouble(what="gh is not signed in", why="w", next_step="n")
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"git": replace(READY.git, operations=("merge",))}, "Fix it before you run a plan."),
-        ({"git": replace(READY.git, branch=None)}, "Fix it before you run a plan."),
-        ({"git": replace(READY.git, has_commits=False)}, "Fix it before you run a plan."),
-        (
-            {"sandbox": replace(READY.sandbox, level="none", refusals=(why_landlock(""),))},
-            "A run asks you first; --auto stops.",
-        ),
-        (
-            {"gate": GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0")},
-            "Runs start.",
-        ),
-        ({"store": replace(READY.store, free_bytes=1_000_000)}, "Runs start."),
-        ({"forge": ForgeFacts(host="github.com", trouble=_NO_GH, wanted=True)}, "Runs start."),
-    ],
-    ids=["in a merge", "no branch", "no commit", "no sandbox", "dead gate", "full disk", "no forge"],
-)
-def test_the_conclusion_says_of_a_problem_what_a_run_does_about_it(
-    changed: dict[str, Any], told: str
-) -> None:
-    facts = replace(READY, **changed)
-    assert conclusion(judge(facts), facts) == f"1 problem. {told}"
 
 
 def test_a_machine_that_is_kept_awake_says_by_what() -> None:

@@ -187,14 +187,19 @@ def _agents(agents: AgentsFacts) -> Row:
     found = {one.name: f"{one.name} {one.version or '(it says no version)'}" for one in agents.found}
     drivable = [words for name, words in found.items() if name in agents.driven]
     others = [words for name, words in found.items() if name not in agents.driven]
+    without = [f"{own} found, without its adapter {adapter}" for own, adapter, _ in agents.lacking]
+    install = f"`{agents.lacking[0][2]}`" if agents.lacking else ""
     if drivable:
         rest = f"; found and not driven: {listed(others)}" if others else ""
-        return Row(name="agents", state=State.GOOD, said=listed(drivable) + rest, facts=agents)
-    here = f"{listed(others)} found" if others else f"none of {', '.join(agents.looked_for)} found"
+        said = "; ".join([listed(drivable) + rest, *without])
+        return Row(name="agents", state=State.GOOD, said=said, next_step=install, facts=agents)
+    here = [f"{listed(others)} found"] if others else []
+    found = "; ".join([*here, *without]) or f"none of {', '.join(agents.looked_for)} found"
     return Row(
         name="agents",
         state=State.NOTE,
-        said=f"{here}; only the scripted agent works here",
+        said=f"{found}; only the scripted agent works here",
+        next_step=install,
         facts=agents,
     )
 
