@@ -146,7 +146,7 @@ def test_a_problem_ends_with_1(asbuilt: Callable[..., str]) -> None:
     shown = _stable(asbuilt("doctor"))
     assert (shown.splitlines()[0], shown.splitlines()[-1]) == (
         "exit 1",
-        "1 problem. No run starts here until it is gone.",
+        "1 problem. A run asks you first; --auto stops.",
     )
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents import tree
 from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.capture import Capture
+from asbuilt.agents.installation import shown_for
 from asbuilt.agents.results import hold, with_results
 from asbuilt.agents.ring import prepare, settle
 from asbuilt.agents.sealed import Seals
 from asbuilt.agents.toolchains import toolchains_in
-from asbuilt.policy.ring import for_agent
+from asbuilt.policy.ring import DEFAULT_PATH, for_agent
 from asbuilt.policy.roles import ACTING_FOLDERS
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class HostSeat:
         """Start the agent in the ring, with pipes."""
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
-        request = self._request(own, sealed, environment or {})
+        request = self._request(own, sealed, environment or {}, argv[0])
         await self._try(request)
         prepared = prepare(self.level, request, argv)
         process = await asyncio.create_subprocess_exec(
@@ -100,9 +101,14 @@ class HostSeat:
             await try_ring(self.level, request, (brief.workspace.parent, self.person, *also))
 
     def _request(
-        self, own: tuple[Path, ...], sealed: tuple[Path, ...], environment: Mapping[str, str]
+        self,
+        own: tuple[Path, ...],
+        sealed: tuple[Path, ...],
+        environment: Mapping[str, str],
+        program: str = "",
     ) -> Request:
         brief = self._brief
+        told = {**brief.environment, **environment}
         held = (*brief.protected, *sealed, *self._acting_folders())
         request = settle(
             for_agent(
@@ -113,11 +119,11 @@ class HostSeat:
                 tmp=str(self._tmp),
                 own=tuple(map(str, own)),
                 sealed=tuple(str(brief.workspace / path) for path in held),
+                readable=shown_for(program, told.get("PATH", DEFAULT_PATH)),
                 # A plug-in of the user's own stays silent: here the host answers every question.
                 environment={
                     **toolchains_in(map(Path, self._terms.homes)),
-                    **brief.environment,
-                    **environment,
+                    **told,
                     "ASBUILT_ATTEMPT": "1",
                 },
             ),
