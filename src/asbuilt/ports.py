@@ -130,6 +130,10 @@ class Result:
     duration_s: float = 0.0
     starts: int = 1
     ring: str = "none"
+    exit_code: int | None = None
+    """The exit code of an agent that failed by itself, as a shell counts it; None: unknown."""
+    stderr: str = ""
+    """The end of what a failed agent wrote to stderr."""
 
     @property
     def used(self) -> dict[str, Any]:

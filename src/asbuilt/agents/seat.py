@@ -49,6 +49,8 @@ class HostSeat:
         self._seals = Seals(folder.path / "seals.json")
         self._ask_to_end: Callable[[], Awaitable[None]] | None = None
         self._placeholders: list[Path] = []
+        self.exit_code: int | None = None
+        """How the agent ended by itself; None when it was ended, or was never started."""
         self.start = start
         self.session = folder.session()
         self.level: Level = terms.level
@@ -146,8 +148,11 @@ class HostSeat:
 
     async def end(self) -> None:
         """End everything that was started: asked, TERM, the grace, KILL. Nothing is started afterwards."""
-        self._closed = True
         living = [process for process in self._running if process.returncode is None]
+        if not self._closed and not living and self._running:
+            code = self._running[-1].returncode or 0
+            self.exit_code = 128 - code if code < 0 else code
+        self._closed = True
         if living and self._ask_to_end is not None:
             ask, self._ask_to_end = self._ask_to_end, None
             await ask()

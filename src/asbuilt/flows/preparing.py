@@ -55,6 +55,7 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
         outcome="PASS" if shown is None else shown.outcome,
         why=why if shown is None else shown.why,
         output=None if shown is None else shown.output,
+        **({} if shown is None else {"evidence": proving.keep([shown])}),
     )
 
 

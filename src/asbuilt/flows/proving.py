@@ -13,6 +13,7 @@ from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.counts import from_junit, from_output
 from asbuilt.proof.evidence import (
+    SETUP,
     TESTS,
     Evidence,
     disagreement,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.resolving import Setup
 
-SETUP: Final = "setup"
 _SHOWN: Final = 220
 _NAMED: Final = 3
 _NOTED: Final = 20

@@ -19,6 +19,7 @@ from asbuilt.lifecycle.facts import (
     TaskFacts,
     Work,
 )
+from asbuilt.lifecycle.failing import advice_in, last_failed
 from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
@@ -83,6 +84,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
             continue
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
+        facts.failed = last_failed(facts.failed, kind, data)
         _hear(facts, kind, data)
         if facts.kind == "author":
             hear_draft(facts, kind, data)
@@ -135,7 +137,8 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         case "run.hastened":
             _hear_haste(facts)
         case "run.ended":
-            facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
+            facts.ended = data["state"]
+            facts.reason, facts.next_step = advice_in(str(data.get("reason", "")))
             facts.code = data.get("code")
         case _ if kind.startswith("together."):
             _hear_together(facts, kind, data)

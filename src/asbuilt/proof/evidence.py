@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 TESTS: Final = "tests"
 """The name of the whole test suite among checks."""
+SETUP: Final = "setup"
+"""The name of the setup among checks."""
+_SHELL: Final = ("/bin/sh", "-c")
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
@@ -55,6 +59,11 @@ class Evidence(NamedTuple):
     """What else is to be known of it, in words."""
     flaky: tuple[tuple[str, int, int, bool], ...] = ()
     """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
+
+    @property
+    def command(self) -> str:
+        """Return the command as a person types it."""
+        return self.argv[-1] if self.argv[:2] == _SHELL else shlex.join(self.argv)
 
     @property
     def is_conclusive(self) -> bool:
