@@ -303,6 +303,8 @@ class RunFacts(Folded):
     """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
+    revision: int = 0
+    """How often its settings were renewed."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""
