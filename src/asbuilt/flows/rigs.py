@@ -166,7 +166,7 @@ class Rig:
             if kept.exists():
                 lay(kept, place)
         if call is None:
-            call = Call(reporting(argv_of(command), self.report))
+            call = reporting(argv_of(command), self.report)
         ended = self._run(call.argv, network=False, environment=call.environment, limit_s=limit_s)
         return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)))
 
