@@ -35,7 +35,7 @@ class Call(NamedTuple):
     environment: Mapping[str, str] = {}
     """What it finds in its environment besides."""
     reports: tuple[str, ...] = ()
-    """Patterns of the JUnit files that it leaves below the folder in which it runs.
+    """Patterns that the paths of the JUnit files end with which it leaves below its checkout.
 
     Files that match them before the command starts are not its own and have to be deleted.
     """
@@ -174,8 +174,8 @@ ROWS: Final[dict[Runner, Row]] = {
         find=maven_in,
         sign=r"^\[(?:INFO|WARNING|ERROR)\] Tests run: \d+",
         reports=(
-            "**/target/surefire-reports/TEST-*.xml",
-            "**/target/failsafe-reports/TEST-*.xml",
+            "target/surefire-reports/TEST-*.xml",
+            "target/failsafe-reports/TEST-*.xml",
         ),
         fast=("-Dsurefire.skipAfterFailureCount=1",),
         word=("-Dtest=*{word}*", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"),
@@ -183,7 +183,7 @@ ROWS: Final[dict[Runner, Row]] = {
     "gradle": Row(
         find=gradle_in,
         sign=r"^BUILD (?:SUCCESSFUL|FAILED) in ",
-        reports=("**/build/test-results/*/TEST-*.xml",),
+        reports=("build/test-results/*/TEST-*.xml",),
         fast=("--fail-fast",),
         word=("--tests", "*{word}*"),
         first=True,
