@@ -217,7 +217,7 @@ class Rig:
         self._clean(tree, over or {})
         mounts, overlays = self._views(keeps_cache=keeps_cache)
         if call is None:
-            call = Call(reporting(argv_of(command), self.report))
+            call = reporting(argv_of(command), self.report)
         ended = self._run(
             call.argv,
             mounts,
