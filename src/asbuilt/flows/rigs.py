@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
+from asbuilt.proof import origins
 from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, reporting
 
@@ -28,10 +30,14 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.ports import Ended, Processes
     from asbuilt.proof.counts import Counts
+    from asbuilt.proof.origins import Loaded
     from asbuilt.proof.resolving import Setup
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""
+_PROCESSES: Final = 1_000
+_LISTED: Final = 1_000_000
+"""Processes of a command whose modules are read, and bytes of each listing."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
 
@@ -46,6 +52,8 @@ class Ran(NamedTuple):
     ended: Ended
     report: bytes | None = None
     """What its runner wrote beside its output, if it wrote anything."""
+    strays: tuple[Loaded, ...] = ()
+    """Modules of the project that were loaded, and never from the checkout."""
 
     @property
     def reported(self) -> Counts | None:
@@ -153,11 +161,13 @@ class Rig:
         over: Mapping[str, bytes | None] | None = None,
         call: Call | None = None,
         limit_s: int | None = None,
+        modules: tuple[str, ...] = (),
     ) -> Ran:
         """Run a command on exactly a tree and what setup made; it is told of nothing that ran before it.
 
         `over` has files that differ from the tree, None for one that is not to be there; `call` is another
-        way to call the same command, `limit_s` a shorter time than it may take at most.
+        way to call the same command, `limit_s` a shorter time than it may take at most. Every Python process
+        lists from where it has loaded `modules`.
         """
         self._empty(tree)
         for path, content in (over or {}).items():
@@ -167,8 +177,23 @@ class Rig:
                 lay(kept, place)
         if call is None:
             call = Call(reporting(argv_of(command), self.report))
-        ended = self._run(call.argv, network=False, environment=call.environment, limit_s=limit_s)
-        return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)))
+        environment = {**call.environment, **(self._listing(modules) if modules else {})}
+        ended = self._run(call.argv, network=False, environment=environment, limit_s=limit_s)
+        found = strays(self._loaded(), os.path.realpath(self._checkout)) if modules else ()
+        return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)), found)
+
+    def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
+        """Let every Python process list where it has loaded modules from; return the variable for it."""
+        folder = self._out / "modules"
+        folder.mkdir(mode=0o700)
+        (folder / origins.FILE).write_bytes(origins.source_of(modules))
+        own = self._terms.environment.get("PYTHONPATH")
+        return {"PYTHONPATH": os.pathsep.join([str(folder), *([own] if own else [])])}
+
+    def _loaded(self) -> tuple[Loaded, ...]:
+        files = sorted((self._out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
+        listed = (_content(file, _LISTED) or b"" for file in files)
+        return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that draws what people see; give what it left in the folder that it was told."""

@@ -143,6 +143,15 @@ def only(
             assert_never(runner)
 
 
+def failing_fast(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the command line that ends at the first failure, or the same one where the runner is not known."""
+    at = _pytest_in(argv)
+    if at is not None:
+        return (*argv[: at + 1], "-x", *argv[at + 1 :])
+    at = _unittest_in(argv)
+    return argv if at is None else (*argv, "-f")
+
+
 def _with_words(runner: str, argv: tuple[str, ...], words: tuple[str, ...]) -> Call | None:
     if argv[0] in _PACKAGERS:
         return Call((*argv, *(("--",) if argv[0] == "npm" and "--" not in argv else ()), *words))
