@@ -55,9 +55,10 @@ class Bench:
         over: Mapping[str, bytes | None] | None = None,
         call: Call | None = None,
         limit_s: float | None = None,
+        modules: tuple[str, ...] = (),
     ) -> Ran:
         """Run a command on a tree; no runner here can be called in another way."""
-        assert call is None, call
+        assert (call, modules) == (None, ()), (call, modules)
         del limit_s
         self._model.stage.sleep(3.0)
         laid = {**self._model.trees[tree], **(over or {})}

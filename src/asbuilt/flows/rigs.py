@@ -22,7 +22,9 @@ from asbuilt.policy.check_environment import INSIDE, OFFLINE, PLACED, for_result
 from asbuilt.policy.ring import Overlay, Placed
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
+from asbuilt.proof import origins
 from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, reporting
 
@@ -33,10 +35,14 @@ if TYPE_CHECKING:
     from asbuilt.policy.check_environment import Places
     from asbuilt.ports import Ended, Processes
     from asbuilt.proof.counts import Counts
+    from asbuilt.proof.origins import Loaded
     from asbuilt.proof.resolving import Setup
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""
+_PROCESSES: Final = 1_000
+_LISTED: Final = 1_000_000
+"""Processes of a command whose modules are read, and bytes of each listing."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
 _OBJECTS: Final = f"{INSIDE}/objects"
@@ -53,6 +59,8 @@ class Ran(NamedTuple):
     ended: Ended
     report: bytes | None = None
     """What its runner wrote beside its output, if it wrote anything."""
+    strays: tuple[Loaded, ...] = ()
+    """Modules of the project that were loaded, and never from the checkout."""
 
     @property
     def reported(self) -> Counts | None:
@@ -206,28 +214,46 @@ class Rig:
         limit_s: int | None = None,
         folder: str = "",
         keeps_cache: bool = False,
+        modules: tuple[str, ...] = (),
     ) -> Ran:
         """Run a command on exactly a tree and what setup made; it sees nothing of what ran before it.
 
         `over` has files that differ from the tree, None for one that is not to be there; `call` is another
         way to call the same command, `limit_s` a shorter time than it may take at most; `folder` is where in
         the checkout it runs. With `keeps_cache` its build caches are kept for later commands: only for a tree
-        that no agent has touched.
+        that no agent has touched. Every Python process lists from where it
+        has loaded `modules`.
         """
         self._clean(tree, over or {})
         mounts, overlays = self._views(keeps_cache=keeps_cache)
         if call is None:
             call = reporting(argv_of(command), self.report)
+        listing = self._listing(modules) if modules else {}
         ended = self._run(
             call.argv,
             mounts,
             overlays,
             network=False,
-            environment={**OFFLINE, **call.environment},
+            environment={**OFFLINE, **call.environment, **listing},
             limit_s=limit_s,
             folder=folder,
         )
-        return Ran(command, tree, self._setup.digest, ended, _content(self._out / "report.xml"))
+        root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
+        found = strays(self._loaded(), root) if modules else ()
+        return Ran(command, tree, self._setup.digest, ended, _content(self._out / "report.xml"), found)
+
+    def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
+        """Let every Python process list where it has loaded modules from; return the variable for it."""
+        folder = self._out / "modules"
+        folder.mkdir(mode=0o700)
+        (folder / origins.FILE).write_bytes(origins.source_of(modules))
+        own = self._terms.environment.get("PYTHONPATH")
+        return {"PYTHONPATH": os.pathsep.join([f"{self._inside.out}/modules", *([own] if own else [])])}
+
+    def _loaded(self) -> tuple[Loaded, ...]:
+        files = sorted((self._out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
+        listed = (_content(file, _LISTED) or b"" for file in files)
+        return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that draws what people see; give what it left in the folder that it was told."""

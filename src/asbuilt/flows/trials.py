@@ -8,15 +8,18 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
-from asbuilt.git.trees import differing, text_of
+from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import Canary, canaries, heard, is_test_file
+from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
-from asbuilt.proof.runners import narrowed, only, real_argv, runner_of
+from asbuilt.proof.origins import names_of
+from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, role_of
 
@@ -28,10 +31,14 @@ if TYPE_CHECKING:
     from asbuilt.proof.canaries import Heard
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.infrastructure import PutBack
-    from asbuilt.proof.runners import Call
+    from asbuilt.proof.runners import Runner
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
+_AMONG: Final = ("*test*", "*Test*", "*spec*")
+"""Where files are looked for that mention a product file."""
+_NEAR: Final = 30
+"""Test files that are run before the whole suite is."""
 _BLOB: Final = b"100"
 """How the mode of a regular file begins."""
 _LARGEST: Final = 100_000_000
@@ -165,6 +172,62 @@ class Trials:
             return None
         files = self._files(self._tree)
         return only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+
+    @property
+    def changed(self) -> list[str]:
+        """List the files that the phase has added or changed."""
+        return sorted(path for path, is_there in self._there.items() if is_there)
+
+    def runner(self, suite: Ran) -> Runner | None:
+        """Name the runner of the suite, where it is known."""
+        return runner_of(*self._argv(suite))
+
+    def product_files(self, suite: Ran) -> list[str]:
+        """List the files of the tree that the suite's runner could run, the largest first."""
+        found = sorted_out(self._files(self._tree), (self.runner(suite),)).product
+        sizes = sizes_in(self._repository, self._tree) if found else {}
+        return sorted(found, key=lambda path: -sizes.get(path, 0))
+
+    def emptied_now(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Give what is left of files of the tree that are emptied, without those that are empty already."""
+        files = {path: self._files(self._tree)[path] for path in paths}
+        held = dict(contents(self._repository, sorted({*files.values()}), _LARGEST))
+        left = {path: emptied(path, held[file]) for path, file in files.items()}
+        return {path: content for path, content in left.items() if content is not None}
+
+    def mentioning(self, words: Sequence[str], suite: Ran) -> list[str]:
+        """List the test files in which one of the words is."""
+        runner = self.runner(suite)
+        found = mentioning(self._repository, self._tree, words, among=_AMONG)
+        return [path for path in found if runner is not None and is_test_file(runner, path)]
+
+    def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
+        """Give the call that runs the changed tests and those that mention some files, until one fails."""
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        mine = [path for path in self.changed_tests(suite) if self._there[path]]
+        tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
+        if runner is None or not tests:
+            return None
+        files = self._files(self._tree)
+        call = only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+        return call and self._fast(call, suite)
+
+    def whole(self, suite: Ran) -> Call:
+        """Give the call that runs the suite until a test fails."""
+        return self._fast(reporting(argv_of(suite.command), self._rig.report), suite)
+
+    def _fast(self, call: Call, suite: Ran) -> Call:
+        # Where tests failed before, the first failure shows nothing.
+        if suite.ended.exit_code != 0:
+            return call
+        fast = failing_fast(self.runner(suite), call.argv)
+        return call._replace(argv=fast.argv, environment={**call.environment, **fast.environment})
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Name the Python modules that the tree offers."""
+        return names_of(self._files(self._tree), sys.stdlib_module_names)
 
     def read(self, is_wanted: Callable[[str], bool]) -> dict[str, tuple[bytes, bytes]]:
         """Read files that the phase has added or changed, as they were and as they are."""

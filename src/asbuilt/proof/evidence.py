@@ -60,6 +60,11 @@ class Evidence(NamedTuple):
     flaky: tuple[tuple[str, int, int, bool], ...] = ()
     """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
 
+    emptied: str = ""
+    """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
+    unusable: bool = False
+    """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
+
     @property
     def command(self) -> str:
         """Return the command as a person types it."""
