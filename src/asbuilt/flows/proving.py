@@ -12,7 +12,7 @@ from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.counts import from_junit, from_output
+from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
     SETUP,
     TESTS,
@@ -237,7 +237,7 @@ class Proving:
         if before is None or not before.report:
             return False
         printed = from_output(self._record.blobs.get(before.output).decode("utf-8", "replace"))
-        reported = from_junit(self._record.blobs.get(before.report))
+        reported = from_report(self._record.blobs.get(before.report))
         return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
 
     def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:

@@ -11,7 +11,7 @@ import fcntl
 import os
 import stat
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,7 +23,7 @@ from asbuilt.policy.ring import Overlay, Placed
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
 from asbuilt.proof import origins
-from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof.counts import MAX_XML, from_output, from_report, joined
 from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, reporting
@@ -43,6 +43,8 @@ LIMIT_S: Final = 45 * 60
 _PROCESSES: Final = 1_000
 _LISTED: Final = 1_000_000
 """Processes of a command whose modules are read, and bytes of each listing."""
+_REPORTS: Final = 5_000
+"""Report files of one command that are read."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
 _OBJECTS: Final = f"{INSIDE}/objects"
@@ -65,7 +67,7 @@ class Ran(NamedTuple):
     @property
     def reported(self) -> Counts | None:
         """Count by the runner's report."""
-        return None if self.report is None else from_junit(self.report)
+        return None if self.report is None else from_report(self.report)
 
     @property
     def printed(self) -> Counts | None:
@@ -240,7 +242,17 @@ class Rig:
         )
         root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
         found = strays(self._loaded(), root) if modules else ()
-        return Ran(command, tree, self._setup.digest, ended, _content(self._out / "report.xml"), found)
+        return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
+
+    def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
+        """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
+        report = _content(self._out / "report.xml")
+        if report is not None or not patterns:
+            return report
+        wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
+        found = (file for pattern in patterns for file in islice(wrote.rglob(pattern), _REPORTS))
+        parts = [content for file in sorted(found) if (content := _content(file)) is not None]
+        return joined(parts)
 
     def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
         """Let every Python process list where it has loaded modules from; return the variable for it."""
