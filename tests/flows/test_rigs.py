@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 import sys
@@ -210,6 +211,38 @@ def test_a_check_asks_git_for_history_and_tags_and_changes_none_of_it(shop: Shop
     assert told == ["v1.2-1\n", "v1.2-2\n"]
     assert held.exit_code != 0
     assert shop.git("tag") == "v1.2"
+
+
+@pytest.mark.parametrize("kind", [RingProcesses, Copying])
+def test_a_check_finds_submodules_and_large_files_that_the_clone_has(
+    shop: Shop, tmp_path: Path, kind: type[RingProcesses]
+) -> None:
+    content = b"a large file\n"
+    name = hashlib.sha256(content).hexdigest()
+    inner = tmp_path / "inner"
+    shop.git("init", "-q", "-b", "main", str(inner))
+    (inner / "part.txt").write_text("of a submodule\n")
+    shop.git("add", "-A", at=inner)
+    shop.git("commit", "-qm", "a part", at=inner)
+    shop.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "deps/inner")
+    shop.git("config", "-f", ".gitmodules", "submodule.gone.path", "deps/gone")
+    shop.git("update-index", "--add", "--cacheinfo", f"160000,{shop.tip()},deps/gone")
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{name}\nsize {len(content)}\n"
+    shop.commit("all", {".gitattributes": "*.bin filter=lfs\n", "large.bin": pointer})
+    shop.git("update-index", "--add", "--cacheinfo", f"160000,{shop.tip()},deps/gone")
+    shop.git("commit", "-qm", "a submodule that is nowhere")
+    kept = shop.root / ".git" / "lfs" / "objects" / name[:2] / name[2:4] / name
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(content)
+    processes = kind(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap", grace_s=0.5)
+    rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60)
+    with rigs.take(NO_SETUP) as rig:
+        shown = said(rig, shop, "cat deps/inner/part.txt large.bin; ls deps/gone")
+        lacks = rig.lacks
+    assert shown == "0: of a submodule\na large file\n"
+    assert lacks == (
+        "submodule deps/gone is empty, because your clone lacks it: git submodule update --init deps/gone",
+    )
 
 
 @pytest.mark.parametrize("trick", ["mkfifo $F", "ln -s /etc/passwd $F", "mkdir $F"])

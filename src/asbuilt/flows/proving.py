@@ -30,9 +30,10 @@ from asbuilt.proof.origins import cause_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.emptying import Emptied
     from asbuilt.flows.record import Record
-    from asbuilt.flows.rigs import Ran, Rig, Rigs
+    from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.flows.trials import Order, Sung
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts

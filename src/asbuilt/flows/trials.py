@@ -26,7 +26,8 @@ from asbuilt.proof.suites.places import Role, role_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.rigs import Rig
     from asbuilt.git.repository import Repository
     from asbuilt.proof.canaries import Heard
     from asbuilt.proof.counts import Counts
