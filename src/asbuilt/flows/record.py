@@ -16,7 +16,7 @@ from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.timers import backs_off_until, reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.counts import Counts, from_junit, from_output
+from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.resolving import Setup, command_of, read_back
 
@@ -162,7 +162,7 @@ class Record:
 
     def counts_of(self, tests: Evidence) -> Counts | None:
         """Count the tests of a suite again, from what its runner wrote then."""
-        reported = from_junit(self.blobs.get(tests.report)) if tests.report else None
+        reported = from_report(self.blobs.get(tests.report)) if tests.report else None
         return reported or from_output(self.blobs.get(tests.output).decode("utf-8", "replace"))
 
     def baseline(self) -> Counts | None:

@@ -15,12 +15,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.reports import collect_reports, content_of, delete_reports
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
-from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.pictures import MAX_PICTURE
-from asbuilt.proof.runners import Call, reporting
+from asbuilt.proof.runners import Call, real_argv, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,7 +51,7 @@ class Ran(NamedTuple):
     @property
     def reported(self) -> Counts | None:
         """Count by the runner's report."""
-        return None if self.report is None else from_junit(self.report)
+        return None if self.report is None else from_report(self.report)
 
     @property
     def printed(self) -> Counts | None:
@@ -166,16 +167,19 @@ class Rig:
             if kept.exists():
                 lay(kept, place)
         if call is None:
-            call = reporting(argv_of(command), self.report)
+            package = content_of(self._checkout / "package.json") or b""
+            call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
+        delete_reports(self._checkout, call.reports)
         ended = self._run(call.argv, network=False, environment=call.environment, limit_s=limit_s)
-        return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)))
+        report = content_of(Path(self.report)) or collect_reports(self._checkout, call.reports)
+        return Ran(command, tree, self._setup.digest, ended, report)
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that draws what people see; give what it left in the folder that it was told."""
         call = Call(argv_of(command), {"ASBUILT_PICTURES": str(self._out)})
         ran = self.run(tree, command, call=call)
         files = sorted(self._out.iterdir())[:_LOOKED_AT]
-        found = ((file.name, _content(file, MAX_PICTURE)) for file in files)
+        found = ((file.name, content_of(file, MAX_PICTURE)) for file in files)
         return ran, [(name, content) for name, content in found if content is not None]
 
     def forget(self) -> None:
@@ -241,16 +245,3 @@ def lay(kept: Path, place: Path) -> None:
                     lay(Path(one.path), to)
             elif one.is_file() and not os.path.lexists(to):
                 shutil.copy2(one.path, to)
-
-
-def _content(report: Path, cap: int = MAX_XML) -> bytes | None:
-    """Read what a check has written, which may be anything: a link, a pipe, a gigabyte."""
-    try:
-        descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, "rb") as opened:
-        return opened.read(cap + 1)
