@@ -14,6 +14,7 @@ import pytest
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.checks.results import lay
 from asbuilt.flows.rigs import Rig, Rigs
+from asbuilt.proof.counts import Counts
 from asbuilt.proof.resolving import NO_SETUP, Setup
 from tests.agents.conftest import level
 from tests.git.conftest import shop
@@ -279,3 +280,37 @@ def test_a_check_sees_the_environment_that_its_run_was_asked_from(
     rigs = Rigs(tmp_path / "setups", shop.repository, processes, environment=asked_from)
     with rigs.take(NO_SETUP) as rig:
         assert said(rig, shop, "echo $LC_TIME $PATH") == f"0: C {asked_from['PATH']}\n"
+
+
+MAVEN = """#!/bin/sh
+mkdir -p core/target/surefire-reports web/target/surefire-reports
+echo '<?xml version="1.0"?><testsuite><testcase classname="x.A" name="a"/></testsuite>' \\
+    > core/target/surefire-reports/TEST-x.A.xml
+echo '<testsuite><testcase classname="x.B" name="b"><failure/></testcase></testsuite>' \\
+    > web/target/surefire-reports/TEST-x.B.xml
+"""
+
+
+def test_reports_that_a_runner_leaves_in_its_checkout_are_counted_and_none_that_was_there_before(
+    rigs: Rigs, shop: Shop
+) -> None:
+    stale = '<testsuite><testcase classname="x.Old" name="never_ran"/></testsuite>'
+    shop.commit("a Maven", {"mvnw": MAVEN, "core/target/surefire-reports/TEST-x.Old.xml": stale})
+    (shop.root / "mvnw").chmod(0o755)
+    shop.commit("executable")
+    with rigs.take(NO_SETUP) as rig:
+        ran = rig.run(tree(shop), "./mvnw -B test")
+    assert ran.counts == Counts(2, 1, 0, ("x.B::b",), ("x.A::a",))
+
+
+def test_no_report_is_deleted_or_read_through_a_link(rigs: Rigs, shop: Shop, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere" / "surefire-reports" / "TEST-x.A.xml"
+    elsewhere.parent.mkdir(parents=True)
+    elsewhere.write_text('<testsuite><testcase classname="x.A" name="a"/></testsuite>')
+    shop.commit("a Maven that does nothing", {"mvnw": "#!/bin/sh\n"})
+    (shop.root / "mvnw").chmod(0o755)
+    (shop.root / "target").symlink_to(elsewhere.parent.parent)
+    shop.commit("executable")
+    with rigs.take(NO_SETUP) as rig:
+        ran = rig.run(tree(shop), "./mvnw test")
+    assert (ran.ended.exit_code, ran.report, elsewhere.exists()) == (0, None, True)

@@ -143,7 +143,8 @@ class Proving:
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures and not shown.unusable:
             shown = self._tried_again(shown, trials, ran, known.get(trials.base))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_held(ran))
+        held = {**trials.changed_held(ran), **trials.changed_inline(ran)}
+        gone = self._gone(known.get(trials.base), counts, held)
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
@@ -178,7 +179,9 @@ class Proving:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
         held = "\n".join(changed.values())
-        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
+        # A runner that named its tests then and does not now is no reason: their number is compared too.
+        is_named = then and now and now.ran_names
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if is_named else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"

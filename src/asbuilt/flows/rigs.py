@@ -10,12 +10,13 @@ from __future__ import annotations
 import fcntl
 import os
 from contextlib import contextmanager
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.checks.files import content_of, put
 from asbuilt.flows.checks.ran import Ran
+from asbuilt.flows.checks.reports import collect_reports, delete_reports
 from asbuilt.flows.checks.results import Results, lay
 from asbuilt.git.borrowed import borrow, references_of, words_for
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
@@ -25,10 +26,9 @@ from asbuilt.policy.ring import Overlay, Placed
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
 from asbuilt.proof import origins
-from asbuilt.proof.counts import joined
 from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
-from asbuilt.proof.runners import Call, reporting
+from asbuilt.proof.runners import Call, real_argv, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,8 +44,6 @@ LIMIT_S: Final = 45 * 60
 _PROCESSES: Final = 1_000
 _LISTED: Final = 1_000_000
 """Processes of a command whose modules are read, and bytes of each listing."""
-_REPORTS: Final = 5_000
-"""Report files of one command that are read."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
 _OBJECTS: Final = f"{INSIDE}/objects"
@@ -205,7 +203,10 @@ class Rig:
         self._clean(tree, over or {})
         mounts, overlays = self._views(keeps_cache=keeps_cache)
         if call is None:
-            call = reporting(argv_of(command), self.report)
+            package = content_of(self._checkout / folder / "package.json") or b""
+            call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
+        if not self.is_laid:
+            delete_reports(self._checkout, call.reports)
         listing = self._listing(modules) if modules else {}
         ended = self._run(
             call.argv,
@@ -222,13 +223,8 @@ class Rig:
 
     def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
         """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
-        report = content_of(self._out / "report.xml")
-        if report is not None or not patterns:
-            return report
         wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
-        found = (file for pattern in patterns for file in islice(wrote.rglob(pattern), _REPORTS))
-        parts = [content for file in sorted(found) if (content := content_of(file)) is not None]
-        return joined(parts)
+        return content_of(self._out / "report.xml") or collect_reports(wrote, patterns)
 
     def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
         """Let every Python process list where it has loaded modules from; return the variable for it."""
