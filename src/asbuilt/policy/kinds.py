@@ -27,6 +27,8 @@ class Kind(NamedTuple):
     """Within that: settings, hooks, plug-ins; read-only, because they would act later."""
     remade: tuple[str, ...] = ()
     """Within what is sealed: what the program itself lays down at its start."""
+    reports_usd: bool = True
+    """Whether it reports dollars; the cost of one that does not is unknown."""
 
 
 _CLAUDE: Final = Kind(
@@ -85,6 +87,7 @@ _CODEX: Final = Kind(
         "skills",
     ),
     remade=("skills/.system",),
+    reports_usd=False,
 )
 _GEMINI: Final = Kind(
     "gemini",
@@ -105,6 +108,7 @@ _GEMINI: Final = Kind(
         "policies",
         "skills",
     ),
+    reports_usd=False,
 )
 _OPENCODE: Final = Kind(
     "opencode",
