@@ -13,7 +13,7 @@ import pytest
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.checks.results import lay
 from asbuilt.flows.rigs import Rig, Rigs
-from asbuilt.proof.resolving import NO_SETUP, Setup
+from asbuilt.proof.projects.model import NO_SETUP, Setup
 from tests.agents.conftest import level
 from tests.git.conftest import shop
 

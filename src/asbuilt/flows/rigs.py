@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.check_environment import Places
     from asbuilt.ports import Ended, Processes
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.projects.model import Setup
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""

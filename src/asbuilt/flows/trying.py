@@ -15,7 +15,7 @@ from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
 from asbuilt.proof.evidence import judge_setup
-from asbuilt.proof.resolving import resolve_setup
+from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runners import Call
 from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_only, to_try, told, tried_from
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.causes import Cause
     from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.lifecycle.windows import Window
-    from asbuilt.proof.resolving import Resolved
+    from asbuilt.proof.projects.model import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
@@ -302,6 +302,8 @@ class RunFacts(Folded):
     """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
+    checked: bool = True
+    """Every open phase of its plan has checks of its own."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""
