@@ -165,9 +165,7 @@ class Proving:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
         held = "\n".join(changed.values())
-        # A runner that named its tests then and does not now is no reason: their number is compared too.
-        known = then.ran_names if then else frozenset()
-        gone = left_out(known, now.ran_names, changed, held) if now and now.ran_names else ()
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
