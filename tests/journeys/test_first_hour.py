@@ -27,6 +27,10 @@ greet.1 is proven since [HH:MM], not landed: asbuilt land greet
     assert (
         office.asbuilt("status", "greet").splitlines()[2] == "greet   held, 1 of 4 phases done (25%), next 2a"
     )
+    shown = office.asbuilt("plan", "show", "greet").splitlines()
+    assert shown[-2:] == snapshot(
+        ["1 of 4 phases done (25%), 0 marked, 0 of 4 items. Next 2a. 33 lines. No", "problems."]
+    )
     assert office.asbuilt("land", "greet").splitlines()[0] == "exit 0"
     assert office.asbuilt("approve") == "exit 0\n--- stdout\nNothing waits for you here.\n"
 
