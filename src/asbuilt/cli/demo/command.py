@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +24,7 @@ from asbuilt.cli.demo.scene import PLAN, Scene
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import ASCII, cut, printable
 from asbuilt.cli.site import Site, site_of
-from asbuilt.errors import DONE, FAILED
+from asbuilt.errors import DONE, FAILED, INTERRUPTED
 from asbuilt.journal.views import events_of, run_view
 from asbuilt.proof.evidence import evidence_from
 
@@ -39,7 +39,6 @@ _AGENT: Final = "scripted"
 _RUN: Final = ("run", PLAN, "--finish", "--auto", "--foreground", "--script", "../agent.toml")
 _RINGS: Final = {"bwrap": "The ring (bubblewrap)", "seatbelt": "The ring (Seatbelt)"}
 _COLUMN: Final = 36
-_ENDS_WITHIN_S: Final = 15.0
 _NEXT: Final = (
     ("asbuilt doctor", "is this machine ready for your own plans?"),
     ('asbuilt author "what you want"', "agents plan it, you approve it"),
@@ -70,6 +69,14 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
     try:
         scene.build(pace=0 if fast else pace)
         return _play(door, scene, folder if keep else None)
+    except KeyboardInterrupt:
+        door.screen.talk()
+        if keep:
+            _say(door, "Interrupted. To look at what it left:")
+            _where(door, scene)
+        else:
+            _say(door, "Interrupted. Nothing of the demo is left; `asbuilt demo` starts it again.")
+        return INTERRUPTED
     finally:
         scene.end_attempts()
         if not keep:
@@ -113,9 +120,13 @@ def _introduce(door: Door, scene: Scene) -> None:
 
 
 def _type(door: Door, scene: Scene, arguments: Sequence[str]) -> str:
-    """Type a command of our own, let it speak for itself, and give back what it answered in JSON."""
+    """Type a command of our own, let it speak for itself, and give back what it answered in JSON.
+
+    It does not hear Ctrl-C, which ends the demo as a whole: a run in a folder that goes cannot be resumed.
+    """
     door.screen.talk(f"$ {door.screen.err.bold(shlex.join(('asbuilt', *arguments)))}")
     door.screen.out.flush()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     process = subprocess.Popen(  # noqa: S603 - our own program
         (sys.executable, "-P", "-m", "asbuilt", *arguments, *_flags(door)),
         cwd=scene.shop,
@@ -125,12 +136,8 @@ def _type(door: Door, scene: Scene, arguments: Sequence[str]) -> str:
         text=True,
     )
     try:
+        signal.signal(signal.SIGINT, before)
         said, _ = process.communicate()
-    except KeyboardInterrupt:
-        # The terminal has told the child too; it leaves in its own way.
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_ENDS_WITHIN_S)
-        raise
     finally:
         process.kill()
         process.wait()
@@ -165,12 +172,7 @@ def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> N
         _say(door, "Both were fixed and proven before anything landed.")
     if kept:
         _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
-        for what in (
-            f"cd {shlex.quote(str(scene.shop))}",
-            f"export ASBUILT_HOME={shlex.quote(str(scene.state))}",
-            f"asbuilt status {PLAN}",
-        ):
-            screen.talk(f"  {pen.bold(what)}")
+        _where(door, scene)
     screen.talk()
     screen.talk("In a repository of yours:")
     for what, meaning in _NEXT:
@@ -179,6 +181,15 @@ def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> N
         else:
             screen.talk(f"  {pen.bold(what)}")
             _say(door, meaning, lead="    ")
+
+
+def _where(door: Door, scene: Scene) -> None:
+    for what in (
+        f"cd {shlex.quote(str(scene.shop))}",
+        f"export ASBUILT_HOME={shlex.quote(str(scene.state))}",
+        f"asbuilt status {PLAN}",
+    ):
+        door.screen.talk(f"  {door.screen.err.bold(what)}")
 
 
 def _say(door: Door, text: str, *, lead: str = "") -> None:
