@@ -13,8 +13,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _HERE: Final = Path(__file__).resolve().parent
 _PROBE_TIMEOUT_S: Final = 20
+_AGAIN_S: Final = 10.0
 _SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 _CANARY: Final = """\
 import os, socket, sys
@@ -87,9 +88,23 @@ class Prepared:
     cwd: str
 
 
-@cache
+_last: list[tuple[float, Probed]] = []
+"""What the last probe of this process found, and when."""
+
+
 def probe() -> Probed:
-    """Find the best ring by trying; once in a process, because the machine may be another next time."""
+    """Find the best ring by trying.
+
+    A ring that holds agents is kept for the life of the process. Where none did, the next call after 10 s
+    tries again: a busy machine, a missing package or a setting of the kernel may have been the cause.
+    """
+    now = time.monotonic()
+    if not _last or (_last[0][1].for_work == "none" and now - _last[0][0] >= _AGAIN_S):
+        _last[:] = [(now, _probed())]
+    return _last[0][1]
+
+
+def _probed() -> Probed:
     if sys.platform == "darwin":
         refused = _tried("seatbelt", None)
         return Probed(level="seatbelt") if refused is None else Probed(level="none", reasons=(refused,))
