@@ -29,6 +29,7 @@ def failure_rows(failure: Failure, width: int) -> Iterator[str]:
         ("command", failure.command),
         ("where", failure.folder),
         ("ended", failure.how),
+        ("printed", "" if failure.lines else "nothing"),
     )
     for label, text in told:
         yield from _labelled(label, text, width)

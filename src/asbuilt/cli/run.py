@@ -294,6 +294,7 @@ def options_for(
         "sign": settings.text("landing.sign"),
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
+        "limits": {"checks_s": 60 * settings.number("checks.minutes")},
         "probe": settings.flag("checks.probe"),
         "ui": list(settings.globs("ui.patterns")),
         "pictures": settings.text("ui.pictures").strip(),
