@@ -134,7 +134,7 @@ Lands    on main, by cherry-pick, when proven
   failed    check
   command   grep -q goodbye part.py
   where     a clean checkout of tree [HASH]
-  ended     exit 1
+  result    exit 1
   printed   nothing
 [TIME] greet.1 2a  FIX       attempt 2, scripted
 [TIME] greet.1 2a  SAYS DONE agent: "done"
@@ -199,7 +199,7 @@ exit 0
   failed    check
   command   grep -q goodbye part.py
   where     a clean checkout of tree [HASH]
-  ended     exit 1
+  result    exit 1
   printed   nothing
 [TIME]  2a  fix        attempt 2, scripted
 [TIME]  2a  says done  agent: "done"

@@ -205,6 +205,12 @@ _REMEDIES: Final = (
         _SET_UP,
         _BEFORE,
     ),
+    _Remedy(
+        r"(?:execvp|exec:?) ([^\s:]+): (?:No such file or directory|not found|Permission denied)",
+        "The sandbox of the agent has no program {found} that can be started.",
+        "asbuilt agents test {agent}",
+        ("agent", "verifier"),
+    ),
     _Remedy("", "", _SET, _BEFORE),
     _Remedy("", "", "asbuilt doctor", ("sandbox",)),
     _Remedy("", "", "asbuilt agents test {agent}", ("agent", "verifier")),
