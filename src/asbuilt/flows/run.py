@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from asbuilt.errors import AsbuiltError, RingUnavailable
+from asbuilt.errors import AsbuiltError, FileDenied, RingUnavailable
 from asbuilt.flows import engine
 from asbuilt.flows.calling import NOBODY, Calling
 from asbuilt.flows.engine import ENDED_WELL
@@ -169,14 +169,15 @@ class Runs:
             self._performer.perform(found, facts, _move(told), fenced)
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
+            refusal = error if isinstance(error, AsbuiltError) else FileDenied.of(error)
             with fenced.write() as session:
                 if trouble is not None:
                     again = retry_at(error, facts.troubles, session.now)
                     what = trouble[:_MAX_REASON]
                     say(session, found, "trouble.met", f"trouble/{turn}", what=what, retry_at=again)
-                elif isinstance(error, AsbuiltError):
-                    reason, code = words_of(error)[:_MAX_REASON], error.exit_code
-                    ran = _not_run(self._blobs, error)
+                elif refusal is not None:
+                    reason, code = words_of(refusal)[:_MAX_REASON], refusal.exit_code
+                    ran = _not_run(self._blobs, refusal)
                     say(session, found, "run.ended", "ended", state="failed", reason=reason, code=code, **ran)
                 else:
                     raise

@@ -16,7 +16,7 @@ from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
 from asbuilt.proof.evidence import judge_setup
 from asbuilt.proof.failure import Failure, checkout_of, explained
-from asbuilt.proof.resolving import resolve_setup
+from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runners import Call
 from asbuilt.proof.trying import (
     Before,

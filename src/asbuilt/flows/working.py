@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.flows.briefing import brief_for
+from asbuilt.flows.checks.results import Results
 from asbuilt.flows.drifting import tell
 from asbuilt.flows.environment import kept_for
 from asbuilt.flows.judging import Exhibits
@@ -74,9 +75,11 @@ class Working:
         tidings: Tidings,
         lease: Lease | None,
         rooms: Path,
+        setups: Path,
     ) -> None:
-        """Take what it works with; `rooms` is where runs have their folders."""
+        """Take what it works with; runs have folders in `rooms`, repositories their setups in `setups`."""
         self._rooms = rooms
+        self._setups = setups
         self._attempts = attempts
         self._awake = awake
         self._tidings = tidings
@@ -249,7 +252,11 @@ class Working:
         role: Role,
     ) -> Brief:
         brief = brief_for(record, matter, workspace, facts, attempt=attempt, role=role)
-        return replace(brief, environment=kept_for(self._rooms / record.run.run, brief.program.kind))
+        return replace(
+            brief,
+            environment=kept_for(self._rooms / record.run.run, brief.program.kind),
+            results=Results(self._setups / record.run.repo / record.setup().digest).folder,
+        )
 
     def _is_there(self, attempt: str, after: int) -> bool:
         """Tell whether an agent works on it, or has come to an end that nobody has heard of."""

@@ -24,7 +24,7 @@ from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
 from asbuilt.lifecycle.windows import window_in
-from asbuilt.proof.resolving import read_back
+from asbuilt.proof.projects.resolving import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -102,16 +102,12 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     match kind:
         case "run.started":
             _hear_start(facts, data)
-        case "tests.resolved":
-            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
+        case "settings.changed":
+            _hear_setting(facts, data)
+        case "tests.resolved" | "setup.done" | "baseline.done":
+            _hear_preparation(facts, kind, data)
         case "workspace.made":
             facts.workspace = True
-        case "setup.done":
-            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
-        case "baseline.done":
-            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
-            if data.get("ran") is not None:
-                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
         case "approval.asked":
             facts.approvals.setdefault(str(data["key"]), None)
         case "approval.answered":
@@ -156,6 +152,29 @@ def _hear_answer(facts: RunFacts, key: str, answer: str) -> None:
         look_again(facts.pull)
 
 
+def _hear_setting(facts: RunFacts, data: Mapping[str, Any]) -> None:
+    """Hear that a setting changed: what was found out by another command is found out again."""
+    facts.revision = int(data.get("revision", 0))
+    if data["key"] == "checks.tests":
+        facts.tests, facts.tests_agreed, facts.baseline = None, False, None
+    elif data["key"] == "checks.setup":
+        facts.setup = facts.baseline = None
+
+
+def _hear_preparation(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    if data.get("revision", 0) < facts.revision:
+        return  # It was under way with other settings when they changed; it is done again.
+    match kind:
+        case "tests.resolved":
+            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
+        case "setup.done":
+            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
+        case _:
+            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
+            if data.get("ran") is not None:
+                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
+
+
 def _hear_comparison(facts: RunFacts, point: str) -> None:
     facts.compared = point
     facts.differs = {phase: found for phase, found in facts.differs.items() if found.point == point}
@@ -187,6 +206,7 @@ def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
     facts.branch_at = data.get("branch_at")
     facts.of = data.get("of")
     facts.done_before = frozenset(data.get("done", ()))
+    facts.checked = data.get("checked", True)
     titles = data.get("titles", {})
     facts.phases = {
         phase: PhaseFacts(phase, tuple(needs), titles.get(phase, ""))
