@@ -22,6 +22,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "checks.tests": ("tests",),
         "checks.setup": ("setup",),
+        "checks.minutes": ("limits", "checks_min"),
         "checks.probe": ("probe",),
         "ui.patterns": ("ui",),
         "ui.pictures": ("pictures",),
@@ -68,6 +69,12 @@ def chosen_for_runs(settings: Settings) -> dict[str, Any]:
             table = table.setdefault(folder, {})
         table[name] = _option(settings, key)
     return options
+
+
+def check_limit_s(options: Mapping[str, Any]) -> int:
+    """Return how many seconds a setup, the tests or one check may take in a run; older runs do not say."""
+    default: Any = SETTINGS["checks.minutes"].default
+    return 60 * int(options.get("limits", {}).get("checks_min", default))
 
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
