@@ -14,7 +14,9 @@ from asbuilt.flows.preparing import project_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
+from asbuilt.proof.candidates import Ran, Seen, ways
 from asbuilt.proof.evidence import judge_setup
+from asbuilt.proof.excerpt import last_lines
 from asbuilt.proof.resolving import resolve_setup
 from asbuilt.proof.runners import Call
 from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_only, to_try, told, tried_from
@@ -22,6 +24,7 @@ from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_onl
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from asbuilt.flows import rigs
     from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
@@ -30,11 +33,14 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.approving import Revision
     from asbuilt.plan.model import Plan
     from asbuilt.policy.ring import Level
+    from asbuilt.proof.candidates import Way
     from asbuilt.proof.trying import Tried
 
 TRIED: Final = "draft.tried"
 LIMIT_S: Final = 120
 """What one check may take before the work; most fail at once."""
+SUITE_LIMIT_S: Final = 15 * 60
+"""What a whole suite may take while a person waits for it."""
 
 
 class Trying:
@@ -73,6 +79,28 @@ class Trying:
             shown = {command: self._shown(rig, command) for command in commands}
         return [judge(phase, check, shown[check.command], there) for phase, check in wanted]
 
+    def ways(self) -> tuple[Way, ...]:
+        """List the ways to test the project that its files point to."""
+        return ways(project_of(self._repository, self._tree))
+
+    def seen(self, way: Way, *, setup: str | None, required: bool = True) -> Seen:
+        """Run all suites of a way on the tree, as a run's baseline would; `setup` as for `tried`.
+
+        Where nothing holds commands, none runs if a sandbox is `required`.
+        """
+        if self._level == "none" and required:
+            return Seen(way, why="not tried: the sandbox is unavailable")
+        resolved = resolve_setup(setup, project_of(self._repository, self._tree))
+        with self._rigs.take(resolved) as rig:
+            made = rig.set_up(self._tree)
+            if made is not None and made.ended.exit_code != 0:
+                return Seen(way, (_ran(made),), setup=made.command)
+            ran = (
+                rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
+                for suite in way.suites
+            )
+            return Seen(way, tuple(map(_ran, ran)))
+
     def _shown(self, rig: Rig, command: str) -> Shown:
         ended = rig.run(self._tree, command, limit_s=LIMIT_S).ended
         shown = Shown(ended.exit_code, ended.output.decode("utf-8", "replace"))
@@ -82,6 +110,10 @@ class Trying:
         if read.exit_code == 0:
             return shown
         return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)
+
+
+def _ran(ran: rigs.Ran) -> Ran:
+    return Ran(ran.ended.exit_code, ran.counts, last_lines(ran.ended.output))
 
 
 def keep_tried(

@@ -5,7 +5,7 @@ The one rule: what nobody has set is asked for, and unattended it stops the run,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.facts import PASS
 from asbuilt.lifecycle.moves import Ask, Baseline, End, MakeWorkspace, Move, ResolveTests, SetUp, Wait
@@ -14,6 +14,10 @@ from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.proof.resolving import Resolved
+
+
+SETTLE: Final = "asbuilt doctor --tests --save"
+"""The command that chooses a test command and saves it, in one step."""
 
 
 def preparation(facts: RunFacts) -> Move | None:
@@ -80,7 +84,7 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
         return None
     found = ", ".join(getattr(tests, "found", ()))
     if facts.auto:
-        return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
+        return End("failed", _unsettled(tests, found))
     if isinstance(tests, Unknown):
         question = f"go on without tests? There is {found}, and no command that runs it is known"
     elif facts.baseline is None:
@@ -89,6 +93,12 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
     else:
         question = f"prove with `{command_of(tests)}`? {facts.baseline_shown} on {facts.branch}"
     return asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
+
+
+def _unsettled(tests: Resolved, found: str) -> str:
+    if isinstance(tests, Detected):
+        return f"no test command is set; found `{tests.command}` ({found}). Next: {SETTLE}"
+    return f"no test command is set, and there is {found}. {_way_on(tests)}"
 
 
 def _way_on(tests: Resolved) -> str:

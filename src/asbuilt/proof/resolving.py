@@ -113,6 +113,15 @@ def resolve(given: str | None, project: Project) -> Resolved:
     return Unknown(found) if found else NoTests()
 
 
+def commands_found(project: Project) -> list[tuple[str, tuple[str, ...]]]:
+    """List every command that a sign of tests stands for, with those signs; the best first."""
+    found: dict[str, list[str]] = {}
+    for name, command in _signs(project):
+        if command is not None:
+            found.setdefault(command, []).append(_shown(name))
+    return [(command, tuple(dict.fromkeys(names))) for command, names in found.items()]
+
+
 def command_of(resolved: Resolved) -> str | None:
     """Give the command that proves, or None where no test can."""
     match resolved:
