@@ -15,8 +15,9 @@ from asbuilt.cli.words import counted
 from asbuilt.errors import GitFailed
 from asbuilt.git.repository import open_repository
 from asbuilt.git.saving import commit_files
-from asbuilt.proof.candidates import Suite, Way, best
-from asbuilt.settings import Layer, setting_named
+from asbuilt.proof.candidates import Way, best
+from asbuilt.proof.projects.model import Suite
+from asbuilt.settings import Layer, SuiteTable, setting_named
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.candidates import Seen
 
 _KEY: Final = "checks.tests"
+_SUITES: Final = "checks.suites"
 _NONE: Final = "none"
 _LINES: Final = 5
 _COLUMN: Final = 40
@@ -44,7 +46,7 @@ class Settled(NamedTuple):
 
 def is_settled(desk: Desk) -> bool:
     """Tell whether somebody has set how the repository is tested."""
-    return desk.settings.chosen[_KEY].origin.layer is not Layer.DEFAULT
+    return any(desk.settings.chosen[key].origin.layer is not Layer.DEFAULT for key in (_KEY, _SUITES))
 
 
 def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
@@ -72,12 +74,24 @@ def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
 
 def save(door: Door, desk: Desk, way: Way) -> str:
     """Write the test command to the repository's settings file, and return the file's name."""
-    setting, repository = setting_named(_KEY), desk.library.repository
-    command = way.suites[0].command if way.suites else _NONE
+    repository, value = desk.library.repository, _value(way)
+    setting = setting_named(_SUITES if isinstance(value, tuple) else _KEY)
     place = file_for(repository, door.environ, setting)
-    edit(place, setting, command, repository)
-    door.screen.talk(printable(f'Saved {_KEY} = "{command}" in {place.name}'))
+    edit(place, setting, value, repository)
+    for row in door.screen.err.hanging("", f"Saved in {place.name}: {way.shown or _NONE}", commands=False):
+        door.screen.talk(row)
     return place.name
+
+
+def _value(way: Way) -> str | tuple[SuiteTable, ...]:
+    """Give what is saved: one command at the root, `none`, or a table for each suite."""
+    match way.suites:
+        case ():
+            return _NONE
+        case (Suite(folder="", command=command, counts="tests"),):
+            return command
+        case suites:
+            return tuple(SuiteTable(one.folder, one.command, counts=one.counts) for one in suites)
 
 
 def show(door: Door, seen: Sequence[Seen]) -> None:

@@ -76,6 +76,11 @@ def is_test_file(runner: Runner, path: str) -> bool:
     return _FILES[runner].search(path) is not None
 
 
+def has_canary(runner: Runner) -> bool:
+    """Tell whether there are canaries for a runner; some run only what a build file lists."""
+    return runner not in _NONE
+
+
 def canaries(
     runner: Runner,
     paths: Iterable[str],
@@ -87,7 +92,7 @@ def canaries(
 
     None for a runner that runs only tests which a build file lists.
     """
-    if runner in _NONE:
+    if not has_canary(runner):
         return {}
     beside: dict[str, str] = {}
     for path in sorted(

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.resolving import commands_found
+from asbuilt.proof.projects.finding import find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.resolving import Project
+    from asbuilt.proof.projects.model import Project, Suite
 
 _MOST: Final = 4
-
-
-class Suite(NamedTuple):
-    """One command that runs tests, and the folder where it runs; "" is the root."""
-
-    folder: str
-    command: str
 
 
 class Way(NamedTuple):
@@ -32,9 +25,7 @@ class Way(NamedTuple):
     @property
     def shown(self) -> str:
         """The commands, as a person reads them."""
-        return " + ".join(
-            f"{suite.command}{f' in {suite.folder}' if suite.folder else ''}" for suite in self.suites
-        )
+        return " + ".join(suite.shown for suite in self.suites)
 
 
 class Ran(NamedTuple):
@@ -45,6 +36,8 @@ class Ran(NamedTuple):
     counts: Counts | None
     lines: tuple[str, ...] = ()
     """The last lines of its output."""
+    by_exit: bool = False
+    """Whether its exit code alone is to count."""
 
 
 class Seen(NamedTuple):
@@ -77,8 +70,11 @@ class Seen(NamedTuple):
         unclear = next((one for one in self.ran if not _proves(one)), None)
         if unclear is not None:
             return _ending(unclear)
+        counted = [one.counts for one in self.ran if one.counts is not None]
+        if not counted:
+            return "exit 0, by exit code alone"
         ran, failed, skipped = (
-            sum(getattr(one.counts, name) for one in self.ran) for name in ("ran", "failed", "skipped")
+            sum(getattr(one, name) for one in counted) for name in ("ran", "failed", "skipped")
         )
         return f"ran {ran}, failed {failed}" + (f", skipped {skipped}" if skipped else "")
 
@@ -89,8 +85,12 @@ class Seen(NamedTuple):
 
 
 def ways(project: Project) -> tuple[Way, ...]:
-    """List the ways to test a project that its files point to, the best first."""
-    return tuple(Way((Suite("", command),), found) for command, found in commands_found(project)[:_MOST])
+    """List the ways to test a project that its files point to: all suites together, then others alone."""
+    found = find(project)
+    if not found.suites:
+        return ()
+    together = Way(found.suites, found.signs)
+    return (together, *(Way((suite,)) for suite in found.others if suite not in found.suites))[:_MOST]
 
 
 def best(seen: Sequence[Seen]) -> Seen | None:
@@ -101,6 +101,8 @@ def best(seen: Sequence[Seen]) -> Seen | None:
 
 def _proves(ran: Ran) -> bool:
     counts = ran.counts
+    if ran.by_exit:
+        return ran.exit_code == 0
     if counts is None or not counts.ran or ran.exit_code is None:
         return False
     return not counts.failed or bool(counts.failures)

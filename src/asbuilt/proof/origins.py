@@ -23,7 +23,7 @@ _BESIDE: Final = frozenset(
     {"setup", "conftest", "noxfile", "tasks", "docs", "doc", "examples", "test", "tests"}
 )
 _INSTALLED: Final = ("site-packages", "dist-packages")
-# Python 2 and every Python 3 have to read it. The project's own sitecustomize runs after ours, under its name.
+# Python 2 and every Python 3 read it. The project's own sitecustomize runs after ours, under its name.
 _SOURCE: Final = """\
 import atexit, os, sys
 

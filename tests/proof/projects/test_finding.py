@@ -364,7 +364,7 @@ projects = st.builds(
 @given(projects)
 def test_finding_is_total_and_depends_on_nothing_but_the_tree(project: Project) -> None:
     found = find(project)
-    backwards = Project(dict(reversed(project.names.items())), dict(reversed(project.texts.items())))
+    backwards = Project(dict(reversed([*project.names.items()])), dict(reversed([*project.texts.items()])))
     assert find(backwards) == found
     assert len(found.suites) <= MOST
     assert len({suite[:3] for suite in found.suites}) == len(found.suites)

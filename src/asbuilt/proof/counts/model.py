@@ -34,7 +34,9 @@ class Counts(NamedTuple):
 
     @property
     def ran_names(self) -> frozenset[str]:
-        """Return the name of every test that ran to its end."""
+        """Return the name of every test that ran to its end; none where only failures have names."""
+        if self.ran > self.failed and not self.passed:
+            return frozenset()
         return frozenset(name.partition("[")[0] for name in (*self.failures, *self.passed))
 
     @property
