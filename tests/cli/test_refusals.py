@@ -38,7 +38,7 @@ ELSEWHERE = {
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
     "cli/boundary.py the disk is full: {}": "cli/test_boundary.py",
-    "cli/config/set.py {} is a link to a file outside the repository": "cli/test_config_set.py",
+    "cli/config/files.py {} is a link to a file outside the repository": "cli/test_config_set.py",
     "cli/land.py nothing of {} is proven or landed here": "journeys/test_pausing.py",
     "cli/plan/bring.py the bundle cannot be taken in: its progress document is called {}": (
         "cli/test_plan_carry.py"
@@ -86,7 +86,7 @@ WITHOUT = {
     "cli/session/start.py on this processor nothing keeps an agent from typing into your terminal": (
         "it would need another processor"
     ),
-    "cli/config/set.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
+    "cli/config/files.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
     "cli/scratch.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
     'cli/plan/new.py "{}" cannot be a title': "no title is known that leads there",
@@ -198,10 +198,8 @@ CASES = [
     Case("cli/inbox.py there is no question {} here", "approve yes a7"),
     Case("settings/values.py {}{} {} is not {}", "config set landing.mode merge"),
     Case('settings/values.py no setting "{}"{}', "config set no.thing x"),
-    Case("cli/config/set.py a repository may not set {}", "config set ring.required false --in repository"),
-    Case("cli/config/set.py no repository here", "config set plans.folder docs --in repository", at=".."),
     Case(
-        "cli/config/set.py {} is locked to {} by {}",
+        "cli/config/files.py {} is locked to {} by {}",
         "config set plans.folder docs",
         _write("../organisation.toml", 'locked = ["plans.folder"]\n[plans]\nfolder = "ours"\n'),
     ),

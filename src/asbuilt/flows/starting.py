@@ -14,6 +14,7 @@ from asbuilt.flows.document import Document
 from asbuilt.flows.outcomes import branch_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git import commits
+from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.views import events_of, facts_of
@@ -77,6 +78,7 @@ def start(
         "titles": {phase.id: phase.title for phase in plan.phases},
         "done": sorted(done_now(ground.standing, marked)),
         "unlanded": ground.unlanded,
+        "checked": all(phase.checks for phase in plan.phases if phase.status is not Status.DONE),
     }
     of = None
     if run.options.get("kind", "run") == "undo":
@@ -147,6 +149,7 @@ def _carried(record: Record, repository: Repository, base: str) -> tuple[str, st
 
 def _look(record: Record, repository: Repository) -> str:
     """Look at the repository; returns the target's tip."""
+    need_writable(repository)
     target = f"refs/heads/{record.run.options['branch']}"
     for checkout in checkouts_of(repository, target):
         found = [*operations(checkout.git_dir), *conflicts(checkout)]

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.lifecycle.causes import Cause
+    from asbuilt.lifecycle.failing import FailedStep
     from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.lifecycle.windows import Window
-    from asbuilt.proof.resolving import Resolved
+    from asbuilt.proof.projects.model import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
@@ -302,6 +303,10 @@ class RunFacts(Folded):
     """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
+    revision: int = 0
+    """How often its settings were renewed."""
+    checked: bool = True
+    """Every open phase of its plan has checks of its own."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""
@@ -317,6 +322,8 @@ class RunFacts(Folded):
     workspace: bool = False
     moves: int = 0
     """How often another worker has gone on with it: each has its own workspace, and nobody else's."""
+    failed: FailedStep | None = None
+    """The step that failed last and has not succeeded since."""
     setup: Outcome | None = None
     setup_reason: str = ""
     baseline: Outcome | None = None
@@ -348,6 +355,7 @@ class RunFacts(Folded):
     """What agents mend of its pull request, each like a phase of its own."""
     ended: str | None = None
     reason: str = ""
+    next_step: str = ""
     code: int | None = None
     """What the command that looks on is to exit with, when a gate ended the run."""
     parked_at: str = ""
