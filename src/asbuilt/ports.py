@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Review,
         Touched,
     )
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.ring import Level, Overlay, Placed
     from asbuilt.proof.opinion import Opinion
 
 Role = Literal["implement", "fix", "verify", "plan", "critique"]
@@ -202,6 +202,10 @@ class Command:
     """Its HOME, when it shall find something there or leave something; None: a new and empty one."""
     network: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
+    placed: tuple[Placed, ...] = ()
+    """Folders at other paths inside; `cwd` and `home` are then paths inside. Only where `can_place`."""
+    overlays: tuple[Overlay, ...] = ()
+    """Views made before the command starts. Only where `can_overlay`."""
     timeout_s: int = 1800
     output_cap: int = 8_000_000
 
@@ -239,6 +243,13 @@ class Processes(Protocol):
     @property
     def level(self) -> Level:
         """The ring that holds it, as probed by running."""
+
+    @property
+    def can_place(self) -> bool:
+        """Report whether a folder can have another path inside."""
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Report whether overlays can be made of folders on this one's file system, as tried there."""
 
 
 class Redrafting(Protocol):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.processes import RingProcesses
-from asbuilt.flows.rigs import Rig, Rigs, lay
+from asbuilt.flows.checks.results import lay
+from asbuilt.flows.rigs import Rig, Rigs
 from asbuilt.proof.resolving import NO_SETUP, Setup
 from tests.agents.conftest import level
 from tests.git.conftest import shop
@@ -64,7 +65,7 @@ def test_a_setup_is_made_once_and_every_check_finds_it_on_an_exact_tree(rigs: Ri
 def test_no_check_can_spoil_what_the_next_one_finds(
     rigs: Rigs, shop: Shop, tmp_path: Path, level: Level
 ) -> None:
-    kept = tmp_path / "state" / "setups" / "d1" / "0" / "kept"
+    kept = tmp_path / "state" / "setups" / "d1" / "results.1"
     evil = "echo evil > made/part; echo evil > made/more; echo evil > $HOME/part; rm -rf made; chmod 0 $HOME"
     with rigs.take(MAKES) as rig:
         rig.set_up(tree(shop))
@@ -77,9 +78,12 @@ def test_no_check_can_spoil_what_the_next_one_finds(
         assert said(rig, shop, "cat made/part") == "0: good\n"
 
 
-def test_a_setup_that_was_cut_off_counts_for_nothing(rigs: Rigs, shop: Shop, tmp_path: Path) -> None:
-    folder = tmp_path / "state" / "setups" / "d1" / "0"
-    for half in ("making/checkout/half", "making/home", "checkout/made", "home/half"):
+def test_a_setup_that_was_cut_off_counts_for_nothing(
+    rigs: Rigs, shop: Shop, tmp_path: Path, level: Level
+) -> None:
+    folder = tmp_path / "state" / "setups" / "d1"
+    results = "results.1" if level == "bwrap" else "0/results.1"
+    for half in (f"{results}/checkout/half", f"{results}/home/half", "0/checkout/made", "0/home/half"):
         (folder / half).mkdir(parents=True)
     with rigs.take(MAKES) as rig:
         assert rig.set_up(tree(shop)) is not None
@@ -96,12 +100,14 @@ def test_a_setup_that_fails_keeps_nothing_and_is_tried_again(rigs: Rigs, shop: S
             assert said(rig, shop, "test -e made") == "1: "
 
 
-def test_two_at_once_have_a_rig_each_with_a_setup_of_its_own(rigs: Rigs, shop: Shop) -> None:
+def test_two_at_once_have_a_checkout_each_and_with_mounts_one_setup(
+    rigs: Rigs, shop: Shop, level: Level
+) -> None:
     with rigs.take(MAKES) as one, rigs.take(MAKES) as other:
         assert one.set_up(tree(shop)) is not None
-        assert other.set_up(tree(shop)) is not None
+        assert (other.set_up(tree(shop)) is None) == (level == "bwrap")
         places = [said(rig, shop, "pwd && cat made/part") for rig in (one, other)]
-    assert len(set(places)) == 2
+    assert len(set(places)) == (1 if level == "bwrap" else 2)
     with rigs.take(MAKES) as again:
         assert said(again, shop, "pwd && cat made/part") == places[0]
 
@@ -150,12 +156,60 @@ def test_a_command_over_its_limit_is_ended(processes: RingProcesses, shop: Shop,
 @pytest.mark.crash  # a pytest of its own takes seconds to start on a busy machine
 def test_a_pytest_is_counted_by_its_report_and_leaves_nothing_in_the_checkout(rigs: Rigs, shop: Shop) -> None:
     names = sorted({*shop.git("ls-tree", "--name-only", "main").splitlines(), "test_a.py"})
-    shop.commit("a test", {"test_a.py": f"import os\ndef test_a(): assert sorted(os.listdir()) == {names}\n"})
+    shop.commit(
+        "a test",
+        {"test_a.py": f"import os\ndef test_a(): assert sorted({{*os.listdir()}} - {{'.git'}}) == {names}\n"},
+    )
     with rigs.take(NO_SETUP) as rig:
         ran = rig.run(tree(shop), f"{sys.executable} -B -m pytest -q -p no:cacheprovider")
     assert ran.ended.exit_code == 0, ran.ended.output
     assert ran.report is not None
     assert b'tests="1"' in ran.report
+
+
+class Copying(RingProcesses):
+    """A machine whose kernel makes no overlays."""
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Report that it cannot, wherever that is."""
+        return folder.name == "nowhere"
+
+
+def test_without_overlays_a_check_finds_the_same_by_copies(shop: Shop, tmp_path: Path) -> None:
+    shop.commit("a file", {"file.txt": "as it is\n"})
+    look = "pwd; cat made/part $HOME/part file.txt; git status --porcelain; echo evil > made/part; ls -A"
+    shown = []
+    for kind in (RingProcesses, Copying):
+        processes = kind(
+            scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap", grace_s=0.5
+        )
+        rigs = Rigs(tmp_path / kind.__name__, shop.repository, processes, limit_s=60)
+        with rigs.take(MAKES) as rig:
+            rig.set_up(tree(shop))
+            shown.append([said(rig, shop, look) for _ in range(2)])
+    assert shown[0] == shown[1]
+    assert shown[0][0] == shown[0][1]
+    assert shown[0][0].startswith("0: /run/asbuilt/checkout\ngood\ngood\nas it is\n?? made/\n.git\n")
+
+
+def test_a_check_asks_git_for_history_and_tags_and_changes_none_of_it(shop: Shop, tmp_path: Path) -> None:
+    shop.commit("the first", {"file.txt": "one\n"})
+    shop.git("tag", "-m", "a release", "v1.2")
+    base = shop.commit("the second", {"file.txt": "two\n"})
+    shop.git("checkout", "-q", "-b", "work")
+    shop.commit("an attempt", {"file.txt": "three\n"})
+    tried = shop.git("rev-parse", "work^{tree}")
+    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
+    rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, history=base)
+    with rigs.take(NO_SETUP) as rig:
+        asked = (
+            "git describe --tags --dirty | sed s/-g.*-dirty/-DIRTY/ | sed s/-g.*//; git status --porcelain"
+        )
+        told = [rig.run(one, asked).ended.output.decode() for one in (tree(shop), tried)]
+        held = rig.run(tried, "git tag evil; git commit -qam evil; echo x > .git/HEAD").ended
+    assert told == ["v1.2-1\n", "v1.2-2\n"]
+    assert held.exit_code != 0
+    assert shop.git("tag") == "v1.2"
 
 
 @pytest.mark.parametrize("trick", ["mkfifo $F", "ln -s /etc/passwd $F", "mkdir $F"])

@@ -10,6 +10,7 @@ from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Command
@@ -106,6 +107,15 @@ class Ring:
     def level(self) -> Level:
         """The level."""
         return self._level
+
+    @property
+    def can_place(self) -> bool:
+        """Whether folders can have other paths."""
+        return self._level == "bwrap"
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Nothing is mounted on the bench."""
+        raise NotImplementedError(folder)
 
     def run(self, command: Command) -> Ended:
         """Everything runs on the bench."""

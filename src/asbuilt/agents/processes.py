@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
 from asbuilt.agents.capture import Capture
-from asbuilt.agents.ring import launch, probe, settle
+from asbuilt.agents.ring import can_overlay, launch, probe, settle
+from asbuilt.agents.toolchains import toolchains_in
 from asbuilt.errors import RingUnavailable
 from asbuilt.policy.ring import for_check
 from asbuilt.ports import Ended
@@ -63,6 +64,15 @@ class RingProcesses:
         """The ring that holds it, as probed by running."""
         return self._level or probe().for_work
 
+    @property
+    def can_place(self) -> bool:
+        """Report whether a folder can have another path inside."""
+        return self.level == "bwrap"
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Report whether overlays can be made on a folder's file system, as tried there."""
+        return self.can_place and can_overlay(folder)
+
     def run(self, command: Command) -> Ended:
         """Run it to its end or its limit; nothing of it lives on."""
         with self._own_folder() as own:
@@ -75,7 +85,9 @@ class RingProcesses:
                     readable=tuple(map(str, command.readable)),
                     hidden=tuple(map(str, command.hidden)),
                     network=command.network,
-                    environment={**self._environment, **command.environment},
+                    environment={**toolchains_in(self._homes), **self._environment, **command.environment},
+                    placed=command.placed,
+                    overlays=command.overlays,
                 ),
                 homes=self._homes,
                 hidden=self._hidden,
