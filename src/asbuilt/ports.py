@@ -96,6 +96,8 @@ class Brief:
     """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
     ring_required: bool = True
     """False: somebody accepted that it works where no ring holds it; its result says so."""
+    results: Path | None = None
+    """What setup made, for the agent to run tests with; None: nothing was made."""
     script: Path | None = None
     """For the scripted agent: the script it plays."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -128,6 +130,10 @@ class Result:
     duration_s: float = 0.0
     starts: int = 1
     ring: str = "none"
+    exit_code: int | None = None
+    """The exit code of an agent that failed by itself, as a shell counts it; None: unknown."""
+    stderr: str = ""
+    """The end of what a failed agent wrote to stderr."""
 
     @property
     def used(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 import sys
@@ -13,6 +14,7 @@ import pytest
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.checks.results import lay
 from asbuilt.flows.rigs import Rig, Rigs
+from asbuilt.proof.counts import Counts
 from asbuilt.proof.resolving import NO_SETUP, Setup
 from tests.agents.conftest import level
 from tests.git.conftest import shop
@@ -212,6 +214,38 @@ def test_a_check_asks_git_for_history_and_tags_and_changes_none_of_it(shop: Shop
     assert shop.git("tag") == "v1.2"
 
 
+@pytest.mark.parametrize("kind", [RingProcesses, Copying])
+def test_a_check_finds_submodules_and_large_files_that_the_clone_has(
+    shop: Shop, tmp_path: Path, kind: type[RingProcesses]
+) -> None:
+    content = b"a large file\n"
+    name = hashlib.sha256(content).hexdigest()
+    inner = tmp_path / "inner"
+    shop.git("init", "-q", "-b", "main", str(inner))
+    (inner / "part.txt").write_text("of a submodule\n")
+    shop.git("add", "-A", at=inner)
+    shop.git("commit", "-qm", "a part", at=inner)
+    shop.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "deps/inner")
+    shop.git("config", "-f", ".gitmodules", "submodule.gone.path", "deps/gone")
+    shop.git("update-index", "--add", "--cacheinfo", f"160000,{shop.tip()},deps/gone")
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{name}\nsize {len(content)}\n"
+    shop.commit("all", {".gitattributes": "*.bin filter=lfs\n", "large.bin": pointer})
+    shop.git("update-index", "--add", "--cacheinfo", f"160000,{shop.tip()},deps/gone")
+    shop.git("commit", "-qm", "a submodule that is nowhere")
+    kept = shop.root / ".git" / "lfs" / "objects" / name[:2] / name[2:4] / name
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(content)
+    processes = kind(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap", grace_s=0.5)
+    rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60)
+    with rigs.take(NO_SETUP) as rig:
+        shown = said(rig, shop, "cat deps/inner/part.txt large.bin; ls deps/gone")
+        lacks = rig.lacks
+    assert shown == "0: of a submodule\na large file\n"
+    assert lacks == (
+        "submodule deps/gone is empty, because your clone lacks it: git submodule update --init deps/gone",
+    )
+
+
 @pytest.mark.parametrize("trick", ["mkfifo $F", "ln -s /etc/passwd $F", "mkdir $F"])
 def test_a_report_that_is_no_file_is_none(rigs: Rigs, shop: Shop, trick: str) -> None:
     shop.commit("a pytest that is none", {"pytest": f"#!/bin/sh\nF=${{1#--junitxml=}}\n{trick}\n"})
@@ -246,3 +280,37 @@ def test_a_check_sees_the_environment_that_its_run_was_asked_from(
     rigs = Rigs(tmp_path / "setups", shop.repository, processes, environment=asked_from)
     with rigs.take(NO_SETUP) as rig:
         assert said(rig, shop, "echo $LC_TIME $PATH") == f"0: C {asked_from['PATH']}\n"
+
+
+MAVEN = """#!/bin/sh
+mkdir -p core/target/surefire-reports web/target/surefire-reports
+echo '<?xml version="1.0"?><testsuite><testcase classname="x.A" name="a"/></testsuite>' \\
+    > core/target/surefire-reports/TEST-x.A.xml
+echo '<testsuite><testcase classname="x.B" name="b"><failure/></testcase></testsuite>' \\
+    > web/target/surefire-reports/TEST-x.B.xml
+"""
+
+
+def test_reports_that_a_runner_leaves_in_its_checkout_are_counted_and_none_that_was_there_before(
+    rigs: Rigs, shop: Shop
+) -> None:
+    stale = '<testsuite><testcase classname="x.Old" name="never_ran"/></testsuite>'
+    shop.commit("a Maven", {"mvnw": MAVEN, "core/target/surefire-reports/TEST-x.Old.xml": stale})
+    (shop.root / "mvnw").chmod(0o755)
+    shop.commit("executable")
+    with rigs.take(NO_SETUP) as rig:
+        ran = rig.run(tree(shop), "./mvnw -B test")
+    assert ran.counts == Counts(2, 1, 0, ("x.B::b",), ("x.A::a",))
+
+
+def test_no_report_is_deleted_or_read_through_a_link(rigs: Rigs, shop: Shop, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere" / "surefire-reports" / "TEST-x.A.xml"
+    elsewhere.parent.mkdir(parents=True)
+    elsewhere.write_text('<testsuite><testcase classname="x.A" name="a"/></testsuite>')
+    shop.commit("a Maven that does nothing", {"mvnw": "#!/bin/sh\n"})
+    (shop.root / "mvnw").chmod(0o755)
+    (shop.root / "target").symlink_to(elsewhere.parent.parent)
+    shop.commit("executable")
+    with rigs.take(NO_SETUP) as rig:
+        ran = rig.run(tree(shop), "./mvnw test")
+    assert (ran.ended.exit_code, ran.report, elsewhere.exists()) == (0, None, True)

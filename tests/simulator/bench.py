@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.rigs import Ran
+from asbuilt.flows.checks.ran import Ran
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ class RingProcesses:
                     gone=lambda: process.poll() is not None,
                 )
             if in_time and level == "bwrap":
-                _insist_on_the_ring(process.returncode, told.read(_PIECE), capture)
+                _insist_on_the_ring(process.returncode, told.read(_PIECE), capture, command.argv)
         code = process.returncode
         return Ended(
             exit_code=(128 - code if code < 0 else code) if in_time else None,
@@ -168,16 +168,19 @@ def _named_when_missing(argv: tuple[str, ...]) -> tuple[str, ...]:
     return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
 
 
-def _insist_on_the_ring(code: int, told: bytes, capture: Capture) -> None:
+def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:
     """Tell a failed command from a ring that did not come up: only one that ran has its exit code told."""
     lines = [json.loads(line) for line in told.splitlines() if line.strip()]
     if code < 0 or any("exit-code" in line for line in lines):
         return
-    said = capture.value().decode("utf-8", "replace").strip().splitlines()
+    output = capture.value()
+    said = output.decode("utf-8", "replace").strip().splitlines()
     raise RingUnavailable(
-        f"the ring did not come up: {said[-1][:300] if said else 'it said nothing'}",
+        f"the sandbox did not start: {said[-1][:300] if said else 'it printed nothing'}",
         why="The command was not run at all, so it proves nothing either way.",
-        next_step="`asbuilt doctor` tries the ring and says what is in its way.",
+        next_step="`asbuilt doctor` tries the sandbox and names what prevents it.",
+        argv=argv,
+        output=output,
     )
 
 

@@ -15,7 +15,8 @@ from asbuilt.proof.emptied import emptied, listed, shown_without, singles_s, sor
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.emptied import Shown

@@ -91,7 +91,8 @@ class Performer:
         self._store = store
         self._blobs = blobs
         self.tidings = Tidings()
-        self._working = Working(attempts, awake, self.tidings, lease, home.runs)
+        setups = home.path / "setups"
+        self._working = Working(attempts, awake, self.tidings, lease, home.runs, setups)
         self._processes = processes
         self._authoring = Authoring(home, self._working, processes)
         self._tasking = Tasking(home, self._working)
@@ -323,7 +324,7 @@ class Performer:
         checks = [check.command for check in frozen.checks]
         seen = inspect(record, repository, phase.id, attempt.commit or "")
         remarks = (*kept_remarks(record, attempt.outside), *seen.remarks)
-        failing = failing_of(remarks)
+        failing = failing_of(remarks, changed=attempt.changed)
         base = tree_of(repository, base_of(repository, attempt.commit or ""))
         order = Order(base, text, compared=are_compared(seen.remarks))
         # Where the suite was made to pass, what it says shows nothing.

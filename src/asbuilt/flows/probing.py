@@ -13,7 +13,8 @@ from asbuilt.proof.emptied import box_s
 from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered, summary
 
 if TYPE_CHECKING:
-    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.mutants import Mutant
 

@@ -12,8 +12,9 @@ from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.counts import from_junit, from_output
+from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
+    SETUP,
     TESTS,
     Evidence,
     disagreement,
@@ -29,16 +30,16 @@ from asbuilt.proof.origins import cause_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.emptying import Emptied
     from asbuilt.flows.record import Record
-    from asbuilt.flows.rigs import Ran, Rig, Rigs
+    from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.flows.trials import Order, Sung
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.resolving import Setup
 
-SETUP: Final = "setup"
 _SHOWN: Final = 220
 _NAMED: Final = 3
 _NOTED: Final = 20
@@ -142,7 +143,8 @@ class Proving:
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures and not shown.unusable:
             shown = self._tried_again(shown, trials, ran, known.get(trials.base))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_held(ran))
+        held = {**trials.changed_held(ran), **trials.changed_inline(ran)}
+        gone = self._gone(known.get(trials.base), counts, held)
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
@@ -177,7 +179,9 @@ class Proving:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
         held = "\n".join(changed.values())
-        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
+        # A runner that named its tests then and does not now is no reason: their number is compared too.
+        is_named = then and now and now.ran_names
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if is_named else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
@@ -237,7 +241,7 @@ class Proving:
         if before is None or not before.report:
             return False
         printed = from_output(self._record.blobs.get(before.output).decode("utf-8", "replace"))
-        reported = from_junit(self._record.blobs.get(before.report))
+        reported = from_report(self._record.blobs.get(before.report))
         return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
 
     def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:

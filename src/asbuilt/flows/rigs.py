@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import stat
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.checks.files import content_of, put
+from asbuilt.flows.checks.ran import Ran
+from asbuilt.flows.checks.reports import collect_reports, delete_reports
 from asbuilt.flows.checks.results import Results, lay
+from asbuilt.git.borrowed import borrow, references_of, words_for
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
 from asbuilt.git.lent import alternates_of, lend
 from asbuilt.policy.check_environment import INSIDE, OFFLINE, PLACED, for_results, for_setup, places_below
@@ -23,9 +26,9 @@ from asbuilt.policy.ring import Overlay, Placed
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
 from asbuilt.proof import origins
-from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
-from asbuilt.proof.runners import Call, reporting
+from asbuilt.proof.runners import Call, real_argv, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,48 +36,18 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.policy.check_environment import Places
     from asbuilt.ports import Ended, Processes
-    from asbuilt.proof.counts import Counts
     from asbuilt.proof.origins import Loaded
     from asbuilt.proof.resolving import Setup
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""
-_MODULES: Final = "modules"
-_LISTED: Final = (1_000, 1_000_000)
+_PROCESSES: Final = 1_000
+_LISTED: Final = 1_000_000
 """Processes of a command whose modules are read, and bytes of each listing."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
 _OBJECTS: Final = f"{INSIDE}/objects"
 _VIEWED: Final = ("checkout", "home", "cache")
-
-
-class Ran(NamedTuple):
-    """A command that ran in a rig."""
-
-    command: str
-    tree: str
-    setup: str
-    """Digest of the setup it found."""
-    ended: Ended
-    report: bytes | None = None
-    """What its runner wrote beside its output, if it wrote anything."""
-    strays: tuple[Loaded, ...] = ()
-    """Modules of the project that were loaded, and never from the checkout."""
-
-    @property
-    def reported(self) -> Counts | None:
-        """Count by the runner's report."""
-        return None if self.report is None else from_junit(self.report)
-
-    @property
-    def printed(self) -> Counts | None:
-        """Count by what the runner printed."""
-        return from_output(self.ended.output.decode("utf-8", "replace"), cut=self.ended.truncated)
-
-    @property
-    def counts(self) -> Counts | None:
-        """Count by the runner's report where it wrote one, else by what it printed."""
-        return self.reported or self.printed
 
 
 class Terms(NamedTuple):
@@ -126,10 +99,6 @@ class Rigs:
                 os.close(descriptor)
             return
 
-    def results_of(self, setup: Setup) -> Results:
-        """Return what setup made for a digest, for an agent to work with."""
-        return Results(self._folder / setup.digest)
-
 
 class Rig:
     """One check environment, ours alone for now."""
@@ -153,6 +122,9 @@ class Rig:
         self._is_placed = processes.can_place
         self.is_laid = self._is_placed and processes.can_overlay(folder)
         """True: a command gets an overlay of the setup's results, False: a copy."""
+        self.lacks: tuple[str, ...] = ()
+        """What the tree refers to and the user's clone does not have, in words."""
+        self._above: tuple[Path, ...] = ()
         self._inside: Places = PLACED if self._is_placed else self._here
         self._checkout, self._out = folder / "checkout", folder / "out"
 
@@ -192,7 +164,8 @@ class Rig:
                 (self._folder / name).symlink_to(made / name)
         downloads = self._folder.parent.parent / "downloads"
         downloads.mkdir(mode=0o700, exist_ok=True)
-        views = (self._view(made / "checkout", self._checkout),) if self.is_laid else ()
+        lower = (*self._above, self._checkout)
+        views = (self._view(made / "checkout", *lower),) if self.is_laid else ()
         checkout = views[0].point if views else str(self._checkout)
         mounts = (
             Placed(checkout, PLACED.checkout),
@@ -224,43 +197,54 @@ class Rig:
         `over` has files that differ from the tree, None for one that is not to be there; `call` is another
         way to call the same command, `limit_s` a shorter time than it may take at most; `folder` is where in
         the checkout it runs. With `keeps_cache` its build caches are kept for later commands: only for a tree
-        that no agent has touched. Every Python process lists from where it has loaded `modules`.
+        that no agent has touched. Every Python process lists from where it
+        has loaded `modules`.
         """
         self._clean(tree, over or {})
         mounts, overlays = self._views(keeps_cache=keeps_cache)
         if call is None:
-            call = Call(reporting(argv_of(command), self.report))
+            package = content_of(self._checkout / folder / "package.json") or b""
+            call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
+        if not self.is_laid:
+            delete_reports(self._checkout, call.reports)
+        listing = self._listing(modules) if modules else {}
         ended = self._run(
             call.argv,
             mounts,
             overlays,
             network=False,
-            environment={**OFFLINE, **call.environment, **(self._listing(modules) if modules else {})},
+            environment={**OFFLINE, **call.environment, **listing},
             limit_s=limit_s,
             folder=folder,
         )
-        report, found = _content(self._out / "report.xml"), self._strays() if modules else ()
-        return Ran(command, tree, self._setup.digest, ended, report, found)
+        root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
+        found = strays(self._loaded(), root) if modules else ()
+        return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
+
+    def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
+        """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
+        wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
+        return content_of(self._out / "report.xml") or collect_reports(wrote, patterns)
 
     def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
-        """Have every Python process list where it has loaded modules from; return the variable for it."""
-        (self._out / _MODULES).mkdir(mode=0o700)
-        (self._out / _MODULES / origins.FILE).write_bytes(origins.source_of(modules))
+        """Let every Python process list where it has loaded modules from; return the variable for it."""
+        folder = self._out / "modules"
+        folder.mkdir(mode=0o700)
+        (folder / origins.FILE).write_bytes(origins.source_of(modules))
         own = self._terms.environment.get("PYTHONPATH")
-        return {"PYTHONPATH": os.pathsep.join([f"{self._inside.out}/{_MODULES}", *([own] if own else [])])}
+        return {"PYTHONPATH": os.pathsep.join([f"{self._inside.out}/modules", *([own] if own else [])])}
 
-    def _strays(self) -> tuple[Loaded, ...]:
-        files = sorted((self._out / _MODULES).glob(f"*{origins.LISTED}"))[: _LISTED[0]]
-        listed = b"\n".join(_content(file, _LISTED[1]) or b"" for file in files)
-        checkout = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
-        return origins.strays(origins.read_loaded(listed.decode("utf-8", "replace")), checkout)
+    def _loaded(self) -> tuple[Loaded, ...]:
+        files = sorted((self._out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
+        listed = (content_of(file, _LISTED) or b"" for file in files)
+        return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that draws what people see; give what it left in the folder that it was told."""
         call = Call(argv_of(command), {"ASBUILT_PICTURES": self._inside.out})
         ran = self.run(tree, command, call=call)
         files = sorted(self._out.iterdir())[:_LOOKED_AT]
-        found = ((file.name, _content(file, MAX_PICTURE)) for file in files)
+        found = ((file.name, content_of(file, MAX_PICTURE)) for file in files)
         return ran, [(name, content) for name, content in found if content is not None]
 
     def forget(self) -> None:
@@ -274,6 +258,7 @@ class Rig:
         # Left by a git of ours that died: nobody else has this folder.
         (self._folder / "index.lock").unlink(missing_ok=True)
         clean_checkout(self._repository, tree, self._checkout, index=index)
+        self._above = self._borrow(tree)
         for path, content in (over or {}).items():
             put(self._checkout, path, content)
         delete(self._out)
@@ -286,6 +271,20 @@ class Rig:
                 history=self._terms.history,
                 objects_at=_OBJECTS,
             )
+
+    def _borrow(self, tree: str) -> tuple[Path, ...]:
+        """Bring what the tree only refers to; the folder that has it is above the checkout."""
+        references = references_of(self._repository, tree)
+        self.lacks = tuple(words_for(one) for one in references if one.source is None)
+        if len(self.lacks) == len(references):
+            return ()
+        folder = borrow(self._repository, references, self._folder.parent.parent / "borrowed")
+        if not self.is_laid:
+            for one in references:
+                if one.source is not None:
+                    delete(self._checkout / one.path)
+            lay(folder, self._checkout)
+        return (folder,)
 
     def _views(self, *, keeps_cache: bool) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
         """Give a command its view of the setup's results: overlays, else copies."""
@@ -307,7 +306,7 @@ class Rig:
             if name == "cache" and keeps_cache and made:
                 mounts.append(Placed(str(made / name), PLACED.cache))
                 continue
-            lower = [self._checkout, *below] if name == "checkout" else below
+            lower = [*self._above, self._checkout, *below] if name == "checkout" else below
             if not lower:
                 (upper / name).mkdir(mode=0o700, parents=True)
                 mounts.append(Placed(str(upper / name), getattr(PLACED, name)))
@@ -370,31 +369,3 @@ class Rig:
                 timeout_s=min(self._terms.limit_s, limit_s or self._terms.limit_s),
             )
         )
-
-
-def put(place: Path, path: str, content: bytes | None) -> None:
-    """Put a file into a folder, or take it away. No link is followed: the tree may be hostile."""
-    *folders, name = path.split("/")
-    for folder in folders:
-        place = place / folder
-        if place.is_symlink() or not place.is_dir():
-            if content is None:
-                return
-            delete(place)
-            place.mkdir(mode=stat.S_IRWXU)
-    delete(place / name)
-    if content is not None:
-        (place / name).write_bytes(content)
-
-
-def _content(report: Path, cap: int = MAX_XML) -> bytes | None:
-    """Read what a check has written, which may be anything: a link, a pipe, a gigabyte."""
-    try:
-        descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, "rb") as opened:
-        return opened.read(cap + 1)

@@ -15,7 +15,7 @@ from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.canaries import Canary, canaries, heard, is_test_file
+from asbuilt.proof.canaries import Canary, canaries, has_canary, heard, is_test_file
 from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
 from asbuilt.proof.origins import names_of
@@ -26,7 +26,8 @@ from asbuilt.proof.suites.places import Role, role_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.rigs import Rig
     from asbuilt.git.repository import Repository
     from asbuilt.proof.canaries import Heard
     from asbuilt.proof.counts import Counts
@@ -125,6 +126,13 @@ class Trials:
         among = {path for path in self._there if role_of(path) in _AMONG_TESTS}
         return sorted({*self.changed_tests(suite), *among})
 
+    def changed_inline(self, suite: Ran) -> dict[str, str]:
+        """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
+        before = self._files(self._order.base) if self._order else {}
+        is_rust = runner_of(*self._argv(suite)) in ("cargo", "nextest")
+        held = [path for path in self._there if is_rust and path.endswith(".rs") and path in before]
+        return {path: text_of(self._repository, before[path]) for path in held}
+
     def sing(self, suite: Ran, *, name: str = "") -> Sung:
         """Run the canaries alone, with everything that the suite loads and nothing else that it runs."""
         argv, output = self._argv(suite)
@@ -139,7 +147,11 @@ class Trials:
         call = narrowed(runner, argv, canary.word, self._rig.report, also)
         if call is None or not made:
             why = (
-                "its tests lie nowhere that is known" if call else "it cannot be told to run only some tests"
+                "there is none for it"
+                if not has_canary(runner)
+                else "its tests are in no folder that is known"
+                if call
+                else "it cannot be told to run only some tests"
             )
             return Sung("", None, f"no canary: the runner is {runner}, and {why}")
         ran = self._rig.run(self._tree, suite.command, over={**self.over_tests, **made}, call=call)
@@ -215,13 +227,14 @@ class Trials:
 
     def whole(self, suite: Ran) -> Call:
         """Give the call that runs the suite until a test fails."""
-        return self._fast(Call(reporting(argv_of(suite.command), self._rig.report)), suite)
+        return self._fast(reporting(argv_of(suite.command), self._rig.report), suite)
 
     def _fast(self, call: Call, suite: Ran) -> Call:
         # Where tests failed before, the first failure shows nothing.
         if suite.ended.exit_code != 0:
             return call
-        return call._replace(argv=failing_fast(call.argv))
+        fast = failing_fast(self.runner(suite), call.argv)
+        return call._replace(argv=fast.argv, environment={**call.environment, **fast.environment})
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -247,7 +260,7 @@ class Trials:
         files = self._files(self._tree)
         held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
         call = None
-        if runner in ("node", "go"):
+        if runner in ("node", "go", "ctest"):
             pattern = f"^({'|'.join(map(re.escape, names))})$"
             call = narrowed(runner, argv, pattern, self._rig.report)
         elif runner is not None and held:

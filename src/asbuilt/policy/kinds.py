@@ -27,6 +27,12 @@ class Kind(NamedTuple):
     """Within that: settings, hooks, plug-ins; read-only, because they would act later."""
     remade: tuple[str, ...] = ()
     """Within what is sealed: what the program itself lays down at its start."""
+    own: str = ""
+    """The agent's own program, where `program` is an adapter that is installed beside it."""
+    install: str = ""
+    """The command that installs that adapter."""
+    reports_usd: bool = True
+    """Whether it reports dollars; the cost of one that does not is unknown."""
 
 
 _CLAUDE: Final = Kind(
@@ -85,6 +91,9 @@ _CODEX: Final = Kind(
         "skills",
     ),
     remade=("skills/.system",),
+    own="codex",
+    install="npm install -g @zed-industries/codex-acp",
+    reports_usd=False,
 )
 _GEMINI: Final = Kind(
     "gemini",
@@ -105,6 +114,7 @@ _GEMINI: Final = Kind(
         "policies",
         "skills",
     ),
+    reports_usd=False,
 )
 _OPENCODE: Final = Kind(
     "opencode",

@@ -117,7 +117,10 @@ class Placed:
 
 
 class Overlay:
-    """One writable view, at `point`, of several folders: writes go to `upper`, the others never change."""
+    """One view, at `point`, of several folders: writes go to `upper`, the others never change.
+
+    Without an `upper` it is read-only, and needs two folders.
+    """
 
     __slots__ = ("lower", "point", "upper", "work")
 
@@ -133,7 +136,8 @@ class Overlay:
     def options(self) -> str:
         """Write it for mount(2); a comma or a colon in a path would end it there."""
         lower = ":".join(_escaped(path).replace(":", "\\:") for path in self.lower)
-        return f"lowerdir={lower},upperdir={_escaped(self.upper)},workdir={_escaped(self.work)},userxattr"
+        above = f",upperdir={_escaped(self.upper)},workdir={_escaped(self.work)}" if self.upper else ""
+        return f"lowerdir={lower}{above},userxattr"
 
 
 class Request:

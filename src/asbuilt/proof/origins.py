@@ -23,7 +23,7 @@ _BESIDE: Final = frozenset(
     {"setup", "conftest", "noxfile", "tasks", "docs", "doc", "examples", "test", "tests"}
 )
 _INSTALLED: Final = ("site-packages", "dist-packages")
-# Python 2 and every Python 3 have to read it. The project's own sitecustomize runs after it, under its name.
+# Python 2 and every Python 3 read it. The project's own sitecustomize runs after ours, under its name.
 _SOURCE: Final = """\
 import atexit, os, sys
 
@@ -80,7 +80,7 @@ def source_of(names: Iterable[str]) -> bytes:
 
 
 def read_loaded(listing: str) -> tuple[Loaded, ...]:
-    """Read what processes have listed; an agent's code may have written anything there."""
+    """Read what processes have listed; an agent's code may have written it, so lines may be anything."""
     split = (line.partition("\t") for line in listing.splitlines())
     return tuple(dict.fromkeys(Loaded(name, file) for name, tab, file in split if tab and file))
 
