@@ -45,6 +45,7 @@ _HERE: Final = Path(__file__).resolve().parent
 _PROBE_TIMEOUT_S: Final = 20
 _AGAIN_S: Final = 10.0
 _SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
+_OVERLAID: Final[set[int]] = set()
 _CANARY: Final = """\
 import os, socket, sys
 held, free, port = sys.argv[1:-2], sys.argv[-2], int(sys.argv[-1])
@@ -118,26 +119,32 @@ def _probed() -> Probed:
 
 
 def can_overlay(folder: Path) -> bool:
-    """Report whether an overlay can be made of folders on this one's file system, by making one."""
-    return _overlays_on(folder.stat().st_dev, str(folder))
+    """Report whether an overlay can be made of folders on this one's file system, by making one.
+
+    A success is remembered for the file system; a failure is tried again, because it may have passed.
+    """
+    device = folder.stat().st_dev
+    if device not in _OVERLAID and _overlays_in(folder):
+        _OVERLAID.add(device)
+    return device in _OVERLAID
 
 
-@cache
-def _overlays_on(_device: int, folder: str) -> bool:
+def _overlays_in(folder: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix=".overlay-", dir=folder) as name:
-        lower, upper, work, point = (str(Path(name, part)) for part in ("lower", "upper", "work", "point"))
+        lower, upper, work, point = (Path(name, part) for part in ("lower", "upper", "work", "point"))
         for path in (lower, upper, work, point):
-            Path(path).mkdir()
-        Path(lower, "shown").touch()
+            path.mkdir()
+        (lower / "shown").touch()
+        view = Overlay(lower=(str(lower),), upper=str(upper), work=str(work), point=str(point))
         request = Request(
             chdir="/",
             readable=runtime_folders(),
-            overlays=(Overlay(lower=(lower,), upper=upper, work=work, point=point),),
-            placed=(Placed(point, f"{PRIVATE_TMP}/view"),),
+            overlays=(view,),
+            placed=(Placed(view.point, f"{PRIVATE_TMP}/view"),),
         )
         script = f"cd {PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
         said = _output("bwrap", request, ["/bin/sh", "-c", script])
-        return said == "laid" and Path(lower, "shown").is_file() and Path(upper, "also").is_file()
+        return said == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
 
 
 def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None) -> Prepared:
