@@ -72,15 +72,18 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
         return
     if facts.kind != "run":
         proven_by = facts.unlanded[-1].run if facts.kind == "land" else facts.of
-        counts = record.prepared("baseline", run=proven_by).get("counts")
-        why = f"as of run {proven_by}"
-        record.prepare("baseline.done", "baseline", outcome="PASS", why=why, counts=counts)
+        known = record.prepared("baseline", run=proven_by)
+        told = {name: known[name] for name in ("counts", "ran", "failed") if name in known}
+        outcome = "FAIL" if known.get("failed") else "PASS"
+        record.prepare("baseline.done", "baseline", outcome=outcome, why=f"as of run {proven_by}", **told)
         return
     shown, counted = proving.baseline(tests)
     outcome = shown.outcome
-    if outcome == "FAIL":
-        # Failures of the base are noted and do not block; only not knowing them does.
-        outcome = "INDETERMINATE" if counted is None else "PASS"
+    if outcome == "FAIL" and counted is None:
+        outcome = "INDETERMINATE"
+    elif outcome == "PASS" and shown.failed:
+        # They are known by name, so they are not blamed on a phase; a PASS they are not.
+        outcome = "FAIL"
     record.prepare(
         "baseline.done",
         "baseline",
@@ -88,6 +91,7 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
         why=shown.why,
         ran=shown.ran,
         failed=shown.failed,
+        **({"asks": True} if outcome == "INDETERMINATE" and shown.ran and not shown.unusable else {}),
         counts=None if counted is None else record.blobs.put(json.dumps(counted).encode()),
         evidence=proving.keep([shown]),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from asbuilt.proof.evidence import (
     SETUP,
     TESTS,
     Evidence,
+    already_failing,
     disagreement,
     judge_check,
     judge_setup,
@@ -28,7 +29,7 @@ from asbuilt.proof.flakiness import flaky_among, to_run_again
 from asbuilt.proof.origins import cause_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.emptying import Emptied
@@ -77,12 +78,12 @@ class Proving:
             if made is not None and made.outcome != "PASS":
                 return made, None
             trials = Trials(rig, self._repository, self.base, None)
-            ran = rig.run(self.base, tests, modules=trials.modules)
-            shown = self._tests(ran, ran.counts)
-            if not shown.is_conclusive:
+            ran = _whole(lambda: rig.run(self.base, tests, modules=trials.modules))
+            shown = _named(self._tests(ran, ran.counts), ran.counts)
+            if not shown.ran and not shown.unusable:
                 # What was set up long ago may have died since: the next run makes it anew.
                 rig.forget()
-            elif shown.ran and ran.counts is not None:
+            elif shown.is_conclusive and ran.counts is not None:
                 sung = trials.sing(ran)
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
@@ -131,7 +132,7 @@ class Proving:
 
     def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> tuple[Ran, Evidence]:
         """Run the suite, then try the run itself: a PASS stands only when every trial agrees."""
-        ran = rig.run(tree, tests, over=trials.over_tests, modules=trials.modules)
+        ran = _whole(lambda: rig.run(tree, tests, over=trials.over_tests, modules=trials.modules))
         return ran, self._tried_suite(rig, trials, ran)
 
     def _tried_suite(self, rig: Rig, trials: Trials, ran: Ran) -> Evidence:
@@ -193,8 +194,8 @@ class Proving:
         # Each check starts from the tree, not from what the one before left behind.
         shown = []
         for check in checks:
-            ran = rig.run(tree, check, over=over)
-            judged = judge_check(ran.ended.exit_code)
+            ran = _whole(partial(rig.run, tree, check, over=over))
+            judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
             shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
@@ -218,7 +219,12 @@ class Proving:
 
     def _made(self, rig: Rig) -> Evidence | None:
         ran = rig.set_up(self.base)
-        return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
+        if ran is not None and ran.cut_off is not None:
+            ran = rig.set_up(self.base)
+        if ran is None:
+            return None
+        shown = self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code, ran.cut_off))
+        return shown._replace(unusable=shown.outcome != "PASS")
 
     def _tests(
         self, ran: Ran, baseline: Counts | None, before: Evidence | None = None, *, may_shrink: bool = False
@@ -226,11 +232,20 @@ class Proving:
         """Judge a run of the suite; what its runner did on the base already is not held against it."""
         ended, counts = ran.ended, ran.counts
         judged = judge_tests(
-            ended.exit_code, counts, truncated=ended.truncated, baseline=baseline, may_shrink=may_shrink
+            ended.exit_code,
+            counts,
+            truncated=ended.truncated,
+            baseline=baseline,
+            may_shrink=may_shrink,
+            cut=ran.cut_off,
         )
         expected = bool(before and before.report)
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
-        if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
+        if (
+            contradicts is not None
+            and judged.outcome not in ("FAIL", "INDETERMINATE")
+            and not self._contradicts(before)
+        ):
             judged = judged._replace(outcome="FAIL", why=contradicts)
         shown = self._evidence(TESTS, ran, judged, counts)
         if ran.strays:
@@ -262,7 +277,25 @@ class Proving:
             setup=ran.setup,
             ring=ran.ended.ring,
             report="" if ran.report is None else self._record.blobs.put(ran.report),
+            unusable=ran.cut_off is not None,
         )
+
+
+def _whole(run: Callable[[], Ran]) -> Ran:
+    """Run a command, and once more where it was cut off: that shows nothing of the tree."""
+    ran = run()
+    return ran if ran.cut_off is None else run()
+
+
+def _named(shown: Evidence, counts: Counts | None) -> Evidence:
+    """Judge failures of the base: they are told from new ones by their names alone."""
+    words = already_failing(shown.ran, shown.failed)
+    if shown.outcome != "PASS" or not words or counts is None:
+        return shown
+    if counts.failed > len(counts.failures):
+        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
+        return shown._replace(outcome="INDETERMINATE", why=unnamed)
+    return shown._replace(why=words)
 
 
 def _held_to(shown: Evidence, probed: Emptied) -> Evidence:
@@ -306,3 +339,9 @@ def failures_of(shown: Sequence[Evidence]) -> list[str]:
 def outcome_of(shown: Sequence[Evidence]) -> str:
     """Judge all of it; where nothing was ordered, nothing had to be shown."""
     return overall(one.outcome for one in shown) if shown else "PASS"
+
+
+def unusable_in(shown: Sequence[Evidence]) -> dict[str, bool]:
+    """Give what an event tells of checks that showed nothing, where no other one failed."""
+    nothing = outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)
+    return {"unusable": True} if nothing else {}
