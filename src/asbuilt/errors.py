@@ -175,6 +175,15 @@ class RingUnavailable(AsbuiltError):
 
     exit_code = GATE_STOPPED
 
+    def __init__(
+        self, what: str, *, why: str, next_step: str, argv: tuple[str, ...] = (), output: bytes = b""
+    ) -> None:
+        super().__init__(what, why=why, next_step=next_step)
+        self.argv = argv
+        """The command that was not run."""
+        self.output = output
+        """What the program that makes the sandbox printed."""
+
 
 class HostFailed(AsbuiltError):
     """An attempt's host process did not come up; nothing of it runs."""

@@ -232,7 +232,7 @@ def test_the_row_of_the_sandbox(sandbox: SandboxFacts, shown: str) -> None:
             SuiteFacts(command="", origin="default"),
             snapshot("""\
 ! tests     no command is set; a run looks for one, and asks
-            Next: asbuilt config set checks.tests "COMMAND" --in repository
+            Next: asbuilt config set checks.tests "COMMAND"
 """),
         ),
         (

@@ -18,9 +18,11 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.lifecycle.facts import RunFacts
-from asbuilt.proof.resolving import Given, written
+from asbuilt.proof.projects.model import Given, Suite
+from asbuilt.proof.projects.resolving import written
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from asbuilt.proof.evidence import Evidence
@@ -46,7 +48,7 @@ class Project:
             address = Address(LOCAL, "6f9c", "plan.md")
             run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
-        self._record.say("tests.resolved", "tests", **written(Given(tests)))
+        self._record.say("tests.resolved", "tests", **written(Given((Suite("", tests),))))
         self._record.say("setup.done", "setup", command=None, digest="none")
         self.base = self._tree(files)
         processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
@@ -55,9 +57,9 @@ class Project:
         preparing.run_baseline(self._record, self.proving, RunFacts(RUN))
         (self.before,) = self._record.shown()
 
-    def after(self, files: dict[str, str | None], text: str = "") -> Evidence:
-        """Prove what a phase with this text has made of it."""
-        shown = self.proving.prove(self._tree(files), order=Order(self.base, text))
+    def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:
+        """Prove what a phase with this text, and these checks of its own, has made of it."""
+        shown = self.proving.prove(self._tree(files), checks, order=Order(self.base, text))
         return shown[0]
 
     def _tree(self, files: dict[str, str | None] | dict[str, str]) -> str:

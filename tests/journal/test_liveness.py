@@ -27,7 +27,7 @@ def test_a_start_outlasts_a_process_that_only_looks(tmp_path: Path) -> None:
     lock.touch()
     looker = os.open(lock, os.O_RDWR)
     fcntl.flock(looker, fcntl.LOCK_SH)
-    threading.Thread(target=lambda: (time.sleep(1.0), os.close(looker))).start()
+    threading.Timer(1.0, os.close, (looker,)).start()
     with only_one(lock) as mine:
         assert (mine, holder(lock)) == (True, os.getpid())
     assert holder(lock) is None

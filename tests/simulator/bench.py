@@ -5,15 +5,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.rigs import Ran
+from asbuilt.flows.checks.ran import Ran
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Command
-    from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.projects.model import Setup
     from asbuilt.proof.runners import Call
     from tests.simulator.model_git import Files, Model
 
@@ -54,10 +55,12 @@ class Bench:
         over: Mapping[str, bytes | None] | None = None,
         call: Call | None = None,
         limit_s: float | None = None,
+        folder: str = "",
+        modules: tuple[str, ...] = (),
     ) -> Ran:
         """Run a command on a tree; no runner here can be called in another way."""
-        assert call is None, call
-        del limit_s
+        assert (call, modules) == (None, ()), (call, modules)
+        del limit_s, folder
         self._model.stage.sleep(3.0)
         laid = {**self._model.trees[tree], **(over or {})}
         files = {path: content for path, content in laid.items() if content is not None}
@@ -105,6 +108,15 @@ class Ring:
     def level(self) -> Level:
         """The level."""
         return self._level
+
+    @property
+    def can_place(self) -> bool:
+        """Whether folders can have other paths."""
+        return self._level == "bwrap"
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Nothing is mounted on the bench."""
+        raise NotImplementedError(folder)
 
     def run(self, command: Command) -> Ended:
         """Everything runs on the bench."""

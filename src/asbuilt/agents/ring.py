@@ -26,6 +26,8 @@ from asbuilt.policy.ring import (
     PRIVATE_TMP,
     RUN_KEPT,
     SOCKET_FOLDERS,
+    Overlay,
+    Placed,
     Request,
     bubblewrap,
     environment_in,
@@ -43,6 +45,7 @@ _HERE: Final = Path(__file__).resolve().parent
 _PROBE_TIMEOUT_S: Final = 20
 _AGAIN_S: Final = 10.0
 _SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
+_OVERLAID: Final[set[int]] = set()
 _CANARY: Final = """\
 import os, socket, sys
 held, free, port = sys.argv[1:-2], sys.argv[-2], int(sys.argv[-1])
@@ -115,6 +118,35 @@ def _probed() -> Probed:
     return Probed(level="none", reasons=(refused, also_refused))
 
 
+def can_overlay(folder: Path) -> bool:
+    """Report whether an overlay can be made of folders on this one's file system, by making one.
+
+    A success is remembered for the file system; a failure is tried again, because it may have passed.
+    """
+    device = folder.stat().st_dev
+    if device not in _OVERLAID and _overlays_in(folder):
+        _OVERLAID.add(device)
+    return device in _OVERLAID
+
+
+def _overlays_in(folder: Path) -> bool:
+    with tempfile.TemporaryDirectory(prefix=".overlay-", dir=folder) as name:
+        lower, upper, work, point = (Path(name, part) for part in ("lower", "upper", "work", "point"))
+        for path in (lower, upper, work, point):
+            path.mkdir()
+        (lower / "shown").touch()
+        view = Overlay(lower=(str(lower),), upper=str(upper), work=str(work), point=str(point))
+        request = Request(
+            chdir="/",
+            readable=runtime_folders(),
+            overlays=(view,),
+            placed=(Placed(view.point, f"{PRIVATE_TMP}/view"),),
+        )
+        script = f"cd {PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
+        said = _output("bwrap", request, ["/bin/sh", "-c", script])
+        return said == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
+
+
 def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None) -> Prepared:
     """Put the ring and the guard around a command line.
 
@@ -131,7 +163,8 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
         tmp = request.tmp or PRIVATE_TMP
         environment |= {"TMPDIR": tmp, "HOME": request.home or tmp}
         mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
-    guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, "--"]
+    laid = [word for one in request.overlays for word in (one.point, one.options)]
+    guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, *laid, "--"]
     return Prepared(argv=(*guard, *held), environment=environment, cwd=cwd)
 
 

@@ -13,14 +13,14 @@ from asbuilt.cli import author_here, outcome
 from asbuilt.cli.author_choices import Wish, choosable
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import command_in
 from asbuilt.cli.plan.new import plans_folder
 from asbuilt.cli.principles import principles_text
 from asbuilt.cli.reviewed import put_to_reviewers
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
+from asbuilt.cli.settling import is_settled, settle
 from asbuilt.cli.site import asker, open_site
-from asbuilt.cli.terms import caps_for, team_for
+from asbuilt.cli.terms import team_for
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, UsageWrong
 from asbuilt.flows.requests import Declined, request
@@ -36,6 +36,7 @@ from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.names import slug_of_name
 from asbuilt.plan.sections import SECTIONS
+from asbuilt.settings.running import chosen_for_runs, command_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,6 +101,9 @@ def command(
     address, slug, options = _wanted(door, site, words, mode, wish)
     _announce(door, mode, options)
     code = ask_for(door, site, address, slug, options, is_here=foreground)
+    is_written = code == DONE and (site.repository.root / address.plan).is_file()
+    if is_written and door.may_ask and not door.json and not is_settled(site.desk):
+        settle(door, site.desk, plan=address.plan)
     if not wish.by_pull or code != WAITS_FOR_APPROVAL:
         return code
     return put_to_reviewers(door, site, address, is_here=foreground)
@@ -185,7 +189,7 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
         "approvers": list(settings.globs("approvals.plan")),
-        "caps": caps_for(settings),
+        "caps": chosen_for_runs(settings)["caps"],
     }
 
 

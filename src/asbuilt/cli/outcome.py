@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
+from asbuilt.cli.failing import helping, next_after, show_failures
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import next_command
 from asbuilt.cli.waiting import answering, for_person, in_conversation
@@ -33,8 +34,10 @@ def shown(door: Door, view: RunView) -> int:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
         return code
     slug = view.run.options["slug"]
+    failures = view.failures if view.run.state == "failed" else ()
     for row in door.screen.out.hanging("", _sentence(view), commands=False):
         door.screen.answer(row)
+    show_failures(door, failures, more=f"asbuilt why {slug}")
     if view.is_paused:
         next_command(door, f"asbuilt resume {slug}")
     elif view.questions:
@@ -44,7 +47,7 @@ def shown(door: Door, view: RunView) -> int:
     elif view.run.state in ("held", "pr-ready", "pr-ci-failing"):
         next_command(door, f"asbuilt land {slug}")
     elif view.run.state in ("failed", "stopped"):
-        next_command(door, f"asbuilt resume {slug}", f", or `asbuilt log {slug}` to see how it came")
+        next_after(door, view, failures, also=f", or `asbuilt log {slug}` to see how it came")
     return code
 
 
@@ -67,9 +70,11 @@ def _sentence(view: RunView) -> str:
         return in_conversation(view).sentence
     match view.run.state:
         case "landed":
-            return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."
+            known = f" Before the work, {view.already_failing}." if view.already_failing else ""
+            return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}.{known}"
         case "held":
-            return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}."
+            known = f" Before the work, {view.already_failing}." if view.already_failing else ""
+            return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}.{known}"
         case "pr-ready" | "pr-ci-failing":
             return f"{view.name}: {phases} proven, not landed: {why}. {took}."
         case "undone":
@@ -131,6 +136,9 @@ def as_json(view: RunView) -> dict[str, Any]:
             "until": stamp(waits.until) if waits.until else None,
             "why": waits.why,
         },
+        "baseline": view.already_failing or None,
         "questions": [{"id": one.name, "question": one.question} for one in view.questions],
+        "failures": [one.plain for one in view.failures],
+        "next": helping(view.failures) or waits.next_step or None,
         "cost": {**view.spent.plain, "cap_usd": caps_in(view.run.options).usd},
     }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.lifecycle.phases import TROUBLE
 from asbuilt.lifecycle.timeline import why_parked
 from asbuilt.lifecycle.timers import deferral_min, deferrals_told
+from asbuilt.proof.evidence import already_failing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,9 +124,27 @@ def _outcome(word: str) -> Callable[[Mapping[str, Any]], Words]:
     return words
 
 
+def _baseline(data: Mapping[str, Any]) -> Words:
+    failing = already_failing(data.get("ran"), data.get("failed"))
+    if failing and data["outcome"] in ("PASS", "FAIL"):
+        return "BASELINE", failing, True
+    return _outcome("BASELINE")(data)
+
+
 def _tests(data: Mapping[str, Any]) -> Words:
     command = data.get("command")
     return "TESTS", f"{command} ({data.get('source', 'set')})" if command else "skipping test gate", True
+
+
+def change_words(key: str, before: object, after: object) -> str:
+    """Say how a setting has changed."""
+    return f"{key} is now {_value(after)}; it was {_value(before)}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "not set"
+    return (f"`{value}`" if value else "none") if isinstance(value, str) else json.dumps(value)
 
 
 _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
@@ -144,9 +163,14 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "schedule.moved": lambda data: ("CLOCK", f"it was put back; the schedule is due {data['next']}", True),
     "schedule.ended": lambda data: ("SCHEDULE", f"is over: {data['reason']}", True),
     "tests.resolved": _tests,
+    "settings.changed": lambda data: (
+        "SETTINGS",
+        change_words(data["key"], data["before"], data["after"]),
+        True,
+    ),
     "workspace.made": lambda _: ("WORKSPACE", "made", False),
     "setup.done": _outcome("SETUP"),
-    "baseline.done": _outcome("BASELINE"),
+    "baseline.done": _baseline,
     "phase.begun": lambda data: ("BEGIN", f"intent {str(data['intent'])[:15]}", False),
     "attempt.begun": lambda data: (
         str(data["role"]).upper(),

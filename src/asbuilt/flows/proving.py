@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
-from itertools import islice
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.emptying import Emptying, Tested
 from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.counts import from_junit, from_output
+from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
-    TESTS,
+    SETUP,
     Evidence,
+    already_failing,
     disagreement,
     judge_check,
     judge_setup,
@@ -23,19 +24,21 @@ from asbuilt.proof.evidence import (
     overall,
 )
 from asbuilt.proof.flakiness import flaky_among, to_run_again
+from asbuilt.proof.origins import cause_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.emptying import Emptied
     from asbuilt.flows.record import Record
-    from asbuilt.flows.rigs import Ran, Rig, Rigs
+    from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.flows.trials import Order, Sung
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
-    from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.projects.model import Setup, Suite
 
-SETUP: Final = "setup"
 _SHOWN: Final = 220
 _NAMED: Final = 3
 _NOTED: Final = 20
@@ -63,8 +66,8 @@ class Proving:
         with self._rigs.take(setup) as rig:
             return self._made(rig)
 
-    def baseline(self, tests: str) -> tuple[Evidence, Counts | None]:
-        """Run the tests on the base; failures there are noted, no test at all is a stop.
+    def baseline(self, name: str, suite: Suite) -> tuple[Evidence, Counts | None]:
+        """Run a suite on the base; failures there are noted, no test at all is a stop.
 
         The canaries run here too: only what a runner reports rightly before any work can be held against it.
         """
@@ -72,16 +75,22 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return made, None
-            ran = rig.run(self.base, tests)
-            shown = self._tests(ran, ran.counts)
-            if not shown.is_conclusive:
+            trials = Trials(rig, self._repository, self.base, None, folder=suite.folder)
+            ran = _whole(
+                lambda: rig.run(
+                    self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
+                )
+            )
+            shown = _named(self._tests(name, suite, ran, ran.counts), ran.counts)
+            if not shown.ran and not shown.unusable:
                 # What was set up long ago may have died since: the next run makes it anew.
                 rig.forget()
-            elif shown.ran:
-                sung = Trials(rig, self._repository, self.base, None).sing(ran)
+            elif shown.is_conclusive and ran.counts is not None:
+                sung = trials.sing(ran)
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
                 )
+                shown = _held_to(shown, Emptying(rig, [Tested(trials, ran, ran.counts)]).base())
         return shown, ran.counts
 
     def prove(
@@ -92,21 +101,34 @@ class Proving:
         Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
         its base, unless its text names them, and the phase's own tests are tried on that base too.
         """
-        setup, tests = self._record.setup(), self._record.tests()
-        shown = [] if tests is None or anew else self._known(tree, tests, setup)
-        to_run = tests if not shown else None
-        if to_run is None and not checks:
-            return shown
+        setup, suites = self._record.setup(), self._record.suites()
+        known = {} if anew else self._known(tree, suites, setup, probed=order is not None)
+        if len(known) == len(suites) and not checks:
+            return [*known.values()]
         with self._rigs.take(setup) as rig:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
-            trials = Trials(rig, self._repository, tree, order, command=tests or "")
-            if to_run is not None:
-                shown.append(self._suite(rig, trials, tree, to_run))
+            command = "\n".join(suite.command for suite in suites.values())
+            trials = Trials(rig, self._repository, tree, order, command=command)
+            shown: list[Evidence] = []
+            tried: list[Tested] = []
+            for name, suite in suites.items():
+                if name in known:
+                    shown.append(known[name])
+                    continue
+                inside = trials.within(suite.folder)
+                ran, told = self._suite(rig, inside, tree, name, suite)
+                shown.append(told)
+                if ran.counts is not None:
+                    tried.append(Tested(inside, ran, ran.counts))
             # Where no suite proves anything, what a runner is told cannot make one green.
-            over = trials.without_caches if tests is None else trials.over_checks
-            return [*shown, *self._checked(rig, tree, checks, over)]
+            over = trials.over_checks if suites else trials.without_caches
+            shown += self._checked(rig, tree, checks, over)
+            if tried and order and outcome_of(shown) == "PASS":
+                found = Emptying(rig, tried).phase(checks)
+                shown = [_held_to(one, found) if one.is_suite and not one.reused else one for one in shown]
+            return shown
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -118,18 +140,27 @@ class Proving:
                 return [made]
             return self._checked(rig, tree, checks, {})
 
-    def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> Evidence:
-        """Run the suite, then try the run itself: a PASS stands only when every trial agrees."""
-        known = {one.tree: one for one in self._record.shown() if one.name == TESTS}
+    def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
+        """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
+        ran = _whole(
+            lambda: rig.run(
+                tree, suite.command, over=trials.over_tests, modules=trials.modules, folder=suite.folder
+            )
+        )
+        return ran, self._tried_suite(rig, trials, ran, name, suite)
+
+    def _tried_suite(self, rig: Rig, trials: Trials, ran: Ran, name: str, suite: Suite) -> Evidence:
+        known = {one.tree: one for one in self._record.shown() if one.name == name}
         before = known.get(self.base)
-        ran = rig.run(tree, tests, over=trials.over_tests)
         counts, put_back = ran.counts, tuple(trials.over_tests)
-        shown = self._tests(ran, self._record.baseline(), before, may_shrink=trials.may_shrink(ran))
+        counted = self._record.baseline(name)
+        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran))
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
-        if shown.new_failures:
+        if shown.new_failures and not shown.unusable:
             shown = self._tried_again(shown, trials, ran, known.get(trials.base))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_held(ran))
+        held = {**trials.changed_held(ran), **trials.changed_inline(ran)}
+        gone = self._gone(known.get(trials.base), counts, held)
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
@@ -142,12 +173,12 @@ class Proving:
         compared = trials.compare(ran, counts)
         notes = (*shown.notes, compared.note) if compared.note else shown.notes
         if self._record.run.options.get("probe"):
-            notes += probe(rig, trials, tree, ran)
+            notes += probe(rig, trials, ran.tree, ran)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
         """Run tests once more that fail though nothing was done to them; a chance is told, not rounded up."""
-        counts, records = ran.counts, self._record.baselines(self.base)
+        counts, records = ran.counts, self._record.baselines(self.base, shown.name)
         of_phase = self._record.counts_of(before) if before and before.tree != self.base else None
         records += [of_phase] if of_phase else []
         names = to_run_again(shown, counts, records, trials.changed_around(ran)) if counts else ()
@@ -176,8 +207,8 @@ class Proving:
         # Each check starts from the tree, not from what the one before left behind.
         shown = []
         for check in checks:
-            ran = rig.run(tree, check, over=over)
-            judged = judge_check(ran.ended.exit_code)
+            ran = _whole(partial(rig.run, tree, check, over=over))
+            judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
             shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
@@ -187,38 +218,68 @@ class Proving:
         """Keep evidence as a blob and return its digest."""
         return self._record.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
 
-    def _known(self, tree: str, tests: str, setup: Setup) -> list[Evidence]:
-        wanted = (TESTS, argv_of(tests), tree, setup.digest)
-        found = (
-            one._replace(reused=True)
-            for one in self._record.shown()
-            if (one.name, one.argv, one.tree, one.setup) == wanted and one.is_conclusive
-        )
-        return [*islice(found, 1)]
+    def _known(
+        self, tree: str, suites: Mapping[str, Suite], setup: Setup, *, probed: bool
+    ) -> dict[str, Evidence]:
+        """Find what each suite has shown of this very tree before."""
+        wanted = {(name, argv_of(suite.command), tree, setup.digest) for name, suite in suites.items()}
+        found: dict[str, Evidence] = {}
+        for one in self._record.shown():
+            # A phase's PASS counts only when its files were emptied, too.
+            is_whole = one.emptied or one.outcome != "PASS" or not probed
+            if (one.name, one.argv, one.tree, one.setup) in wanted and one.is_conclusive and is_whole:
+                found.setdefault(one.name, one._replace(reused=True))
+        return found
 
     def _made(self, rig: Rig) -> Evidence | None:
         ran = rig.set_up(self.base)
-        return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
+        if ran is not None and ran.cut_off is not None:
+            ran = rig.set_up(self.base)
+        if ran is None:
+            return None
+        shown = self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code, ran.cut_off))
+        return shown._replace(unusable=shown.outcome != "PASS")
 
     def _tests(
-        self, ran: Ran, baseline: Counts | None, before: Evidence | None = None, *, may_shrink: bool = False
+        self,
+        name: str,
+        suite: Suite,
+        ran: Ran,
+        baseline: Counts | None,
+        before: Evidence | None = None,
+        *,
+        may_shrink: bool = False,
     ) -> Evidence:
         """Judge a run of the suite; what its runner did on the base already is not held against it."""
         ended, counts = ran.ended, ran.counts
         judged = judge_tests(
-            ended.exit_code, counts, truncated=ended.truncated, baseline=baseline, may_shrink=may_shrink
+            ended.exit_code,
+            counts,
+            truncated=ended.truncated,
+            baseline=baseline,
+            may_shrink=may_shrink,
+            by_exit_code=suite.counts == "exit-code",
+            cut=ran.cut_off,
         )
         expected = bool(before and before.report)
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
-        if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
+        if (
+            contradicts is not None
+            and judged.outcome not in ("FAIL", "INDETERMINATE")
+            and not self._contradicts(before)
+        ):
             judged = judged._replace(outcome="FAIL", why=contradicts)
-        return self._evidence(TESTS, ran, judged, counts)
+        counted = suite.counts if counts is None else "tests"
+        shown = self._evidence(name, ran, judged, counts)._replace(folder=suite.folder, counted=counted)
+        if ran.strays:
+            return shown._replace(outcome="INDETERMINATE", why=cause_of(ran.strays[0]), unusable=True)
+        return shown
 
     def _contradicts(self, before: Evidence | None) -> bool:
         if before is None or not before.report:
             return False
         printed = from_output(self._record.blobs.get(before.output).decode("utf-8", "replace"))
-        reported = from_junit(self._record.blobs.get(before.report))
+        reported = from_report(self._record.blobs.get(before.report))
         return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
 
     def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
@@ -239,7 +300,31 @@ class Proving:
             setup=ran.setup,
             ring=ran.ended.ring,
             report="" if ran.report is None else self._record.blobs.put(ran.report),
+            unusable=ran.cut_off is not None,
         )
+
+
+def _whole(run: Callable[[], Ran]) -> Ran:
+    """Run a command, and once more where it was cut off: that shows nothing of the tree."""
+    ran = run()
+    return ran if ran.cut_off is None else run()
+
+
+def _named(shown: Evidence, counts: Counts | None) -> Evidence:
+    """Judge failures of the base: they are told from new ones by their names alone."""
+    words = already_failing(shown.ran, shown.failed)
+    if shown.outcome != "PASS" or not words or counts is None:
+        return shown
+    if counts.failed > len(counts.failures):
+        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
+        return shown._replace(outcome="INDETERMINATE", why=unnamed)
+    return shown._replace(why=words)
+
+
+def _held_to(shown: Evidence, probed: Emptied) -> Evidence:
+    """Take a PASS away that stands without the product files."""
+    shown = shown._replace(emptied=probed.shown or "none", notes=(*shown.notes, *probed.notes))
+    return shown._replace(outcome="INDETERMINATE", why=probed.why) if probed.shown == "green" else shown
 
 
 def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:
@@ -277,3 +362,9 @@ def failures_of(shown: Sequence[Evidence]) -> list[str]:
 def outcome_of(shown: Sequence[Evidence]) -> str:
     """Judge all of it; where nothing was ordered, nothing had to be shown."""
     return overall(one.outcome for one in shown) if shown else "PASS"
+
+
+def unusable_in(shown: Sequence[Evidence]) -> dict[str, bool]:
+    """Give what an event tells of checks that showed nothing, where no other one failed."""
+    nothing = outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)
+    return {"unusable": True} if nothing else {}

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from asbuilt.errors import NotFound
 from asbuilt.git.commits import Person
-from asbuilt.journal import approvals
+from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened, whole_history
 from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.timers import backs_off_until, reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.counts import Counts, from_junit, from_output
-from asbuilt.proof.evidence import evidence_from
-from asbuilt.proof.resolving import Setup, command_of, read_back
+from asbuilt.proof.counts import Counts, from_output, from_report
+from asbuilt.proof.evidence import TESTS, evidence_from
+from asbuilt.proof.projects.model import Setup, names_of, suites_of
+from asbuilt.proof.projects.resolving import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Result
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.projects.model import Suite
 
 
 ACTOR: Final = "asbuilt"
@@ -45,6 +47,11 @@ def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None
     if body_size(whole) > MAX_BODY:
         whole = {name: _cut(value) for name, value in whole.items()}
     append(session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data=whole)
+
+
+def _revised(name: str, revision: int) -> str:
+    # No phase has such an id, so that no key of a phase is met.
+    return f"{name}@{revision}" if revision else name
 
 
 def _cut(value: object) -> object:
@@ -73,6 +80,28 @@ class Record:
         """See that the run is still ours, before something outside is changed; raises if it is not."""
         with self.store.write():
             pass
+
+    @property
+    def revision(self) -> int:
+        """How often the settings of this run were renewed."""
+        return int(self.run.options.get("revision", 0))
+
+    def prepare(self, kind: str, name: str, **data: object) -> None:
+        """Write down what was found out by the settings of now: tests, setup, or baseline."""
+        revised: dict[str, object] = {"revision": self.revision} if self.revision else {}
+        self.say(kind, _revised(name, self.revision), **data, **revised)
+
+    def prepared(self, name: str, *, run: str | None = None) -> dict[str, Any]:
+        """Return the newest of it, of this run or of another one of its plan."""
+        of = self.run
+        if run not in (None, of.run):
+            with self.store.read() as session:
+                of = runs.find(session, of.org, of.repo, run or "") or of
+        for revision in range(int(of.options.get("revision", 0)), 0, -1):
+            found = self._found(_revised(name, revision), of.run)
+            if found is not None:
+                return found.data
+        return self.told(name, run=run)
 
     def told(self, key: str, *, run: str | None = None) -> dict[str, Any]:
         """Return the data of an event of this run, or of another one of its plan."""
@@ -125,14 +154,16 @@ class Record:
         name, email, at = self.told("started")["author"]
         return Person(name=name, email=email, at=datetime.fromisoformat(at))
 
-    def tests(self) -> str | None:
-        """Return the test command, resolved once for the whole run; None when no test proves anything."""
-        return command_of(read_back(self.told("tests")))
+    def suites(self) -> dict[str, Suite]:
+        """Return the suites by the names of their evidence; none where no test proves anything."""
+        suites = suites_of(read_back(self.prepared("tests")))
+        return dict(zip(names_of(suites), suites, strict=True))
 
     def setup(self) -> Setup:
         """Return how a checkout is made ready in this run."""
-        told = self.told("setup")
-        return Setup(told["command"], told["digest"])
+        told = self.prepared("setup")
+        whole = self.blobs.get(told["script"]).decode() if told.get("script") else told["command"]
+        return Setup(whole, told["digest"])
 
     def shown(self) -> list[Evidence]:
         """Return all evidence of this run, in order."""
@@ -143,8 +174,8 @@ class Record:
         """Return the digest of what this run has noticed of a change before, by what it depends on."""
         return next((told["remarks"] for told in self._all_told() if told.get("inspected") == of), None)
 
-    def baselines(self, tree: str) -> list[Counts]:
-        """Return what the tests showed of a tree that was the base of any run of this plan."""
+    def baselines(self, tree: str, suite: str = TESTS) -> list[Counts]:
+        """Return what a suite showed of a tree that was the base of any run of this plan."""
         with self.store.read() as session:
             every = [(one.kind, one.data) for one in whole_history(session, self.run.address)]
         found = []
@@ -152,7 +183,7 @@ class Record:
             # What a run of long ago has shown may have been let go.
             with suppress(NotFound):
                 shown = map(evidence_from, json.loads(self.blobs.get(digest)))
-                found += [self.counts_of(one) for one in shown if one.tree == tree]
+                found += [self.counts_of(one) for one in shown if (one.tree, one.name) == (tree, suite)]
         return [counts for counts in found if counts is not None]
 
     def _all_told(self) -> list[dict[str, Any]]:
@@ -162,15 +193,17 @@ class Record:
 
     def counts_of(self, tests: Evidence) -> Counts | None:
         """Count the tests of a suite again, from what its runner wrote then."""
-        reported = from_junit(self.blobs.get(tests.report)) if tests.report else None
+        reported = from_report(self.blobs.get(tests.report)) if tests.report else None
         return reported or from_output(self.blobs.get(tests.output).decode("utf-8", "replace"))
 
-    def baseline(self) -> Counts | None:
-        """Return what the tests showed on the base, if there are tests."""
-        kept = self.told("baseline").get("counts")
-        if kept is None:
+    def baseline(self, suite: str = TESTS) -> Counts | None:
+        """Return what a suite showed on the base; None where it was not counted."""
+        kept = self.prepared("baseline").get("counts")
+        held = None if kept is None else json.loads(self.blobs.get(kept))
+        plain = held.get(suite) if isinstance(held, dict) else held
+        if plain is None:
             return None
-        counts = Counts(*json.loads(self.blobs.get(kept)))
+        counts = Counts(*plain)
         failures, passed, others = map(tuple, (counts.failures, counts.passed, counts.others))
         return counts._replace(failures=failures, passed=passed, others=others)
 

@@ -14,14 +14,28 @@ from asbuilt.flows.preparing import project_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
+from asbuilt.proof.candidates import Ran, Seen, ways
 from asbuilt.proof.evidence import judge_setup
-from asbuilt.proof.resolving import resolve_setup
+from asbuilt.proof.excerpt import last_lines
+from asbuilt.proof.failure import Failure, checkout_of, explained
+from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runners import Call
-from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_only, to_try, told, tried_from
+from asbuilt.proof.trying import (
+    Before,
+    Shown,
+    judge,
+    needs_shell,
+    not_tried,
+    parse_only,
+    to_try,
+    told,
+    tried_from,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from asbuilt.flows.checks.ran import Ran as RanThere
     from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
@@ -30,11 +44,17 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.approving import Revision
     from asbuilt.plan.model import Plan
     from asbuilt.policy.ring import Level
+    from asbuilt.ports import Ended
+    from asbuilt.proof.candidates import Way
+    from asbuilt.proof.failure import What
     from asbuilt.proof.trying import Tried
 
 TRIED: Final = "draft.tried"
+_SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
 LIMIT_S: Final = 120
 """What one check may take before the work; most fail at once."""
+SUITE_LIMIT_S: Final = 15 * 60
+"""What a whole suite may take while a person waits for it."""
 
 
 class Trying:
@@ -68,13 +88,53 @@ class Trying:
             made = rig.set_up(self._tree)
             ready = None if made is None else judge_setup(made.ended.exit_code)
             if ready is not None and ready.outcome != "PASS":
-                return [not_tried(phase, check, f"setup: {ready.why}") for phase, check in wanted]
+                failure = None if made is None else self._failure("setup", made.command, made.ended)
+                why = f"setup: {ready.why}"
+                return [not_tried(phase, check, why, failure) for phase, check in wanted]
             commands = dict.fromkeys(check.command for _, check in wanted)
-            shown = {command: self._shown(rig, command) for command in commands}
-        return [judge(phase, check, shown[check.command], there) for phase, check in wanted]
+            ended = {one: rig.run(self._tree, one, limit_s=LIMIT_S).ended for one in commands}
+            shown = {command: self._shown(rig, command, ended[command]) for command in commands}
+        tried = (judge(phase, check, shown[check.command], there) for phase, check in wanted)
+        return [
+            one if one.before in _SHOWS else one._replace(failure=self._failure("check", one.command, end))
+            for one in tried
+            for end in (ended[one.command],)
+        ]
 
-    def _shown(self, rig: Rig, command: str) -> Shown:
-        ended = rig.run(self._tree, command, limit_s=LIMIT_S).ended
+    def ways(self) -> tuple[Way, ...]:
+        """List the ways to test the project that its files point to."""
+        return ways(project_of(self._repository, self._tree))
+
+    def seen(self, way: Way, *, setup: str | None, required: bool = True) -> Seen:
+        """Run all suites of a way on the tree, as a run's baseline would; `setup` as for `tried`.
+
+        Where nothing holds commands, none runs if a sandbox is `required`.
+        """
+        if self._level == "none" and required:
+            return Seen(way, why="not tried: the sandbox is unavailable")
+        resolved = resolve_setup(setup, project_of(self._repository, self._tree), way.suites)
+        with self._rigs.take(resolved) as rig:
+            made = rig.set_up(self._tree)
+            if made is not None and made.ended.exit_code != 0:
+                return Seen(way, (_ran(made),), setup=made.command)
+            ran = []
+            for suite in way.suites:
+                there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
+                ran.append(_ran(there, by_exit=suite.counts == "exit-code"))
+            return Seen(way, tuple(ran))
+
+    def _failure(self, what: What, command: str, ended: Ended) -> Failure:
+        failure = Failure(
+            what,
+            command,
+            checkout_of(self._tree),
+            ended.exit_code,
+            timed_out=ended.exit_code is None,
+            duration_s=ended.duration_s,
+        )
+        return explained(failure, ended.output)
+
+    def _shown(self, rig: Rig, command: str, ended: Ended) -> Shown:
         shown = Shown(ended.exit_code, ended.output.decode("utf-8", "replace"))
         if not shown.exit_code or not needs_shell(command):
             return shown
@@ -84,11 +144,15 @@ class Trying:
         return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)
 
 
+def _ran(ran: RanThere, *, by_exit: bool = False) -> Ran:
+    return Ran(ran.ended.exit_code, ran.counts, last_lines(ran.ended.output), by_exit=by_exit)
+
+
 def keep_tried(
     session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
 ) -> None:
     """Keep what the checks of a draft did before the work, for whoever approves it."""
-    rows = blobs.put(json.dumps([one._asdict() for one in tried]).encode())
+    rows = blobs.put(json.dumps([one.plain for one in tried]).encode())
     data = {"run": revision.run, "number": revision.number, "rows": rows, "told": told(tried)}
     append(session, address, key=_key(revision), kind=TRIED, actor=ACTOR, data=data)
 

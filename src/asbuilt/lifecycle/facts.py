@@ -15,16 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.lifecycle.causes import Cause
+    from asbuilt.lifecycle.failing import FailedStep
     from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.lifecycle.windows import Window
-    from asbuilt.proof.resolving import Resolved
+    from asbuilt.proof.projects.model import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
 GOES_ON: Final = ("limited", "abandoned")
 """Endings that are no fault of the agent: the same attempt goes on with another start."""
-
-
 WHOLE: Final = "all_phases"
 """Where the verifiers of all phases together have their address; no phase of a plan can be called so."""
 
@@ -102,6 +101,8 @@ class AttemptFacts(Folded):
     tree: str | None = None
     changed: bool = True
     checks: Outcome | None = None
+    unusable: int = 0
+    """How often its checks showed nothing: they were killed or timed out, or ran another tree's code."""
     failures: tuple[str, ...] = ()
     verifier: str | None = None
     """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
@@ -134,7 +135,6 @@ class AttemptFacts(Folded):
     numbers: str | None = None
     """Digest of what was measured of the numbers that the phase states."""
     far: int = 0
-    """How many of them are far off."""
     asks: tuple[Asked, ...] = ()
     """Numbers whose correction would turn the verdict into a PASS."""
     stops: tuple[str, ...] = ()
@@ -277,10 +277,7 @@ class RunFacts(Folded):
     base: str | None = None
     phases: dict[str, PhaseFacts] = fresh(factory=dict)
     done_before: frozenset[str] = frozenset()
-    """Phases that were done when the run began, by the journal or the plan's own marks.
-
-    Of an authoring: the stages whose output was accepted.
-    """
+    """Phases that were done when the run began, by journal or marks; of an authoring: accepted stages."""
     draft: DraftFacts = fresh(factory=DraftFacts)
     task: TaskFacts = fresh(factory=TaskFacts)
     unlanded: tuple[Work, ...] = ()
@@ -302,6 +299,10 @@ class RunFacts(Folded):
     """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
+    revision: int = 0
+    """How often its settings were renewed."""
+    checked: bool = True
+    """Every open phase of its plan has checks of its own."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""
@@ -317,10 +318,13 @@ class RunFacts(Folded):
     workspace: bool = False
     moves: int = 0
     """How often another worker has gone on with it: each has its own workspace, and nobody else's."""
+    failed: FailedStep | None = None
+    """The step that failed last and has not succeeded since."""
     setup: Outcome | None = None
     setup_reason: str = ""
     baseline: Outcome | None = None
     baseline_shown: str = ""
+    baseline_asks: bool = False
     approvals: dict[str, str | None] = fresh(factory=dict)
     """Questions of this run by their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
@@ -348,6 +352,7 @@ class RunFacts(Folded):
     """What agents mend of its pull request, each like a phase of its own."""
     ended: str | None = None
     reason: str = ""
+    next_step: str = ""
     code: int | None = None
     """What the command that looks on is to exit with, when a gate ended the run."""
     parked_at: str = ""

@@ -22,6 +22,7 @@ from asbuilt.pages.document import (
     Section,
     Table,
 )
+from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.times import lasting, seconds
 from asbuilt.proof.remarks import failing
 from asbuilt.proof.suites.model import Severity
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence, Outcome
+    from asbuilt.proof.failure import Failure
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict
 
 HASH: Final = 10
-_SHELL: Final = ("/bin/sh", "-c")
 _NAMED: Final = 12
 _CITED: Final = ("the check ", "the test ", "the removal of ")
 _TONES: Final[dict[Outcome, Tone]] = {
@@ -53,11 +54,6 @@ _SEVERE: Final[dict[Severity, tuple[str, Tone]]] = {
     Severity.NOTE: ("note", "plain"),
     Severity.ALLOWED: ("ordered by the plan", "plain"),
 }
-
-
-def command_of(evidence: Evidence) -> str:
-    """Give a check as one would type it."""
-    return evidence.argv[-1] if evidence.argv[:2] == _SHELL else shlex.join(evidence.argv)
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -98,7 +94,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     judged = phase.judged
     blocks: list[Block] = [Paragraph(_facts(account, phase))]
     blocks += _promises(phase, judged)
-    blocks += _checks(phase.evidence, account.outputs)
+    blocks += _checks(phase.evidence, account.failures)
     blocks += _trials(phase.evidence)
     blocks += _numbers(judged)
     blocks += _noticed(phase)
@@ -112,7 +108,7 @@ def whole_section(account: Account, whole: AttemptAccount) -> Section:
     promised = tuple(Promise(item.text) for item in whole.items)
     together = PhaseAccount("", "", promised, (whole,), None, None)
     is_proven = whole.ending == "PASS" and bool(whole.items) and not failures_of(whole)
-    blocks = [*_promises(together, whole), *_checks(whole.evidence, account.outputs)]
+    blocks = [*_promises(together, whole), *_checks(whole.evidence, account.failures)]
     mark = Mark("proven", "proven") if is_proven else Mark("not proven", "failed")
     return Section(("All phases together ", mark), tuple(blocks), is_proven)
 
@@ -203,7 +199,7 @@ def _cited(evidence: Sequence[str]) -> Iterator[str | Code]:
         yield Code(words.removeprefix(lead).strip("`"))
 
 
-def _checks(evidence: Sequence[Evidence], outputs: Mapping[str, str]) -> Iterator[Block]:
+def _checks(evidence: Sequence[Evidence], failures: Mapping[str, Failure]) -> Iterator[Block]:
     if not evidence:
         return
     yield Heading(("Checks, run by asbuilt on a clean checkout",))
@@ -212,16 +208,15 @@ def _checks(evidence: Sequence[Evidence], outputs: Mapping[str, str]) -> Iterato
         tuple(_check(one) for one in evidence),
     )
     for one in evidence:
-        if outputs.get(one.output) and one.outcome != "PASS":
-            yield Paragraph(("What ", Code(command_of(one)), " printed last:"))
-            yield Listing(outputs[one.output])
+        if one.output in failures and one.outcome != "PASS":
+            yield from failure_blocks(failures[one.output])
 
 
 def _check(one: Evidence) -> tuple[Words, ...]:
     why: Words = (" ", one.why) if one.outcome != "PASS" and one.why else ()
     numbers = (one.exit_code, one.ran, one.skipped, one.failed)
     return (
-        (Code(command_of(one)),),
+        (Code(one.command),),
         (Mark(one.outcome, _TONES[one.outcome]), *why),
         *((() if number is None else (str(number),)) for number in numbers),
         ("shown before" if one.reused else lasting(one.duration_s),),
@@ -318,7 +313,7 @@ def failures_of(attempt: AttemptAccount) -> list[Words]:
     """Word what kept an attempt from being proven, and who found it."""
     found: list[Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
     found += [
-        ("asbuilt ran ", Code(command_of(check)), f": {check.outcome}, {check.why}")
+        ("asbuilt ran ", Code(check.command), f": {check.outcome}, {check.why}")
         for check in attempt.evidence
         if check.outcome != "PASS"
     ]
@@ -342,7 +337,7 @@ def _repeat(account: Account, phase: PhaseAccount) -> Iterator[Block]:
     back = dict.fromkeys(path for one in phase.evidence for path in one.put_back)
     lines += [shlex.join(("git", "checkout", "HEAD^", "--", *back))] if back else []
     lines += [account.setup] if account.setup else []
-    lines += dict.fromkeys(command_of(one) for one in phase.evidence)
+    lines += dict.fromkeys(one.command for one in phase.evidence)
     yield Heading(("Repeat it by hand",))
     yield Listing("\n".join(_single(lines)))
 

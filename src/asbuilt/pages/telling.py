@@ -22,10 +22,11 @@ from asbuilt.pages.document import (
     Table,
 )
 from asbuilt.pages.drawing import DOINGS, edges, graph, timeline
+from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.html import html
 from asbuilt.pages.knowing import to_know
 from asbuilt.pages.markdown import markdown
-from asbuilt.pages.phases import HASH, counted, phase_section, state_of, whole_section
+from asbuilt.pages.phases import HASH, counted, phase_section, plan_words, state_of, whole_section
 from asbuilt.pages.times import clock, lasting, moment, seconds, zone_of
 
 if TYPE_CHECKING:
@@ -148,15 +149,18 @@ def _reason(account: Account) -> Iterator[Block]:
 
 def _failure(account: Account, zone: tzinfo | None) -> Iterator[Block]:
     points: list[Words] = []
+    helped = any(one.next_command for one in account.failed[:1])
     unproven = [phase.id for phase in account.phases if phase.proven is None]
     if unproven:
         points.append(("Phase: ", unproven[0]))
     points.append(("What: ", account.reason))
     points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
     points += [("Kept: ", Code(path)) for path in account.workspaces]
+    points += [("Next: ", *plan_words(account.next_step))] if account.next_step and not helped else []
     points += [("Go on: ", Code(command)) for command in _commands(account)]
     when = f" - {moment(account.at, zone)}" if account.at else ""
-    yield Section((f"Run failed{when}",), (Points(tuple(map(Point, points))),))
+    failed = (block for one in account.failed[:1] for block in failure_blocks(one))
+    yield Section((f"Run failed{when}",), (Points(tuple(map(Point, points))), *failed))
 
 
 def _what_stands(account: Account) -> Words:

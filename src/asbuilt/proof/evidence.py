@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from asbuilt.proof.excerpt import last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -11,7 +15,21 @@ if TYPE_CHECKING:
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 TESTS: Final = "tests"
-"""The name of the whole test suite among checks."""
+"""The name of a suite that is the only one; one of several is named with its folder."""
+SETUP: Final = "setup"
+"""The name of the setup among checks."""
+_LAST: Final = 5
+_SHELL: Final = ("/bin/sh", "-c")
+_WORDS: Final = re.compile(r"[\w-]+")
+_TITLES: Final = re.compile(r"::| [>›] ")
+"""What is between a test's name and the titles of what holds it."""
+_PATH: Final = re.compile(r"\S+/\S+\.\w+")
+_UNNAMED: Final = ("mod", "lib", "main", "__init__")
+"""Files whose tests are named by their folder."""
+_KILLED: Final = {137: "SIGKILL", 143: "SIGTERM"}
+"""Exit codes of a command that somebody else has ended. A crash of the product (SIGSEGV, SIGABRT) is none."""
+_SAYS_KILLED: Final = re.compile(r"(?:^|[\s\]:])Killed$|signal: 9, SIGKILL|exit (?:code|value|status) 137\b")
+"""How build tools report that a program they started was killed, and end with a code of their own."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
@@ -19,7 +37,7 @@ class Evidence(NamedTuple):
     """One command, what it did, and what that shows."""
 
     name: str
-    """`tests`, or the check's own text."""
+    """`tests`, `tests in FOLDER` of several suites, or the check's own text."""
     argv: tuple[str, ...]
     exit_code: int | None
     outcome: Outcome
@@ -55,11 +73,29 @@ class Evidence(NamedTuple):
     """What else is to be known of it, in words."""
     flaky: tuple[tuple[str, int, int, bool], ...] = ()
     """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
+    folder: str | None = None
+    """Where a suite ran, from the root; None for any other command."""
+    counted: str = "tests"
+    """`exit-code`: its tests are not counted, a weaker proof."""
+    emptied: str = ""
+    """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
+    unusable: bool = False
+    """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
+
+    @property
+    def is_suite(self) -> bool:
+        """Tell whether it shows a suite, and not a phase's own check."""
+        return self.name == TESTS or self.folder is not None
+
+    @property
+    def command(self) -> str:
+        """Return the command as a person types it."""
+        return self.argv[-1] if self.argv[:2] == _SHELL else shlex.join(self.argv)
 
     @property
     def is_conclusive(self) -> bool:
         """Tell whether running it again on the same tree could show nothing else: it ran, and was counted."""
-        return self.outcome in ("PASS", "FAIL") and self.ran is not None
+        return self.outcome in ("PASS", "FAIL") and (self.ran is not None or self.counted == "exit-code")
 
 
 def evidence_from(plain: Mapping[str, Any]) -> Evidence:
@@ -82,6 +118,21 @@ class Judged(NamedTuple):
     why: str
     new: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
+
+
+def cut_off(exit_code: int | None, output: bytes) -> str | None:
+    """Say what cut a command off, so that it shows nothing of its tree; None: it ended by itself."""
+    if exit_code is None:
+        return "ended by its time limit"
+    if exit_code in _KILLED:
+        return f"killed by {_KILLED[exit_code]}"
+    said = exit_code != 0 and any(_SAYS_KILLED.search(line) for line in last_lines(output, _LAST))
+    return "killed by SIGKILL" if said else None
+
+
+def already_failing(ran: int | None, failed: int | None) -> str:
+    """Word the failures of a suite before any work; empty where there are none."""
+    return f"{failed} of {ran} tests already fail" if failed and ran else ""
 
 
 def disagreement(
@@ -111,17 +162,22 @@ def judge_tests(
     truncated: bool,
     baseline: Counts | None,
     may_shrink: bool = False,
+    by_exit_code: bool = False,
+    cut: str | None = None,
 ) -> Judged:
     """Judge a run of the test suite. New failures block; those of the base are noted.
 
+    `by_exit_code`: where its tests cannot be counted, exit 0 is enough, which is a weaker proof.
     `may_shrink`: tests were changed, and compared one by one; then fewer of them, or more that are skipped,
-    are what the plan orders, or the same in other words.
+    are what the plan orders, or the same in other words. `cut` says by what the run was cut off.
     """
-    if exit_code is None:
-        return Judged("INDETERMINATE", "the tests were ended by their time limit")
+    if exit_code is None or cut is not None:
+        return Judged("INDETERMINATE", f"the test run was {cut or 'ended by its time limit'}")
     if counts is None:
         if exit_code != 0:
             return Judged("FAIL", f"exit {exit_code}, and no summary of the tests")
+        if by_exit_code:
+            return Judged("PASS", "exit 0; its tests are not counted")
         cut = "its output was cut" if truncated else "it printed no summary that could be read"
         return Judged("INDETERMINATE", f"exit 0, but {cut}")
     if counts.ran == 0:
@@ -152,33 +208,48 @@ def left_out(
     `changed` has the test files that differ, `held` what they held before. Where a name tells no file, any
     of these that had it could hold it; without `held`, any of them.
     """
-    places = {spelling for path in changed for spelling in (path, path.rpartition(".")[0].replace("/", "."))}
+    places = [_place(path) for path in changed]
     gone = sorted(name for name in before if name not in now)
     if not places:
         return tuple(gone)
     return tuple(
         name
         for name in gone
-        if (_tells_its_file(name) and not any(place in name for place in places))
-        or (not _tells_its_file(name) and held is not None and name not in held)
+        if (_tells_its_file(name) and not any(_is_at(name, place) for place in places))
+        or (not _tells_its_file(name) and held is not None and _TITLES.split(name)[-1] not in held)
     )
 
 
+def _place(path: str) -> list[str]:
+    """Return the end of a file's path as names of tests spell it: its folder and its module."""
+    words = _WORDS.findall(path.rpartition(".")[0] or path)
+    return words[: -1 if words[-1:] and words[-1] in _UNNAMED else None][-2:]
+
+
+def _is_at(name: str, place: list[str]) -> bool:
+    """Tell whether a name begins with a module, or has it behind its folder: it may lack folders above."""
+    words = _WORDS.findall(name)
+    pairs = (words[at : at + len(place)] for at in range(len(words)))
+    return words[:1] == place[-1:] or place in pairs
+
+
 def _tells_its_file(name: str) -> bool:
-    return "::" in name or "/" in name or name.count(".") > 1
+    """Tell whether a name begins with a file or a module; titles in words do not, whatever is in them."""
+    head = name.partition(" ")[0]
+    return "::" in head or head.count(".") > 1 or _PATH.fullmatch(head) is not None
 
 
-def judge_setup(exit_code: int | None) -> Judged:
+def judge_setup(exit_code: int | None, cut: str | None = None) -> Judged:
     """Judge a setup: where it fails, no check that follows could show anything."""
-    if exit_code is None:
-        return Judged("INDETERMINATE", "the setup was ended by its time limit")
+    if exit_code is None or cut is not None:
+        return Judged("INDETERMINATE", f"the setup was {cut or 'ended by its time limit'}")
     return Judged("PASS", "exit 0") if exit_code == 0 else Judged("INDETERMINATE", f"exit {exit_code}")
 
 
-def judge_check(exit_code: int | None) -> Judged:
+def judge_check(exit_code: int | None, cut: str | None = None) -> Judged:
     """Judge one of a phase's own checks: it passes when it ends with 0."""
-    if exit_code is None:
-        return Judged("INDETERMINATE", "it was ended by its time limit")
+    if exit_code is None or cut is not None:
+        return Judged("INDETERMINATE", f"it was {cut or 'ended by its time limit'}")
     if exit_code in (126, 127):
         return Judged("NOT_RUN", f"exit {exit_code}: the command could not be started")
     return Judged("PASS", "exit 0") if exit_code == 0 else Judged("FAIL", f"exit {exit_code}")

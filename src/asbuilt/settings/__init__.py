@@ -10,6 +10,7 @@ from asbuilt.settings.layers import Chosen, Layer, Origin, Settings, load, surve
 from asbuilt.settings.places import (
     Place,
     bytes_of,
+    config_folder,
     data_folder,
     decoded,
     line_of,
@@ -21,7 +22,7 @@ from asbuilt.settings.places import (
     user_place,
 )
 from asbuilt.settings.registry import NAMED, SETTINGS
-from asbuilt.settings.setting import Kind, Setting, Value
+from asbuilt.settings.setting import Kind, Setting, SuiteTable, Value
 from asbuilt.settings.values import from_text, setting_named
 
 __all__ = [
@@ -34,8 +35,10 @@ __all__ = [
     "Place",
     "Setting",
     "Settings",
+    "SuiteTable",
     "Value",
     "bytes_of",
+    "config_folder",
     "data_folder",
     "decoded",
     "from_text",

@@ -8,9 +8,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +19,7 @@ from asbuilt.cli.caught import block, caught
 from asbuilt.cli.commands import Command
 from asbuilt.cli.demo.scene import PLAN, Scene
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.screen import ASCII, cut, printable
+from asbuilt.cli.screen import cut, printable
 from asbuilt.cli.site import Site, site_of
 from asbuilt.errors import DONE, FAILED, INTERRUPTED
 from asbuilt.journal.views import events_of, run_view
@@ -67,7 +64,7 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
     folder = Path(tempfile.mkdtemp(prefix="asbuilt-demo-")).resolve()
     scene = Scene(folder, door.environ)
     try:
-        scene.build(pace=0 if fast else pace)
+        scene.prepare(pace=0 if fast else pace)
         return _play(door, scene, folder if keep else None)
     except KeyboardInterrupt:
         door.screen.talk()
@@ -86,14 +83,14 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
 def _play(door: Door, scene: Scene, kept: Path | None) -> int:
     _introduce(door, scene)
     if not door.json:
-        _type(door, scene, ("plan", "show", PLAN))
+        scene.type(door, ("plan", "show", PLAN), json_wanted=False)
         door.screen.talk()
-    said = _type(door, scene, _RUN)
-    site = site_of(door._replace(start=scene.shop, environ=scene.environ), PLAN)
+    run = scene.type(door, _RUN, json_wanted=door.json)
+    site = site_of(door._replace(start=scene.checkout, environ=scene.environ), PLAN)
     view, lies = _what_came(site)
     landed = view.run.state == "landed"
     if door.json:
-        _emit(door, said, lies, kept, landed=landed)
+        _emit(door, run, lies, kept, landed=landed)
         return DONE if landed else FAILED
     titles = {phase.id: phase.title for phase in view.phases}
     for one in lies:
@@ -107,7 +104,7 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
 
 def _introduce(door: Door, scene: Scene) -> None:
     pen, ring = door.screen.err, probe()
-    place = cut(printable(str(scene.shop)), pen.width - len("It works in ."), symbols=pen.symbols)
+    place = cut(printable(str(scene.checkout)), pen.width - len("It works in ."), symbols=pen.symbols)
     held = _RINGS.get(ring.for_work)
     unheld = "No ring is here to hold the agent, which plays only our script: `asbuilt doctor`"
     for line in (
@@ -117,43 +114,6 @@ def _introduce(door: Door, scene: Scene) -> None:
     ):
         _say(door, line)
     door.screen.talk()
-
-
-def _type(door: Door, scene: Scene, arguments: Sequence[str]) -> str:
-    """Type a command of our own, let it speak for itself, and give back what it answered in JSON.
-
-    It does not hear Ctrl-C, which ends the demo as a whole: a run in a folder that goes cannot be resumed.
-    """
-    door.screen.talk(f"$ {door.screen.err.bold(shlex.join(('asbuilt', *arguments)))}")
-    door.screen.out.flush()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    process = subprocess.Popen(  # noqa: S603 - our own program
-        (sys.executable, "-P", "-m", "asbuilt", *arguments, *_flags(door)),
-        cwd=scene.shop,
-        env=scene.environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE if door.json else None,
-        text=True,
-    )
-    try:
-        signal.signal(signal.SIGINT, before)
-        said, _ = process.communicate()
-    finally:
-        process.kill()
-        process.wait()
-    return said or ""
-
-
-def _flags(door: Door) -> list[str]:
-    screen = door.screen
-    wanted = {
-        "--json": door.json,
-        "--plain": screen.err.symbols is ASCII,
-        "--no-color": not screen.err.styled,
-        "--quiet": screen.quiet,
-        "--verbose": screen.verbose,
-    }
-    return [flag for flag, is_wanted in wanted.items() if is_wanted]
 
 
 def _what_came(site: Site) -> tuple[RunView, list[Caught]]:
@@ -185,7 +145,7 @@ def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> N
 
 def _where(door: Door, scene: Scene) -> None:
     for what in (
-        f"cd {shlex.quote(str(scene.shop))}",
+        f"cd {shlex.quote(str(scene.checkout))}",
         f"export ASBUILT_HOME={shlex.quote(str(scene.state))}",
         f"asbuilt status {PLAN}",
     ):
@@ -197,8 +157,9 @@ def _say(door: Door, text: str, *, lead: str = "") -> None:
         door.screen.talk(row)
 
 
-def _emit(door: Door, said: str, lies: Sequence[Caught], kept: Path | None, *, landed: bool) -> None:
-    run: dict[str, Any] = json.loads(said) if said else {}
+def _emit(
+    door: Door, run: dict[str, Any], lies: Sequence[Caught], kept: Path | None, *, landed: bool
+) -> None:
     door.screen.emit_json(
         {
             "schema": "asbuilt.demo/1",

@@ -194,11 +194,11 @@ def _agents(agents: AgentsFacts) -> Row:
         said = "; ".join([listed(drivable) + rest, *without])
         return Row(name="agents", state=State.GOOD, said=said, next_step=install, facts=agents)
     here = [f"{listed(others)} found"] if others else []
-    found = "; ".join([*here, *without]) or f"none of {', '.join(agents.looked_for)} found"
+    what = "; ".join([*here, *without]) or f"none of {', '.join(agents.looked_for)} found"
     return Row(
         name="agents",
         state=State.NOTE,
-        said=f"{found}; only the scripted agent works here",
+        said=f"{what}; only the scripted agent works here",
         next_step=install,
         facts=agents,
     )
@@ -274,7 +274,7 @@ def _tests(tests: SuiteFacts) -> Row:
             name="tests",
             state=State.NOTE,
             said="no command is set; a run looks for one, and asks",
-            next_step='`asbuilt config set checks.tests "COMMAND" --in repository`',
+            next_step="`asbuilt doctor --tests` tries what it finds, and saves your choice.",
             facts=tests,
         )
     if tests.tried is None:
