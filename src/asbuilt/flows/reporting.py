@@ -23,8 +23,8 @@ from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.failure import failure_of
 from asbuilt.proof.opinion import opinion_from
+from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.remarks import remark_from
-from asbuilt.proof.resolving import command_of
 from asbuilt.proof.verdict import faults_in, item_from
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         worked_s=facts.time.worked_s(run.ended_at or now or run.at),
         spent=facts.spent,
         ring=facts.ring,
-        tests=command_of(facts.tests) if facts.tests else None,
+        tests=", ".join(suite.shown for suite in suites_of(facts.tests)) or None if facts.tests else None,
         setup=record.prepared("setup").get("command") if facts.setup else None,
         baseline=facts.baseline_shown,
         outline=tuple(

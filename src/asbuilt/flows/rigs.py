@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.check_environment import Places
     from asbuilt.ports import Ended, Processes
     from asbuilt.proof.origins import Loaded
-    from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.projects.model import Setup
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""
@@ -147,6 +147,7 @@ class Rig:
                 network=True,
                 environment=for_setup(self._inside),
             )
+            delete(self._folder / "git")
             if ended.exit_code == 0:
                 if self.is_laid:
                     delete(made / "checkout" / ".git")
@@ -352,7 +353,8 @@ class Rig:
         placed = (
             *mounts,
             Placed(str(self._out), PLACED.out),
-            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=False),
+            # Install scripts put hooks there; what a setup writes there is deleted with it.
+            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=network),
             Placed(str(self._repository.common / "objects"), _OBJECTS, writable=False),
         )
         return self._processes.run(

@@ -26,7 +26,7 @@ from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
 from asbuilt.lifecycle.windows import window_in
 from asbuilt.proof.evidence import already_failing
-from asbuilt.proof.resolving import read_back
+from asbuilt.proof.projects.resolving import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -157,7 +157,7 @@ def _hear_answer(facts: RunFacts, key: str, answer: str) -> None:
 def _hear_setting(facts: RunFacts, data: Mapping[str, Any]) -> None:
     """Hear that a setting changed: what was found out by another command is found out again."""
     facts.revision = int(data.get("revision", 0))
-    if data["key"] == "checks.tests":
+    if data["key"] in ("checks.tests", "checks.suites", "checks.counts"):
         facts.tests, facts.tests_agreed, facts.baseline = None, False, None
     elif data["key"] == "checks.setup":
         facts.setup = facts.baseline = None
@@ -211,6 +211,7 @@ def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
     facts.branch_at = data.get("branch_at")
     facts.of = data.get("of")
     facts.done_before = frozenset(data.get("done", ()))
+    facts.checked = data.get("checked", True)
     titles = data.get("titles", {})
     facts.phases = {
         phase: PhaseFacts(phase, tuple(needs), titles.get(phase, ""))

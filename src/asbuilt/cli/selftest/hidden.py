@@ -11,14 +11,14 @@ from asbuilt.flows.rigs import Rigs
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.proof.evidence import judge_check, judge_setup
-from asbuilt.proof.resolving import resolve_setup
+from asbuilt.proof.projects.resolving import resolve_setup
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.cli.scratch import Scratch
     from asbuilt.cli.selftest.exercises import HiddenTest
-    from asbuilt.flows.rigs import Ran
+    from asbuilt.flows.checks.ran import Ran
 
 
 class Seen(NamedTuple):
