@@ -56,11 +56,6 @@ class Seen(NamedTuple):
         return bool(self.ran) and not self.setup and all(map(_proves, self.ran))
 
     @property
-    def is_green(self) -> bool:
-        """Whether it is usable, and no test fails."""
-        return self.is_usable and not any(one.counts and one.counts.failed for one in self.ran)
-
-    @property
     def words(self) -> str:
         """What it did, in a few words."""
         if self.why:
@@ -85,18 +80,22 @@ class Seen(NamedTuple):
 
 
 def ways(project: Project) -> tuple[Way, ...]:
-    """List the ways to test a project that its files point to: all suites together, then others alone."""
+    """List the ways to test a project that its files point to: the suites of all folders together.
+
+    Every further way has another command in one folder, so that none leaves out a part of the project.
+    """
     found = find(project)
-    if not found.suites:
-        return ()
-    together = Way(found.suites, found.signs)
-    return (together, *(Way((suite,)) for suite in found.others if suite not in found.suites))[:_MOST]
+    listed = [Way(found.suites, found.signs)] if found.suites else []
+    for other in found.others:
+        at = next((at for at, suite in enumerate(found.suites) if suite.folder == other.folder), None)
+        if at is not None:
+            listed.append(Way((*found.suites[:at], other, *found.suites[at + 1 :])))
+    return tuple(dict.fromkeys(listed))[:_MOST]
 
 
 def best(seen: Sequence[Seen]) -> Seen | None:
-    """Choose a way by what it did: the first without a failing test, else the first that is usable."""
-    usable = [one for one in seen if one.is_usable]
-    return next((one for one in usable if one.is_green), usable[0] if usable else None)
+    """Choose the first way that is usable. A later one that is green may only run fewer tests."""
+    return next((one for one in seen if one.is_usable), None)
 
 
 def _proves(ran: Ran) -> bool:
