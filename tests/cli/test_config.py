@@ -22,6 +22,8 @@ plan.length            control
 ui.patterns            []
 ui.pictures            ""
 checks.tests           ""
+checks.suites          []
+checks.counts          tests
 checks.setup           ""
 scope.outside          sign-off
 scope.plan             block
@@ -86,6 +88,8 @@ plan.length            control        default
 ui.patterns            []             default
 ui.pictures            ""             default
 checks.tests           ""             default
+checks.suites          []             default
+checks.counts          tests          default
 checks.setup           ""             default
 scope.outside          sign-off       default
 scope.plan             block          default
@@ -199,6 +203,8 @@ plan.length            control      default
 ui.patterns            []           default
 ui.pictures            ""           default
 checks.tests           ""           default
+checks.suites          []           default
+checks.counts          tests        default
 checks.setup           ""           default
 scope.outside          sign-off     default
 scope.plan             block        default

@@ -52,7 +52,7 @@ class Seen(NamedTuple):
 
     @property
     def is_usable(self) -> bool:
-        """Whether work can be proven with it: every suite ran tests, and those that fail have names."""
+        """Whether it can prove work: in every suite a test passes, and tests that fail have names."""
         return bool(self.ran) and not self.setup and all(map(_proves, self.ran))
 
     @property
@@ -102,7 +102,8 @@ def _proves(ran: Ran) -> bool:
     counts = ran.counts
     if ran.by_exit:
         return ran.exit_code == 0
-    if counts is None or not counts.ran or ran.exit_code is None:
+    # Where none passes, the tests could not be loaded: runners count that as a failed test, too.
+    if counts is None or counts.ran <= counts.failed or ran.exit_code is None:
         return False
     return not counts.failed or bool(counts.failures)
 
@@ -113,6 +114,8 @@ def _ending(ran: Ran) -> str:
         return "ended by its time limit"
     if ran.counts is not None and not ran.counts.ran:
         return f"exit {ran.exit_code}, no test ran"
+    if ran.counts is not None and ran.counts.ran == ran.counts.failed:
+        return f"exit {ran.exit_code}, all {ran.counts.ran} fail" + (f": {last}" if last else "")
     if ran.counts is not None and ran.counts.failed:
         return f"{ran.counts.failed} of {ran.counts.ran} fail, and the output does not name them"
     if ran.exit_code == 0:
