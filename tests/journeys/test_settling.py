@@ -128,7 +128,7 @@ def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(t
     office.git("commit", "-qm", "no plan yet")
     (office.shop / "notes").write_text("staged, and not ours\n")
     office.git("add", "notes")
-    terminal.enter(f"asbuilt run greet --script {office.script}")
+    terminal.enter("asbuilt run greet --script ../script.toml")
     terminal.await_words("Use 1?")
     terminal.type("python -m pytest -q -k one")
     terminal.await_words("Use 4?")
@@ -136,8 +136,7 @@ def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(t
     terminal.await_words("Commit asbuilt.toml and plans/greet.md?")
     terminal.type("y")
     assert terminal.await_words("Run it?") == snapshot("""\
-$ asbuilt run greet --script /tmp/pytest-of-root/pytest-135/test_the_first_atten
-ded_run_as0/script.toml; echo exit $?
+$ asbuilt run greet --script ../script.toml; echo exit $?
 Trying python -m pytest -q on a clean checkout
 Trying python -m unittest discover on a clean checkout
 Trying make test (by exit code alone) on a clean checkout
@@ -171,6 +170,7 @@ A Person: Set the test command
  2 files changed, 35 insertions(+)\
 """)
     assert office.git("status", "--short") == "A  notes"
-    terminal.enter(f"asbuilt run greet --script {office.script}")
+    terminal.enter("asbuilt run greet --script ../script.toml")
     assert "Use 1?" not in terminal.await_words("Run it?")
     terminal.type("n")
+    terminal.await_words("exit 0")
