@@ -11,6 +11,7 @@ from asbuilt.settings import (
     Layer,
     Setting,
     Settings,
+    SuiteTable,
     Value,
     load,
     survey,
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 
 
 def toml(value: Value) -> str:
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    if isinstance(value, tuple):
+        return f"[{', '.join(toml(one) if isinstance(one, str) else _table(one) for one in value)}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _table(suite: SuiteTable) -> str:
+    return f"{{ {', '.join(f'{name} = {toml(value)}' for name, value in suite._asdict().items())} }}"
 
 
 class World:

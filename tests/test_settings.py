@@ -17,6 +17,7 @@ from asbuilt.settings import (
     Layer,
     Origin,
     Setting,
+    SuiteTable,
     Value,
     load,
     organisation_file,
@@ -35,6 +36,16 @@ VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
     Kind.GLOBS: st.lists(st.sampled_from(["web/**", "*.css", "[ab].{c,d}"]), max_size=3).map(tuple),
+    Kind.SUITES: st.lists(
+        st.builds(
+            SuiteTable,
+            st.sampled_from(["", "web", "a b/c"]),
+            WORDS,
+            st.sampled_from(["", "npm ci"]),
+            st.sampled_from(["tests", "exit-code"]),
+        ),
+        max_size=3,
+    ).map(tuple),
     Kind.HOURS: st.sampled_from(["22:00-07:00", "12:15-13:00"]),
 }
 

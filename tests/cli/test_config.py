@@ -22,6 +22,8 @@ plan.length            control
 ui.patterns            []
 ui.pictures            ""
 checks.tests           ""
+checks.suites          []
+checks.counts          tests
 checks.setup           ""
 checks.minutes         45
 scope.outside          sign-off
@@ -87,6 +89,8 @@ plan.length            control        default
 ui.patterns            []             default
 ui.pictures            ""             default
 checks.tests           ""             default
+checks.suites          []             default
+checks.counts          tests          default
 checks.setup           ""             default
 checks.minutes         45             default
 scope.outside          sign-off       default
@@ -201,6 +205,8 @@ plan.length            control      default
 ui.patterns            []           default
 ui.pictures            ""           default
 checks.tests           ""           default
+checks.suites          []           default
+checks.counts          tests        default
 checks.setup           ""           default
 checks.minutes         45           default
 scope.outside          sign-off     default

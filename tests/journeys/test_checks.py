@@ -74,8 +74,8 @@ def test_unattended_with_tests_that_nobody_has_named_stops_and_says_how_to_name_
     run = shop.request(mode="phase")
     shop.start()
     shop.until(lambda: shop.run(run).is_over)
-    found = "no test command is set, and there is tests/test_all.py."
-    way_on = f'Next: asbuilt config set checks.tests "{PYTEST}"'
+    found = f"no test command is set; found `{PYTEST}` (tests/test_all.py)."
+    way_on = "Next: asbuilt doctor --tests --save"
     assert (shop.run(run).state, shop.reason()) == ("failed", f"{found} {way_on}")
     assert "setup.done" not in shop.kinds()
 

@@ -72,6 +72,11 @@ def _as_toml(setting: Setting, text: str) -> object:
         return float(word)
     if setting.kind in (Kind.GLOBS, Kind.CHOICES):
         return _listed(text)
+    if setting.kind is Kind.SUITES:
+        try:
+            return tomllib.loads(f"it = {text}")["it"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            return text
     return text
 
 
@@ -119,9 +124,9 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
 
 
 def _suites(raw: object) -> tuple[SuiteTable, ...] | None:
-    if not isinstance(raw, list):
+    if not isinstance(raw, list | tuple):
         return None
-    found = [_suite(one) for one in raw]
+    found = [one if isinstance(one, SuiteTable) else _suite(one) for one in raw]
     return None if None in found else tuple(one for one in found if one is not None)
 
 
