@@ -104,6 +104,27 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
+                key="checks.suites",
+                kind=Kind.SUITES,
+                default=(),
+                meaning="the test suites of a project that has several, as tables: folder, command, and"
+                " perhaps setup and counts (tests, or exit-code); empty: checks.tests",
+                stakes="Other commands than yours would decide what is proven.",
+                repository_may_set=True,
+                read_by="run",
+            ),
+            Setting(
+                key="checks.counts",
+                kind=Kind.CHOICE,
+                choices=("tests", "exit-code"),
+                default="tests",
+                meaning="what checks.tests is judged by: the tests that it names, or its exit code alone,"
+                " which proves less",
+                stakes="A suite that ran nothing could pass.",
+                repository_may_set=True,
+                read_by="run",
+            ),
+            Setting(
                 key="checks.setup",
                 kind=Kind.TEXT,
                 default="",

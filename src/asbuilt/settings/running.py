@@ -9,6 +9,7 @@ import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.settings.layers import Layer
 from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
     from asbuilt.settings.layers import Settings
 
-COMMANDS: Final = ("checks.tests", "checks.setup", "ui.pictures")
+COMMANDS: Final = ("checks.tests", "checks.suites", "checks.setup", "ui.pictures")
 """Keys whose values are programs to start."""
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "checks.tests": ("tests",),
+        "checks.suites": ("suites",),
+        "checks.counts": ("counts",),
         "checks.setup": ("setup",),
         "checks.minutes": ("limits", "checks_min"),
         "checks.probe": ("probe",),
@@ -102,8 +105,10 @@ def _option(settings: Settings, key: str) -> Any:  # noqa: ANN401 - as JSON hold
         return command_in(settings, key)
     if key.startswith("limits."):
         return value or None
+    if key == "checks.counts" and settings.chosen[key].origin.layer is Layer.DEFAULT:
+        return None
     if isinstance(value, tuple):
-        return list(value)
+        return [one if isinstance(one, str) else one._asdict() for one in value]
     return value.strip() if isinstance(value, str) else value
 
 
