@@ -112,6 +112,27 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 repository_may_set=True,
                 read_by="run",
             ),
+            Setting(
+                key="checks.suites",
+                kind=Kind.SUITES,
+                default=(),
+                meaning="several suites, each with command, and if needed folder, setup and counts, in place"
+                " of checks.tests; empty: detected",
+                stakes="Another command than yours would decide what is proven.",
+                repository_may_set=True,
+                read_by="run",
+            ),
+            Setting(
+                key="checks.counts",
+                kind=Kind.CHOICE,
+                choices=("tests", "exit-code"),
+                default="tests",
+                meaning="what a suite is judged by; exit-code: where its tests cannot be counted, by its exit"
+                " code alone, which is a weaker proof",
+                stakes="Tests that never ran could count as passed.",
+                repository_may_set=True,
+                read_by="run",
+            ),
             _boundary("outside", "sign-off", "a phase that states its files changes another"),
             _boundary("plan", "block", "an agent changes what the plan wants"),
             _boundary("ci", "sign-off", "a phase changes what the CI runs"),

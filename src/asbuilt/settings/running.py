@@ -10,18 +10,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.settings.registry import SETTINGS
+from asbuilt.settings.suites import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.settings.layers import Settings
 
-COMMANDS: Final = ("checks.tests", "checks.setup", "ui.pictures")
+COMMANDS: Final = ("checks.tests", "checks.setup", "checks.suites", "ui.pictures")
 """Keys whose values are programs to start."""
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "checks.tests": ("tests",),
         "checks.setup": ("setup",),
+        "checks.suites": ("suites",),
+        "checks.counts": ("counts",),
         "checks.probe": ("probe",),
         "ui.patterns": ("ui",),
         "ui.pictures": ("pictures",),
@@ -93,6 +96,11 @@ def _option(settings: Settings, key: str) -> Any:  # noqa: ANN401 - as JSON hold
     value = settings.chosen[key].value
     if key in ("checks.tests", "checks.setup"):
         return command_in(settings, key)
+    if key == "checks.suites":
+        return tables(value)
+    if key == "checks.counts":
+        # What is not chosen is left to each runner's row.
+        return None if value == "tests" else value
     if key.startswith("limits."):
         return value or None
     if isinstance(value, tuple):

@@ -20,6 +20,7 @@ class Kind(Enum):
     MONEY = "money"
     CHOICES = "choices"
     HOURS = "hours"
+    SUITES = "suites"
 
 
 class Setting(NamedTuple):

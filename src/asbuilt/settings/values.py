@@ -13,6 +13,7 @@ from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
 from asbuilt.settings.setting import Kind, Setting, Value
+from asbuilt.settings.suites import WANTED, suites_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,6 +71,8 @@ def _as_toml(setting: Setting, text: str) -> object:
         return int(word[:_DIGITS])
     if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
         return float(word)
+    if setting.kind is Kind.SUITES:
+        return _listed(text if text.lstrip().startswith("[") or not text.strip() else f"[{text}]")
     if setting.kind in (Kind.GLOBS, Kind.CHOICES):
         return _listed(text)
     return text
@@ -109,6 +112,8 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
             return (tuple(raw) if are_known and _are_globs(raw) else None), (
                 f"a list of {', '.join(setting.choices)}"
             )
+        case Kind.SUITES:
+            return suites_from(raw), WANTED
         case Kind.HOURS:
             is_written = isinstance(raw, str) and (not raw or hours_in(raw) is not None)
             return (raw if isinstance(raw, str) and is_written else None), "hours, as in 22:00-07:00"

@@ -14,7 +14,8 @@ from asbuilt.cli.config.show import words
 from asbuilt.errors import SettingInvalid, SettingsNotWritten
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.source import digest
-from asbuilt.settings import bytes_of, decoded, repository_place, survey, table_of, user_place
+from asbuilt.settings import Kind, bytes_of, decoded, repository_place, survey, table_of, user_place
+from asbuilt.settings.suites import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,9 @@ def refuse_locked(chosen: Chosen, setting: Setting) -> None:
 
 
 def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> str:
-    raw = list(value) if isinstance(value, tuple) else value
+    raw: object = list(value) if isinstance(value, tuple) else value
+    if setting.kind is Kind.SUITES and value is not None:
+        raw = tables(value)
     table_of(place, text)  # names the line where it is no TOML
     try:
         document = tomlkit.parse(text)
