@@ -33,6 +33,7 @@ PIP = "python -m pip install -q"
 NEW_PIP = f"{PIP} -U 'pip>=25.1'"
 NPM = "HUSKY=0 npm install --no-audit --no-fund --no-package-lock"
 NPM_CI = "HUSKY=0 npm ci --no-audit --no-fund"
+PNPM = "HUSKY=0 npx --yes pnpm@10 install --frozen-lockfile"
 TEST = '{"scripts": {"test": "jest"}}'
 
 IN_VENV = Suite("", PYTEST, "pytest", "tests", f"{VENV} && {PIP} -r requirements.txt pytest")
@@ -238,6 +239,10 @@ def test_python_is_prepared_in_a_virtual_environment_with_the_first_source_that_
         (
             {"package.json": TEST, "yarn.lock": "", ".yarnrc.yml": "", ".yarn/releases/yarn-4.1.0.cjs": ""},
             "HUSKY=0 YARN_NODE_LINKER=node-modules node .yarn/releases/yarn-4.1.0.cjs install --immutable",
+        ),
+        (
+            {"package.json": NAMED.replace("10.1.0", "11.3.0"), "pnpm-lock.yaml": ""},
+            f"{PNPM.replace('@10', '@11.3.0')} || {PNPM}",
         ),
         ({"Cargo.toml": ""}, "cargo fetch"),
         ({"Cargo.toml": "", "Cargo.lock": ""}, "cargo fetch --locked"),
