@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -26,6 +28,9 @@ from asbuilt.proof.projects.model import (
 from asbuilt.proof.projects.resolving import chosen, proposal, read_back, resolve, resolve_setup, written
 from tests.proof.projects.test_finding import projects
 from tests.proof.projects.trees import of, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PYTEST = "python -m pytest -q"
 VENV = 'python3 -m venv "$VIRTUAL_ENV"'
@@ -142,7 +147,7 @@ def test_the_same_suites_are_the_same_proposal_whatever_led_to_them() -> None:
 
 
 PINS = (
-    """awk -F'"' '/^name = /{n=$2} /^version = "/{v[n]=(n in v)?"":$2}"""
+    """awk -F'"' '/^name = /{n=$2} /^version = "/{if(n in v)v[n]="";else v[n]=$2}"""
     """ /^source = \\{ (editable|virtual|directory|git|url)/{v[n]=""}"""
     """ END{for(n in v)if(v[n])print n"=="v[n]}'"""
     """ LOCK > "$HOME/pins.txt" && python -m pip install -q -c "$HOME/pins.txt\""""
@@ -216,6 +221,45 @@ def test_python_is_prepared_in_a_virtual_environment_with_the_first_source_that_
 ) -> None:
     setup = resolve_setup(None, of({"tests/test_a.py": "", **files}))
     assert setup.command == f"{VENV} && {installs}"
+
+
+LOCK = """
+version = 1
+[[package]]
+name = "shop"
+version = "1.0"
+source = { editable = "." }
+[[package]]
+name = "numpy"
+version = "1.26"
+source = { registry = "https://example.com" }
+[[package]]
+name = "numpy"
+version = "2.0"
+source = { registry = "https://example.com" }
+[[package]]
+name = "pytest"
+version = "9.0.2"
+source = { registry = "https://example.com" }
+dependencies = [
+    { name = "pluggy" },
+]
+[[package]]
+name = "pluggy"
+version = "1.6.0"
+"""
+
+
+def test_a_lock_file_pins_the_packages_that_have_one_version_there(tmp_path: Path) -> None:
+    (tmp_path / "uv.lock").write_text(LOCK)
+    command = PINS.replace("LOCK", "uv.lock").partition(" && ")[0]
+    subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+        check=True,
+    )
+    assert sorted((tmp_path / "pins.txt").read_text().split()) == ["pluggy==1.6.0", "pytest==9.0.2"]
 
 
 @pytest.mark.parametrize(
