@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.errors import SettingInvalid
 from asbuilt.settings import (
     SETTINGS,
     Chosen,
@@ -36,12 +35,6 @@ VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
     Kind.GLOBS: st.lists(st.sampled_from(["web/**", "*.css", "[ab].{c,d}"]), max_size=3).map(tuple),
-    Kind.SUITES: st.lists(
-        st.sampled_from(
-            ['{command = "make test"}', '{command = "a \\"b\\"", counts = "exit-code", folder = "a b"}']
-        ),
-        max_size=3,
-    ).map(tuple),
     Kind.HOURS: st.sampled_from(["22:00-07:00", "12:15-13:00"]),
 }
 
@@ -231,47 +224,5 @@ def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protect
     free = {key for key, one in SETTINGS.items() if one.repository_may_set and not one.tightens}
     assert free == {
         "plans.folder", "plan.length", "ui.patterns", "ui.pictures", "checks.tests", "checks.setup",
-            "checks.suites", "checks.counts",
-        "landing.mode", "landing.branch_prefix",
+        "checks.minutes", "landing.mode", "landing.branch_prefix",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('[[checks.suites]]\ncommand = "make test"', ('{command = "make test"}',)),
-        (
-            (
-                '[[checks.suites]]\nfolder = "./api/"\ncommand = "pytest"\nsetup = "make deps"\n'
-                '[[checks.suites]]\nfolder = "."\ncommand = "sh \\"a\\""\ncounts = "exit-code"'
-            ),
-            (
-                '{command = "pytest", folder = "api", setup = "make deps"}',
-                '{command = "sh \\"a\\"", counts = "exit-code"}',
-            ),
-        ),
-    ],
-)
-def test_suites_are_tables_of_the_repository(world: World, text: str, value: tuple[str, ...]) -> None:
-    (world.repository / "asbuilt.toml").write_text(text)
-    assert world.load().chosen["checks.suites"].value == value
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[[checks.suites]]\nfolder = "api"',
-        '[[checks.suites]]\ncommand = " "',
-        '[[checks.suites]]\ncommand = "x"\nfolder = "../other"',
-        '[[checks.suites]]\ncommand = "x"\nfolder = "/tmp"',
-        '[[checks.suites]]\ncommand = "x"\ncounts = "none"',
-        '[[checks.suites]]\ncommand = "x"\nrunner = "pytest"',
-        "[[checks.suites]]\ncommand = 3",
-        '[checks]\nsuites = "x"',
-        '[checks]\nsuites = ["x"]',
-    ],
-)
-def test_a_suite_that_means_nothing_is_refused(world: World, text: str) -> None:
-    (world.repository / "asbuilt.toml").write_text(text)
-    with pytest.raises(SettingInvalid, match=r"asbuilt\.toml:\d: checks\.suites .* is not a list of suites"):
-        world.load()

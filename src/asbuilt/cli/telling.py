@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.lifecycle.phases import TROUBLE
 from asbuilt.lifecycle.timeline import why_parked
 from asbuilt.lifecycle.timers import deferral_min, deferrals_told
+from asbuilt.proof.evidence import already_failing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,6 +124,13 @@ def _outcome(word: str) -> Callable[[Mapping[str, Any]], Words]:
     return words
 
 
+def _baseline(data: Mapping[str, Any]) -> Words:
+    failing = already_failing(data.get("ran"), data.get("failed"))
+    if failing and data["outcome"] in ("PASS", "FAIL"):
+        return "BASELINE", failing, True
+    return _outcome("BASELINE")(data)
+
+
 def _tests(data: Mapping[str, Any]) -> Words:
     command = data.get("command")
     return "TESTS", f"{command} ({data.get('source', 'set')})" if command else "skipping test gate", True
@@ -162,7 +170,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     ),
     "workspace.made": lambda _: ("WORKSPACE", "made", False),
     "setup.done": _outcome("SETUP"),
-    "baseline.done": _outcome("BASELINE"),
+    "baseline.done": _baseline,
     "phase.begun": lambda data: ("BEGIN", f"intent {str(data['intent'])[:15]}", False),
     "attempt.begun": lambda data: (
         str(data["role"]).upper(),
@@ -243,8 +251,16 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "together.judged": _verdict,
     "report.written": lambda _: ("REPORT", "written", False),
     "landing.intended": lambda data: ("LANDING", f"{data['old'][:_HASH]}..{data['new'][:_HASH]}", False),
-    "landing.done": lambda data: ("LANDED", f"{data['branch']} {data['new'][:_HASH]}", True),
-    "landing.refused": lambda data: ("NOT LANDED", str(data.get("what") or data.get("reason", "")), True),
+    "landing.done": lambda data: (
+        "REVERTED" if data.get("reverts") else "LANDED",
+        f"{data['branch']} {data['new'][:_HASH]}",
+        True,
+    ),
+    "landing.refused": lambda data: (
+        "NOT UNDONE" if data.get("reverts") else "NOT LANDED",
+        str(data.get("what") or data.get("reason", "")),
+        True,
+    ),
     "landing.recovered": lambda data: ("RECOVERED", f"a landing that was cut off: {data['found']}", True),
     "landing.unsigned": lambda data: ("UNSIGNED", str(data["why"]), True),
     "landing.undone": lambda _: ("UNDONE", "what had landed is taken back", True),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.emptying import Emptying, Tested
+from asbuilt.flows.preparing import own_setup
 from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
@@ -15,6 +16,7 @@ from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
     SETUP,
     Evidence,
+    already_failing,
     disagreement,
     judge_check,
     judge_setup,
@@ -26,7 +28,7 @@ from asbuilt.proof.flakiness import flaky_among, to_run_again
 from asbuilt.proof.origins import cause_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.emptying import Emptied
@@ -75,14 +77,16 @@ class Proving:
             if made is not None and made.outcome != "PASS":
                 return made, None
             trials = Trials(rig, self._repository, self.base, None, folder=suite.folder)
-            ran = rig.run(
-                self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
+            ran = _whole(
+                lambda: rig.run(
+                    self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
+                )
             )
-            shown = self._tests(name, suite, ran, ran.counts)
-            if not shown.is_conclusive:
-                # What was set up long ago may have died since: the next run makes it anew.
+            shown = _named(self._tests(name, suite, ran, ran.counts), ran.counts)
+            if not shown.ran and not shown.unusable and shown.outcome != "PASS":
+                # What was set up long ago may not work any more: the next run makes it again.
                 rig.forget()
-            elif shown.ran and ran.counts is not None:
+            elif shown.is_conclusive:
                 sung = trials.sing(ran)
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
@@ -98,12 +102,12 @@ class Proving:
         Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
         its base, unless its text names them, and the phase's own tests are tried on that base too.
         """
-        setup, suites = self._record.setup(), self._record.suites()
+        (setup, of), suites = self._setup_of(tree), self._record.suites()
         known = {} if anew else self._known(tree, suites, setup, probed=order is not None)
         if len(known) == len(suites) and not checks:
             return [*known.values()]
         with self._rigs.take(setup) as rig:
-            made = self._made(rig)
+            made = self._made(rig, of)
             if made is not None and made.outcome != "PASS":
                 return [made]
             command = "\n".join(suite.command for suite in suites.values())
@@ -117,8 +121,7 @@ class Proving:
                 inside = trials.within(suite.folder)
                 ran, told = self._suite(rig, inside, tree, name, suite)
                 shown.append(told)
-                if ran.counts is not None:
-                    tried.append(Tested(inside, ran, ran.counts))
+                tried.append(Tested(inside, ran, ran.counts))
             # Where no suite proves anything, what a runner is told cannot make one green.
             over = trials.over_checks if suites else trials.without_caches
             shown += self._checked(rig, tree, checks, over)
@@ -131,16 +134,24 @@ class Proving:
         """Run a phase's own checks on a tree, without the tests."""
         if not checks:
             return []
-        with self._rigs.take(self._record.setup()) as rig:
-            made = self._made(rig)
+        setup, of = self._setup_of(tree)
+        with self._rigs.take(setup) as rig:
+            made = self._made(rig, of)
             if made is not None and made.outcome != "PASS":
                 return [made]
             return self._checked(rig, tree, checks, {})
 
+    def _setup_of(self, tree: str) -> tuple[Setup, str]:
+        """Return how a tree is prepared, and on which tree: the base, unless it asks for other packages."""
+        own = own_setup(self._record, self._repository, self.base, tree) if tree != self.base else None
+        return (own, tree) if own else (self._record.setup(), self.base)
+
     def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
         """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
-        ran = rig.run(
-            tree, suite.command, over=trials.over_tests, modules=trials.modules, folder=suite.folder
+        ran = _whole(
+            lambda: rig.run(
+                tree, suite.command, over=trials.over_tests, modules=trials.modules, folder=suite.folder
+            )
         )
         return ran, self._tried_suite(rig, trials, ran, name, suite)
 
@@ -190,10 +201,7 @@ class Proving:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
         held = "\n".join(changed.values())
-        # A runner that named its tests then and does not now is no reason: their number is compared too.
-        if then is None or now is None or not now.ran_names:
-            return None
-        gone = left_out(then.ran_names, now.ran_names, changed, held)
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
@@ -205,8 +213,8 @@ class Proving:
         # Each check starts from the tree, not from what the one before left behind.
         shown = []
         for check in checks:
-            ran = rig.run(tree, check, over=over)
-            judged = judge_check(ran.ended.exit_code)
+            ran = _whole(partial(rig.run, tree, check, over=over))
+            judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
             shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
@@ -229,9 +237,21 @@ class Proving:
                 found.setdefault(one.name, one._replace(reused=True))
         return found
 
-    def _made(self, rig: Rig) -> Evidence | None:
-        ran = rig.set_up(self.base)
-        return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
+    def _made(self, rig: Rig, tree: str = "") -> Evidence | None:
+        """Make what checks find; a tree with packages of its own is prepared as it is, by an agent's code."""
+        of = tree or self.base
+        is_own = of != self.base
+        ran = rig.set_up(of, is_trusted=not is_own)
+        if ran is not None and ran.cut_off is not None:
+            ran = rig.set_up(of, is_trusted=not is_own)
+        if ran is None:
+            return None
+        judged = judge_setup(ran.ended.exit_code, ran.cut_off)
+        if is_own and ran.cut_off is None and ran.ended.exit_code:
+            why = f"exit {ran.ended.exit_code}: what this phase asks for could not be installed"
+            return self._evidence(SETUP, ran, judged._replace(outcome="FAIL", why=why))
+        shown = self._evidence(SETUP, ran, judged)
+        return shown._replace(unusable=shown.outcome != "PASS")
 
     def _tests(
         self,
@@ -252,10 +272,15 @@ class Proving:
             baseline=baseline,
             may_shrink=may_shrink,
             by_exit_code=suite.counts == "exit-code",
+            cut=ran.cut_off,
         )
         expected = bool(before and before.report)
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
-        if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
+        if (
+            contradicts is not None
+            and judged.outcome not in ("FAIL", "INDETERMINATE")
+            and not self._contradicts(before)
+        ):
             judged = judged._replace(outcome="FAIL", why=contradicts)
         counted = suite.counts if counts is None else "tests"
         shown = self._evidence(name, ran, judged, counts)._replace(folder=suite.folder, counted=counted)
@@ -288,7 +313,25 @@ class Proving:
             setup=ran.setup,
             ring=ran.ended.ring,
             report="" if ran.report is None else self._record.blobs.put(ran.report),
+            unusable=ran.cut_off is not None,
         )
+
+
+def _whole(run: Callable[[], Ran]) -> Ran:
+    """Run a command, and once more where it was cut off: that shows nothing of the tree."""
+    ran = run()
+    return ran if ran.cut_off is None else run()
+
+
+def _named(shown: Evidence, counts: Counts | None) -> Evidence:
+    """Judge failures of the base: they are told from new ones by their names alone."""
+    words = already_failing(shown.ran, shown.failed)
+    if shown.outcome != "PASS" or not words or counts is None:
+        return shown
+    if counts.failed > len(counts.failures):
+        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
+        return shown._replace(outcome="INDETERMINATE", why=unnamed)
+    return shown._replace(why=words)
 
 
 def _held_to(shown: Evidence, probed: Emptied) -> Evidence:
@@ -332,3 +375,9 @@ def failures_of(shown: Sequence[Evidence]) -> list[str]:
 def outcome_of(shown: Sequence[Evidence]) -> str:
     """Judge all of it; where nothing was ordered, nothing had to be shown."""
     return overall(one.outcome for one in shown) if shown else "PASS"
+
+
+def unusable_in(shown: Sequence[Evidence]) -> dict[str, bool]:
+    """Give what an event tells of checks that showed nothing, where no other one failed."""
+    nothing = outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)
+    return {"unusable": True} if nothing else {}

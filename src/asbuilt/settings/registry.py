@@ -104,6 +104,27 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
+                key="checks.suites",
+                kind=Kind.SUITES,
+                default=(),
+                meaning="the test suites of a project that has several, as tables: folder, command, and"
+                " perhaps setup and counts (tests, or exit-code); empty: checks.tests",
+                stakes="Other commands than yours would decide what is proven.",
+                repository_may_set=True,
+                read_by="run",
+            ),
+            Setting(
+                key="checks.counts",
+                kind=Kind.CHOICE,
+                choices=("tests", "exit-code"),
+                default="tests",
+                meaning="what checks.tests is judged by: the tests that it names, or its exit code alone,"
+                " which proves less",
+                stakes="A suite that ran nothing could pass.",
+                repository_may_set=True,
+                read_by="run",
+            ),
+            Setting(
                 key="checks.setup",
                 kind=Kind.TEXT,
                 default="",
@@ -113,25 +134,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             Setting(
-                key="checks.suites",
-                kind=Kind.SUITES,
-                default=(),
-                meaning="several suites, each with command, and if needed folder, setup and counts, in place"
-                " of checks.tests; empty: detected",
-                stakes="Another command than yours would decide what is proven.",
+                key="checks.minutes",
+                kind=Kind.NUMBER,
+                default=45,
+                meaning="minutes that the setup, the tests or one check may take before they are ended",
+                stakes="A command that hangs would hold a run for longer than you want to wait.",
                 repository_may_set=True,
                 read_by="run",
-            ),
-            Setting(
-                key="checks.counts",
-                kind=Kind.CHOICE,
-                choices=("tests", "exit-code"),
-                default="tests",
-                meaning="what a suite is judged by; exit-code: where its tests cannot be counted, by its exit"
-                " code alone, which is a weaker proof",
-                stakes="Tests that never ran could count as passed.",
-                repository_may_set=True,
-                read_by="run",
+                least=1,
+                most=1_440,
             ),
             _boundary("outside", "sign-off", "a phase that states its files changes another"),
             _boundary("plan", "block", "an agent changes what the plan wants"),
@@ -141,6 +152,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _boundary("agents", "sign-off", "a phase changes what agents are told: `.claude`, `AGENTS.md`"),
             _boundary("settings", "block", "a phase changes asbuilt's settings"),
             _boundary("locks", "sign-off", "a lock file changes without its manifest"),
+            _boundary("dependencies", "sign-off", "a phase adds a package or changes its version"),
             Setting(
                 key="checks.probe",
                 kind=Kind.FLAG,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
-from asbuilt.settings.setting import Kind, Setting, Value
-from asbuilt.settings.suites import WANTED, suites_from
+from asbuilt.settings.setting import Kind, Setting, SuiteTable, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,8 +70,6 @@ def _as_toml(setting: Setting, text: str) -> object:
         return int(word[:_DIGITS])
     if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
         return float(word)
-    if setting.kind is Kind.SUITES:
-        return _listed(text if text.lstrip().startswith("[") or not text.strip() else f"[{text}]")
     if setting.kind in (Kind.GLOBS, Kind.CHOICES):
         return _listed(text)
     return text
@@ -112,13 +109,30 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
             return (tuple(raw) if are_known and _are_globs(raw) else None), (
                 f"a list of {', '.join(setting.choices)}"
             )
-        case Kind.SUITES:
-            return suites_from(raw), WANTED
         case Kind.HOURS:
             is_written = isinstance(raw, str) and (not raw or hours_in(raw) is not None)
             return (raw if isinstance(raw, str) and is_written else None), "hours, as in 22:00-07:00"
+        case Kind.SUITES:
+            return _suites(raw), "tables with folder and command, and perhaps setup and counts"
         case _:
             assert_never(setting.kind)
+
+
+def _suites(raw: object) -> tuple[SuiteTable, ...] | None:
+    if not isinstance(raw, list):
+        return None
+    found = [_suite(one) for one in raw]
+    return None if None in found else tuple(one for one in found if one is not None)
+
+
+def _suite(raw: object) -> SuiteTable | None:
+    if not isinstance(raw, dict) or not {"command"} <= raw.keys() <= {*SuiteTable._fields}:
+        return None
+    if not all(isinstance(value, str) and value.isprintable() for value in raw.values()):
+        return None
+    one = SuiteTable(**{"folder": "", **raw})
+    is_right = one.command.strip() and one.counts in ("tests", "exit-code")
+    return one if is_right and (not one.folder or _is_inside(one.folder)) else None
 
 
 def _is_number(raw: object, setting: Setting) -> TypeGuard[int]:
