@@ -64,7 +64,9 @@ def test_each_check_has_a_postgres_of_its_own_that_no_other_one_has_written_to(
     run: Callable[[Given, str], Ran],
 ) -> None:
     given = Given(services=(TABLE["postgres"],))
-    writes = 'psql -qAtc "create table t (n int); insert into t values (7); select n from t" && echo $DATABASE_URL'
+    writes = (
+        'psql -qAtc "create table t (n int); insert into t values (7); select n from t" && echo $DATABASE_URL'
+    )
 
     first, second = run(given, writes), run(given, writes)
 
@@ -89,9 +91,9 @@ def test_the_exit_code_of_a_command_beside_a_service_is_its_own(run: Callable[[G
     own = {"services": [{"name": "echo", "command": f'{sys.executable} -c "{ECHO}"', "ready": 7007}]}
     given = Given(services=chosen_services(own))
 
-    assert [run(given, word).ended.exit_code for word in ("exit 0", "exit 3", "kill -TERM $$", "nowhere")] == [
-        0, 3, 143, 127,
-    ]  # fmt: skip
+    commands = ("exit 0", "exit 3", "kill -TERM $$", "nowhere")
+
+    assert [run(given, one).ended.exit_code for one in commands] == [0, 3, 143, 127]
 
 
 @needs_bubblewrap
@@ -104,8 +106,10 @@ def test_the_exit_code_of_a_command_beside_a_service_is_its_own(run: Callable[[G
         ),
         (
             Service("theirs", ("theirsd",), 7007, package="theirs"),
-            "asbuilt: the service theirs did not start: no program theirsd is installed;"
-            " Debian's package theirs has it",
+            (
+                "asbuilt: the service theirs did not start: no program theirsd is installed;"
+                " Debian's package theirs has it"
+            ),
         ),
         (
             Service("made", ("/bin/true",), 7007, make=("/bin/sh", "-c", "echo no room; exit 2")),
@@ -129,4 +133,70 @@ def test_without_a_loopback_of_their_own_checks_get_no_services(shop: Shop, tmp_
     with pytest.raises(GateStopped) as stopped:
         Rigs(tmp_path / "setups", shop.repository, processes, given=Given(services=(TABLE["redis"],)))
 
-    assert stopped.value.what == "checks.services (redis) needs the sandbox of bubblewrap, and here is none"
+    assert stopped.value.what == "checks.services needs the sandbox of bubblewrap, which does not work here"
+
+
+WRITES_REPORT = """python3 -c "
+import os
+open(os.environ['OUT'] + '/report.xml', 'w').write('<x>' + os.environ.get('API_TOKEN', 'none') + '</x>')
+print('token', os.environ.get('API_TOKEN'), 'setup', os.environ.get('BUILD_TOKEN'))
+" """
+
+
+@needs_bubblewrap
+def test_variables_reach_checks_or_the_setup_alone_and_are_masked_in_all_that_is_kept(
+    shop: Shop, tmp_path: Path
+) -> None:
+    shop.commit("a file", {"file.txt": "as it is\n"})
+    tree = shop.git("rev-parse", "main^{tree}")
+    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
+    given = Given(checks={"API_TOKEN": "s3cret/&value"}, setup={"BUILD_TOKEN": "t0psecret"})
+    rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
+    seen = 'echo "token $API_TOKEN setup $BUILD_TOKEN"'
+
+    with rigs.take(Setup(seen, "d1")) as rig:
+        made = rig.set_up(tree)
+        ran = rig.run(tree, WRITES_REPORT.replace("os.environ['OUT']", repr("/run/asbuilt/out")))
+
+    assert made is not None
+    assert said(made) == (0, "token  setup [secret]\n")
+    assert said(ran) == (0, "token [secret] setup None\n")
+    assert ran.report == b"<x>[secret]</x>"
+
+
+NPMRC = "registry=https://npm.example/\n//npm.example/:_authToken=npm_t0psecret\n@own:registry=https://me:pw@own/\n"
+PIP_CONF = (
+    "[global]\nindex-url = https://me:pw@pip.example/simple\nextra-index-url =\n    https://other.example\n"
+)
+SHOWS = "cd ~ && cat .npmrc .netrc .config/pip/pip.conf; ls -A . .config"
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("credentials", [(), ("npm", "netrc")])
+def test_a_setup_knows_the_user_s_registries_and_signs_in_only_by_a_setting(
+    shop: Shop, tmp_path: Path, credentials: tuple[str, ...]
+) -> None:
+    shop.commit("a file", {"file.txt": "as it is\n"})
+    tree = shop.git("rev-parse", "main^{tree}")
+    home = tmp_path / "person"
+    (home / ".config/pip").mkdir(parents=True)
+    (home / ".config/pip/pip.conf").write_text(PIP_CONF)
+    (home / ".npmrc").write_text(NPMRC)
+    (home / ".netrc").write_text("machine npm.example login me password t0psecret-too\n")
+    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(home,), level="bwrap")
+    given = Given(home=home, credentials=credentials)
+    rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
+
+    with rigs.take(Setup(SHOWS, "d1")) as rig:
+        made = rig.set_up(tree)
+        ran = rig.run(tree, SHOWS)
+
+    pip = "[global]\nextra-index-url =\n    https://other.example\n"
+    plain = f"registry=https://npm.example/\ncat: .netrc: No such file or directory\n{pip}"
+    masked = "//npm.example/:_authToken=[secret]\n@own:registry=https://me:pw@own/\n"
+    whole = f"registry=https://npm.example/\n{masked}machine npm.example login me password [secret]\n{pip}"
+    assert made is not None
+    assert made.ended.output.decode().startswith(whole if credentials else plain)
+    assert ran.ended.output.decode() == f"{plain}.:\n.config\n.npmrc\n\n.config:\npip\n"
+    kept = [file.read_bytes() for file in (tmp_path / "setups").rglob("*") if file.is_file()]
+    assert not any(b"secret" in content or b"me:pw" in content for content in kept)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.checks.files import content_of, put
+from asbuilt.flows.checks.logins import place_logins
+from asbuilt.flows.checks.modules import list_modules, loaded_in
 from asbuilt.flows.checks.ran import Ran
 from asbuilt.flows.checks.reports import collect_reports, delete_reports
 from asbuilt.flows.checks.results import Results, lay
@@ -28,7 +30,6 @@ from asbuilt.policy.ring import Overlay, Placed
 from asbuilt.policy.services import variables_of
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command, Ended
-from asbuilt.proof import origins
 from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, real_argv, reporting
@@ -40,12 +41,8 @@ if TYPE_CHECKING:
     from asbuilt.policy.check_environment import Places
     from asbuilt.policy.services import Service
     from asbuilt.ports import Processes
-    from asbuilt.proof.origins import Loaded
     from asbuilt.proof.projects.model import Setup
 
-_PROCESSES: Final = 1_000
-_LISTED: Final = 1_000_000
-"""Processes of a command whose modules are read, and bytes of each listing."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
 _OBJECTS: Final = f"{INSIDE}/objects"
@@ -135,13 +132,16 @@ class Rig:
                 return None
             self._clean(tree)
             mounts, overlays = self._for_making(made)
+            logins = place_logins(made / "home", self._terms.given)
             ended = self._run(
                 argv_of(self._setup.command),
-                mounts,
+                (*mounts, *logins.mounts),
                 overlays,
                 network=True,
-                environment=for_setup(self._inside),
+                environment={**for_setup(self._inside), **self._terms.given.setup},
+                secrets=logins.secrets,
             )
+            logins.remove()
             delete(self._folder / "git")
             if ended.exit_code == 0:
                 if self.is_laid:
@@ -206,7 +206,8 @@ class Rig:
             call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
         if not self.is_laid:
             delete_reports(self._checkout, call.reports)
-        listing = self._listing(modules) if modules else {}
+        own = self._terms.environment.get("PYTHONPATH")
+        listing = list_modules(modules, self._out, self._inside.out, own) if modules else {}
         ended = self._run(
             call.argv,
             mounts,
@@ -224,7 +225,7 @@ class Rig:
             folder=folder,
         )
         root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
-        found = strays(self._loaded(), root) if modules else ()
+        found = strays(loaded_in(self._out), root) if modules else ()
         return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
 
     def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
@@ -238,19 +239,6 @@ class Rig:
         kept = self._folder.parent.parent / "services"
         path = self._terms.environment.get("PATH", "")
         return serve(self._terms.given.services, kept, self._processes, path)
-
-    def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
-        """Let every Python process list where it has loaded modules from; return the variable for it."""
-        folder = self._out / "modules"
-        folder.mkdir(mode=0o700)
-        (folder / origins.FILE).write_bytes(origins.source_of(modules))
-        own = self._terms.environment.get("PYTHONPATH")
-        return {"PYTHONPATH": os.pathsep.join([f"{self._inside.out}/modules", *([own] if own else [])])}
-
-    def _loaded(self) -> tuple[Loaded, ...]:
-        files = sorted((self._out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
-        listed = (content_of(file, _LISTED) or b"" for file in files)
-        return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that draws what people see; give what it left in the folder that it was told."""
@@ -365,6 +353,7 @@ class Rig:
         network: bool,
         environment: Mapping[str, str] | None = None,
         services: tuple[Service, ...] = (),
+        secrets: tuple[str, ...] = (),
         limit_s: int | None = None,
         folder: str = "",
     ) -> Ended:
@@ -392,4 +381,4 @@ class Rig:
                 timeout_s=min(self._terms.limit_s, limit_s or self._terms.limit_s),
             )
         )
-        return self._terms.masked(ended)
+        return self._terms.masked(ended, secrets)

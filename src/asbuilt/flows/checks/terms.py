@@ -57,11 +57,11 @@ class Terms(NamedTuple):
 
 
 def refuse_unheld(given: Given, processes: Processes) -> None:
-    """Refuse services where commands have no loopback of their own."""
-    if given.services and not processes.can_place:
-        names = ", ".join(service.name for service in given.services)
+    """Refuse what needs a network, or mounts, of a command's own where there are none."""
+    if (given.services or given.credentials) and not processes.can_place:
+        named = "checks.services" if given.services else "setup.credentials"
         raise GateStopped(
-            f"checks.services ({names}) needs the sandbox of bubblewrap, and here is none",
-            why="Elsewhere a service would listen on the ports of this machine, open to every program on it.",
-            next_step="`asbuilt doctor` says what keeps bubblewrap from working here.",
+            f"{named} needs the sandbox of bubblewrap, which does not work here",
+            why="Elsewhere services would be open to every program here, and credentials to every check.",
+            next_step="`asbuilt doctor` says what keeps it from working.",
         )
