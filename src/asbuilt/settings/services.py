@@ -57,9 +57,10 @@ SERVICES: Final = (
     Setting(
         key="setup.credentials",
         kind=Kind.CHOICES,
-        choices=("npm", "pip", "netrc", "cargo"),
+        choices=("npm", "pip", "netrc", "cargo", "phases"),
         default=(),
-        meaning="package tools whose credentials, as in ~/.npmrc, the setup gets",
+        meaning="package tools whose credentials, as in ~/.npmrc, the setup gets; phases: also the setup of a"
+        " phase that asks for other packages, with the variables of setup.env",
         stakes="A package's install script could read your login at a registry.",
         read_by="run",
     ),

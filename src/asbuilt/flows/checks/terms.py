@@ -33,7 +33,16 @@ class Given(NamedTuple):
     home: Path | None = None
     """The home with the settings of package tools, which name registries. None: they are not read."""
     credentials: tuple[str, ...] = ()
-    """Package tools whose settings a setup gets whole, with what they sign in with."""
+    """Package tools whose settings a setup gets whole, with what they sign in with.
+
+    `phases` among them: also the setup of a tree whose packages an agent has chosen.
+    """
+
+    def for_setup(self, *, is_trusted: bool) -> Given:
+        """Give what a setup gets; on a tree that is not trusted neither variables nor credentials."""
+        if is_trusted or "phases" in self.credentials:
+            return self
+        return self._replace(setup=_NOTHING, credentials=())
 
 
 class Terms(NamedTuple):
