@@ -144,16 +144,13 @@ class Rig:
             mounts, overlays = self._for_making(made, is_trusted=is_trusted)
             given = self._terms.given.for_setup(is_trusted=is_trusted)
             logins = place_logins(made / "home", given)
+            scripts = {} if is_trusted else WITHOUT_SCRIPTS
             ended = self._run(
                 argv_of(self._setup.command),
                 (*mounts, *logins.mounts),
                 overlays,
                 network=True,
-                environment={
-                    **for_setup(self._inside),
-                    **given.setup,
-                    **({} if is_trusted else WITHOUT_SCRIPTS),
-                },
+                environment={**for_setup(self._inside), **given.setup, **scripts},
                 secrets=logins.secrets,
             )
             logins.remove()

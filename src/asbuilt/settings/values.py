@@ -78,7 +78,7 @@ def _as_toml(setting: Setting, text: str) -> object:
         return int(word[:_DIGITS])
     if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
         return float(word)
-    if setting.kind in (Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES):
+    if setting.kind in (Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES):
         return _listed(text)
     return text
 
