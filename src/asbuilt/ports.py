@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Touched,
     )
     from asbuilt.policy.ring import Level, Overlay, Placed
+    from asbuilt.policy.services import Service
     from asbuilt.proof.opinion import Opinion
 
 Role = Literal["implement", "fix", "verify", "plan", "critique"]
@@ -212,6 +213,10 @@ class Command:
     """Folders at other paths inside; `cwd` and `home` are then paths inside. Only where `can_place`."""
     overlays: tuple[Overlay, ...] = ()
     """Views made before the command starts. Only where `can_overlay`."""
+    services: tuple[Service, ...] = ()
+    """Programs that run beside it. Only where `can_place`: elsewhere it has no loopback of its own."""
+    as_user: bool = False
+    """Not with user id 0, also where we have it: databases refuse it. Only where `can_place`."""
     timeout_s: int = 1800
     output_cap: int = 8_000_000
 

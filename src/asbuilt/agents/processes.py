@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import select
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -21,7 +23,9 @@ from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import can_overlay, launch, probe, settle
 from asbuilt.agents.toolchains import toolchains_in
 from asbuilt.errors import CommandStopped, RingUnavailable
+from asbuilt.policy.check_environment import PLACED
 from asbuilt.policy.ring import for_check
+from asbuilt.policy.services import NOT_STARTED, REFUSAL
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
@@ -36,6 +40,8 @@ _LOOK_S: Final = 0.2
 _DRAIN_S: Final = 1.0
 _STOP_S: Final = 2.0
 """How long a command has to end by itself when its run is to stop."""
+_FIRST_USER, _NOBODY = 1_000, 65_534
+_HERE: Final = Path(__file__).resolve().parent
 
 
 class RingProcesses:
@@ -102,7 +108,7 @@ class RingProcesses:
                 homes=self._homes,
                 hidden=self._hidden,
             )
-            return self._run(command, request)
+            return self._run(command, request.changed(user=_plain_user() if command.as_user else None))
 
     def _run(self, command: Command, request: Request) -> Ended:
         level = self.level
@@ -110,7 +116,8 @@ class RingProcesses:
         began = time.monotonic()
         capture = Capture(command.output_cap)
         try:
-            process = launch(level, request, _named_when_missing(command.argv), status_fd=theirs)
+            argv = _attended(command, _named_when_missing(command.argv))
+            process = launch(level, request, argv, status_fd=theirs)
         except BaseException:  # closed, and raised again
             os.close(status)
             raise
@@ -185,6 +192,30 @@ def _collect(
 def _named_when_missing(argv: tuple[str, ...]) -> tuple[str, ...]:
     """Let the shell start it, so that a missing program is exit code 127 in every ring."""
     return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
+
+
+def _attended(command: Command, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Have services started before a command, in the same sandbox."""
+    if not command.services:
+        return argv
+    services = [
+        {
+            **one._asdict(),
+            "variables": {},
+            "cwd": PLACED.checkout,
+            "refusal": REFUSAL.replace("{name}", one.name),
+            "code": NOT_STARTED,
+        }
+        for one in command.services
+    ]
+    return (sys.executable, "-I", "-S", str(_HERE / "attend.py"), json.dumps(services), "--", *argv)
+
+
+def _plain_user() -> int | None:
+    """Choose a user id other than 0, and one that the user database has: programs look themselves up."""
+    if os.getuid():
+        return None
+    return next((one.pw_uid for one in pwd.getpwall() if one.pw_uid == _FIRST_USER), _NOBODY)
 
 
 def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:

@@ -17,6 +17,7 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.costs import expected_cost
 from asbuilt.cli.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.drafts import difference
+from asbuilt.cli.granting import need_variables
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
@@ -172,6 +173,7 @@ def ask_for(
 ) -> int:
     """Ask for a run, see that somebody does it, and look on; one that is declined says who has the plan."""
     journal = site.journal
+    need_variables(door, options)
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
     if isinstance(asked, Declined):
         return outcome.declined(door, slug, asked)
