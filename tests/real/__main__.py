@@ -1,0 +1,46 @@
+"""Try asbuilt on real projects: `python -m tests.real [NAMES] [--slice] [--fresh] [--write]`; `just real` calls it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.real.desk import cache_folder, install
+from tests.real.page import PAGE, RESULTS, merge, write
+from tests.real.table import projects
+from tests.real.trial import attempt
+
+
+def main() -> int:
+    """Try the named projects one after another, write the table, and return 1 where one is not as it should be."""
+    parser = argparse.ArgumentParser(prog="just real", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--slice", action="store_true", help="only the projects that CI tries")
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} and {PAGE.name}")
+    parser.add_argument("--keep", action="store_true", help="use the wheel that is installed already")
+    chosen = parser.parse_args()
+    table = projects()
+    unknown = set(chosen.names) - {project.name for project in table}
+    if unknown:
+        parser.error(f"no such project: {', '.join(sorted(unknown))}")
+    cache = cache_folder()
+    programs = cache / "bin" if chosen.keep else install(cache)
+    wrong = 0
+    for project in table:
+        if (chosen.names and project.name not in chosen.names) or (chosen.slice and not project.slice):
+            continue
+        result = attempt(project, cache, programs)
+        wrong += not result.right
+        print(f"{result.name}: honest {result.honest}, broken {result.broken}, {result.wall_s:.0f} s", flush=True)
+        for label, text in (("honest", result.why), ("broken", result.broken_why)):
+            if text:
+                print(f"  {label}: " + text.replace("\n", "\n    "), flush=True)
+        if chosen.write:
+            merge(result)
+    if chosen.write:
+        write()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
