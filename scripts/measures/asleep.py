@@ -69,7 +69,7 @@ class Asleep(Noop):
 
     def __init__(self, blobs: Blobs, lease: Lease | None, folder: Path) -> None:
         super().__init__(blobs)
-        self._working = Working(Sleepers(folder), nullcontext, self.tidings, lease, folder)
+        self._working = Working(Sleepers(folder), nullcontext, self.tidings, lease, folder, folder)
 
     def work(
         self,

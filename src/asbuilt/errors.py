@@ -6,6 +6,7 @@ next. Anything else that is raised is our bug: the boundary writes a crash log a
 
 from __future__ import annotations
 
+import errno
 from typing import ClassVar, Final
 
 DONE: Final = 0
@@ -16,6 +17,7 @@ GATE_STOPPED: Final = 4
 WAITS_FOR_APPROVAL: Final = 5
 OUR_BUG: Final = 70
 INTERRUPTED: Final = 130
+_DENIED: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class AsbuiltError(Exception):
@@ -94,6 +96,23 @@ class DiskFull(AsbuiltError):
     """The disk takes nothing any more; what is on it is as it was."""
 
 
+class FileDenied(AsbuiltError):
+    """The system refused access to a file: a read-only file system, or missing permissions."""
+
+    exit_code = GATE_STOPPED
+
+    @classmethod
+    def of(cls, error: OSError) -> FileDenied | None:
+        """Word an error of the system; None when it is about something else, or names no file."""
+        if error.errno not in _DENIED or error.filename is None:
+            return None
+        return cls(
+            f"{error.filename}: {error.strerror}",
+            why="The system does not let this user use that file as asbuilt has to.",
+            next_step="Give yourself access (ls -ld shows its owner), then try again.",
+        )
+
+
 class EngineDamaged(StoreFailed):
     """The engine's own database cannot be read any more; a worker that starts anew makes another one."""
 
@@ -151,6 +170,15 @@ class RingUnavailable(AsbuiltError):
     """The kernel cannot hold a process on this machine as the settings demand."""
 
     exit_code = GATE_STOPPED
+
+    def __init__(
+        self, what: str, *, why: str, next_step: str, argv: tuple[str, ...] = (), output: bytes = b""
+    ) -> None:
+        super().__init__(what, why=why, next_step=next_step)
+        self.argv = argv
+        """The command that was not run."""
+        self.output = output
+        """What the program that makes the sandbox printed."""
 
 
 class HostFailed(AsbuiltError):

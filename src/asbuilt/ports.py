@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Review,
         Touched,
     )
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.ring import Level, Overlay, Placed
     from asbuilt.proof.opinion import Opinion
 
 Role = Literal["implement", "fix", "verify", "plan", "critique"]
@@ -96,6 +96,8 @@ class Brief:
     """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
     ring_required: bool = True
     """False: somebody accepted that it works where no ring holds it; its result says so."""
+    results: Path | None = None
+    """What setup made, for the agent to run tests with; None: nothing was made."""
     script: Path | None = None
     """For the scripted agent: the script it plays."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -128,6 +130,10 @@ class Result:
     duration_s: float = 0.0
     starts: int = 1
     ring: str = "none"
+    exit_code: int | None = None
+    """The exit code of an agent that failed by itself, as a shell counts it; None: unknown."""
+    stderr: str = ""
+    """The end of what a failed agent wrote to stderr."""
 
     @property
     def used(self) -> dict[str, Any]:
@@ -202,6 +208,10 @@ class Command:
     """Its HOME, when it shall find something there or leave something; None: a new and empty one."""
     network: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
+    placed: tuple[Placed, ...] = ()
+    """Folders at other paths inside; `cwd` and `home` are then paths inside. Only where `can_place`."""
+    overlays: tuple[Overlay, ...] = ()
+    """Views made before the command starts. Only where `can_overlay`."""
     timeout_s: int = 1800
     output_cap: int = 8_000_000
 
@@ -239,6 +249,13 @@ class Processes(Protocol):
     @property
     def level(self) -> Level:
         """The ring that holds it, as probed by running."""
+
+    @property
+    def can_place(self) -> bool:
+        """Report whether a folder can have another path inside."""
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Report whether overlays can be made of folders on this one's file system, as tried there."""
 
 
 class Redrafting(Protocol):

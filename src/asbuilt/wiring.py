@@ -277,7 +277,11 @@ def worker_pid(home: Home) -> int | None:
 
 
 def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
-    """See that a worker is there: the one that is, or one started now that outlives this terminal."""
+    """See that a worker is there: the one that is, or one started now that outlives this terminal.
+
+    Only a process that has failed did not come up. One that is slow takes the lock later; one that ended
+    well found another worker, or nothing left to do.
+    """
     pid = worker_pid(home)
     if pid is not None:
         return pid
@@ -297,13 +301,14 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
             start_new_session=True,
         )
     until = time.monotonic() + _UP_WITHIN_S
-    while time.monotonic() < until:
+    while (code := started.poll()) is None and time.monotonic() < until:
         pid = worker_pid(home)
         if pid is not None:
             return pid
-        if started.poll() not in (None, 0):
-            break
         time.sleep(0.05)
+    pid = worker_pid(home)
+    if pid is not None or not code:
+        return pid or started.pid
     raise WorkerFailed(
         f"the worker did not come up: {_tail(log)}",
         why="What you asked for is written down, and begins when a worker is there.",

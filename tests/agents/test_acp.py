@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,35 @@ class Peer:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(root=tmp_path / "m", level=probe().for_work)
+
+
+@pytest.mark.parametrize(
+    ("name", "behind"),
+    [
+        ("npm/bin/codex-acp", "npm/lib/node_modules/codex-acp/main.py"),
+        ("app/node_modules/.bin/codex-acp", "app/node_modules/codex-acp/main.py"),
+        ("tools/codex-acp", "tools/codex-acp"),
+    ],
+)
+def test_an_agent_that_is_installed_below_tmp_starts_and_cannot_change_its_installation(
+    name: str, behind: str, machine: Machine
+) -> None:
+    peer = Peer(machine, {"session/prompt": [{"acts": [SPEAKS], **DONE}]})
+    program, file = machine.root / name, machine.root / behind
+    for folder in (program.parent, file.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    source = Path(__file__).with_name("acp_peer.py").read_text(encoding="utf-8")
+    told = "open(__file__ + '.changed', 'w')"
+    changes = f"import contextlib\nwith contextlib.suppress(OSError):\n    {told}\n"
+    file.write_text(f"#!/usr/bin/env python3\n{source.replace('import json', f'{changes}import json', 1)}")
+    file.chmod(0o755)
+    if program != file:
+        program.symlink_to(os.path.relpath(file, program.parent))
+    command = (str(program), *peer.brief.program.command[4:])
+    peer.brief = replace(peer.brief, program=Program(kind="codex", command=command))
+    turn = peer.driven()
+    assert (turn.ending, turn.says) == ("done", "made it")
+    assert not file.with_name(f"{file.name}.changed").exists()
 
 
 def test_a_turn_is_introduced_prompted_and_done(machine: Machine) -> None:

@@ -125,6 +125,18 @@ def run(seat: PlanningSeat, script: str) -> str:
     return done.stdout
 
 
+def test_a_program_that_is_installed_below_tmp_is_there(seat: PlanningSeat, tmp_path: Path) -> None:
+    program = tmp_path / "tools" / "bin" / "claude"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho started\n")
+    program.chmod(0o755)
+    seat.furnish()
+    request = seat.request({}, str(program))
+    argv = bubblewrap(request, [str(program)], program=str(found_bubblewrap()))
+    done = subprocess.run(argv, env=request.environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "started\n")
+
+
 @pytest.mark.parametrize("login", [False, True])
 def test_only_plans_and_its_own_state_are_writable(seat: PlanningSeat, *, login: bool) -> None:
     if login:

@@ -164,5 +164,5 @@ def test_a_ring_that_does_not_come_up_is_no_failed_command(machine: Machine) -> 
     if machine.level == "none":
         pytest.skip("there is no ring to fail")
     command = Command(argv=("true",), cwd=Path("/nowhere/at/all"))
-    with pytest.raises(RingUnavailable, match="the ring did not come up: bwrap: Can't chdir"):
+    with pytest.raises(RingUnavailable, match="the sandbox did not start: bwrap: Can't chdir"):
         processes(machine).run(command)

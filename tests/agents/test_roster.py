@@ -25,7 +25,7 @@ KINDS = {
     one.name: one
     for one in (
         Kind("scripted", "script"),
-        Kind("codex", "ACP", program="codex-acp"),
+        Kind("codex", "ACP", program="codex-acp", own="codex", install="npm install -g codex-acp"),
         Kind("gemini", "ACP", program="gemini"),
         Kind("claude", "control", program="claude"),
         Kind("claude-acp", "ACP", program="claude-agent-acp"),
@@ -94,6 +94,22 @@ def test_who_works_plans_and_another_one_criticises_unless_somebody_else_is_chos
 def test_the_same_agent_by_another_protocol_is_no_second_opinion(machine: Machine) -> None:
     machine.install("claude", "claude-agent-acp")
     assert machine.names() == ("claude", "claude", "claude")
+
+
+def test_an_agent_without_its_adapter_is_named_with_the_command_that_installs_it(machine: Machine) -> None:
+    machine.install("codex")
+    missing = (
+        NotFound,
+        "codex is installed, and codex-acp is not",
+        "`npm install -g codex-acp`, then run again.",
+    )
+    assert machine.refused() == missing
+    assert machine.refused("codex") == missing
+    machine.install("gemini")
+    assert machine.names() == ("gemini", "gemini", "gemini")
+    assert machine.refused("codex") == missing
+    machine.install("codex-acp")
+    assert machine.names() == ("codex", "codex", "gemini")
 
 
 def test_where_nobody_is_installed_it_says_what_helps(machine: Machine) -> None:

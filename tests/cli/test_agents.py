@@ -81,6 +81,26 @@ def test_agents_list_says_who_is_here_and_who_would_have_which_role(
     assert "sk-test" not in json.dumps(asked(shop, environ, "agents", "list"))
 
 
+def test_codex_without_its_adapter_is_found_with_the_command_that_installs_it(
+    installed: Path, planned: Path, environ: dict[str, str]
+) -> None:
+    for name in ("claude", "gemini"):
+        (installed / name).rename(installed / "codex")
+    command = "npm install -g @zed-industries/codex-acp"
+    _, said, _ = typed(planned, environ, "agents", "list")
+    assert f"– codex       not installed: {command}" in said.splitlines()
+    code, said, told = typed(planned, environ, "run", "rate-limit", "--dry-run")
+    assert (code, said, told.splitlines()) == (
+        3,
+        "",
+        [
+            "error: codex is installed, and codex-acp is not",
+            "  Why:  asbuilt drives codex through the adapter codex-acp.",
+            f"  Next: {command}, then run again.",
+        ],
+    )
+
+
 def test_agents_test_tries_the_ring_the_gate_and_the_agent_itself(
     shop: Path, environ: dict[str, str]
 ) -> None:

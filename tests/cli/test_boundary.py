@@ -68,6 +68,25 @@ error: the disk is full: state/worker.log
     assert not Path(state["ASBUILT_HOME"]).exists()
 
 
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(errno.EROFS, "Read-only file system"), (errno.EACCES, "Permission denied")],
+)
+def test_a_file_that_the_system_refuses_is_no_bug(
+    number: int, words: str, capsys: pytest.CaptureFixture[str], state: dict[str, str]
+) -> None:
+    assert boundary.run(_raising(OSError(number, words, "shop/.git/config")), argv=[], environ=state) == 4
+    assert (
+        capsys.readouterr().err
+        == f"""\
+error: shop/.git/config: {words}
+  Why:  The system does not let this user use that file as asbuilt has to.
+  Next: Give yourself access (ls -ld shows its owner), then try again.
+"""
+    )
+    assert not Path(state["ASBUILT_HOME"]).exists()
+
+
 def test_a_command_in_an_error_is_never_broken(
     capsys: pytest.CaptureFixture[str], state: dict[str, str]
 ) -> None:

@@ -61,6 +61,7 @@ exit 0
 --- stdout
 plain,show
 plain,set
+plain,unset
 """),
         ),
         (
@@ -86,12 +87,11 @@ plain,--origin
 """),
         ),
         (
-            "asbuilt config set landing.mode pr --in ",
+            "asbuilt config set landing.mode pr --u",
             snapshot("""\
 exit 0
 --- stdout
-plain,user
-plain,repository
+plain,--user
 """),
         ),
         (

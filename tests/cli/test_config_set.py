@@ -16,10 +16,10 @@ def _user_file(environ: dict[str, str]) -> Path:
     return Path(environ["HOME"]) / ".config" / "asbuilt" / "config.toml"
 
 
-def test_set_writes_the_users_own_file_and_no_other(
+def test_set_with_user_writes_the_users_own_file_and_no_other(
     asbuilt: Callable[..., str], environ: dict[str, str], shop: Path
 ) -> None:
-    assert asbuilt("config", "set", "plans.folder", "docs/plans") == snapshot("""\
+    assert asbuilt("config", "set", "plans.folder", "docs/plans", "--user") == snapshot("""\
 exit 0
 --- stdout
 plans.folder is now docs/plans in ~/.config/asbuilt/config.toml
@@ -33,11 +33,88 @@ folder = "docs/plans"
     assert [path.name for path in shop.iterdir()] == [".git"]
 
 
+def test_set_inside_a_repository_writes_its_file_where_a_repository_may_set_the_key(
+    asbuilt: Callable[..., str], environ: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    told = [
+        asbuilt("config", "set", *arguments)
+        for arguments in (
+            ("checks.tests", "uv run pytest -q"),
+            ("scope.ci", "block"),
+            ("scope.plan", "note"),
+            ("limits.usd", "5"),
+        )
+    ]
+    told.append(asbuilt("config", "set", "landing.mode", "pr", cwd=tmp_path))
+    assert told == [
+        "exit 0\n--- stdout\nchecks.tests is now uv run pytest -q in asbuilt.toml\n",
+        "exit 0\n--- stdout\nscope.ci is now block in asbuilt.toml\n",
+        # A repository may only tighten it: there it would not hold.
+        "exit 0\n--- stdout\nscope.plan is now note in ~/.config/asbuilt/config.toml\n",
+        "exit 0\n--- stdout\nlimits.usd is now 5 in ~/.config/asbuilt/config.toml\n",
+        "exit 0\n--- stdout\nlanding.mode is now pr in ~/.config/asbuilt/config.toml\n",
+    ]
+    assert (shop / "asbuilt.toml").read_text() == snapshot("""\
+[checks]
+tests = "uv run pytest -q"
+
+[scope]
+ci = "block"
+""")
+    assert _user_file(environ).read_text() == snapshot("""\
+[scope]
+plan = "note"
+
+[limits]
+usd = 5.0
+
+[landing]
+mode = "pr"
+""")
+
+
+def test_unset_removes_the_value_and_keeps_all_else(
+    asbuilt: Callable[..., str], environ: dict[str, str], shop: Path
+) -> None:
+    file = shop / "asbuilt.toml"
+    file.write_text('# ours\n[checks]\ntests = "make test"  # slow\n# lock file\nsetup = "make deps"\n')
+    user = _user_file(environ)
+    user.parent.mkdir(parents=True)
+    user.write_text('[checks]\ntests = "pytest -q"\n')
+    told = [
+        asbuilt("config", "unset", *arguments)
+        for arguments in (("checks.tests",), ("checks.tests", "--user"), ("checks.tests",))
+    ]
+    assert told == snapshot(
+        [
+            """\
+exit 0
+--- stdout
+checks.tests is no longer set in asbuilt.toml
+--- stderr
+! checks.tests is pytest -q, by ~/.config/asbuilt/config.toml:2.
+""",
+            """\
+exit 0
+--- stdout
+checks.tests is no longer set in ~/.config/asbuilt/config.toml
+""",
+            """\
+exit 0
+--- stdout
+checks.tests was not set in asbuilt.toml
+""",
+        ]
+    )
+    assert file.read_text() == '# ours\n[checks]\n# lock file\nsetup = "make deps"\n'
+    assert user.read_text() == "[checks]\n"
+
+
 def test_set_keeps_comments_order_and_mode(asbuilt: Callable[..., str], shop: Path) -> None:
     file = shop / "asbuilt.toml"
     file.write_text('# ours\n[landing]\nmode = "pr"  # agreed in March\n\n[plans]\nfolder = "a" # here\n')
     file.chmod(0o640)
-    assert asbuilt("config", "set", "plans.folder", "b", "--in", "repository") == snapshot("""\
+    assert asbuilt("config", "set", "plans.folder", "b") == snapshot("""\
 exit 0
 --- stdout
 plans.folder is now b in asbuilt.toml
@@ -70,7 +147,7 @@ def test_set_edits_the_table_in_pyproject_where_the_repository_uses_it(
 ) -> None:
     file = shop / "pyproject.toml"
     file.write_bytes(before.encode())
-    told = asbuilt("config", "set", "plans.folder", "b", "--in", "repository")
+    told = asbuilt("config", "set", "plans.folder", "b")
     assert told == "exit 0\n--- stdout\nplans.folder is now b in pyproject.toml\n"
     assert file.read_bytes().decode() == after
 
@@ -79,7 +156,7 @@ def test_set_of_the_same_value_writes_nothing(asbuilt: Callable[..., str], shop:
     file = shop / "asbuilt.toml"
     file.write_text('plans = { folder = "b" }\n')
     before = file.stat()
-    assert asbuilt("config", "set", "plans.folder", "b", "--in", "repository") == snapshot("""\
+    assert asbuilt("config", "set", "plans.folder", "b") == snapshot("""\
 exit 0
 --- stdout
 plans.folder was already b in asbuilt.toml
@@ -92,9 +169,9 @@ def test_set_says_when_something_stands_above_it(asbuilt: Callable[..., str]) ->
     assert told == snapshot("""\
 exit 0
 --- stdout
-landing.mode is now direct in ~/.config/asbuilt/config.toml
+landing.mode is now direct in asbuilt.toml
 --- stderr
-! ASBUILT_LANDING_MODE stands above it: landing.mode stays pr here.
+! landing.mode stays pr here, by ASBUILT_LANDING_MODE.
 """)
 
 
@@ -158,17 +235,6 @@ error: plans.folder "../elsewhere" is not a path inside the repository
 """),
         ),
         (
-            ("ring.required", "false", "--in", "repository"),
-            snapshot("""\
-exit 2
---- stderr
-error: a repository may not set ring.required
-  Why:  A repository is text that others write, and this is yours to choose. An
-        agent could run without the protection you count on.
-  Next: Leave --in out to set it for yourself.
-"""),
-        ),
-        (
             ("agents.command", "rm"),
             snapshot("""\
 exit 2
@@ -199,19 +265,9 @@ error: landing.mode is locked to pr by ../organisation.toml:2
 """)
 
 
-def test_set_in_a_repository_needs_one(asbuilt: Callable[..., str], tmp_path: Path) -> None:
-    assert asbuilt("config", "set", "landing.mode", "pr", "--in", "repository", cwd=tmp_path) == snapshot("""\
-exit 3
---- stderr
-error: no repository here
-  Why:  --in repository writes into the file that a repository carries.
-  Next: Name one with --repo DIR, or leave --in out to set it for yourself.
-""")
-
-
 def test_set_leaves_a_file_alone_that_is_not_toml(asbuilt: Callable[..., str], shop: Path) -> None:
     (shop / "asbuilt.toml").write_text("plans folder\n")
-    assert asbuilt("config", "set", "landing.mode", "pr", "--in", "repository") == snapshot("""\
+    assert asbuilt("config", "set", "landing.mode", "pr") == snapshot("""\
 exit 2
 --- stderr
 error: asbuilt.toml:1: not TOML: Expected '=' after a key in a key/value pair
@@ -227,7 +283,7 @@ def test_set_never_follows_a_link_out_of_the_repository(
     outside = tmp_path / "outside.toml"
     outside.write_text("")
     (shop / "asbuilt.toml").symlink_to(outside)
-    assert asbuilt("config", "set", "landing.mode", "pr", "--in", "repository") == snapshot("""\
+    assert asbuilt("config", "set", "landing.mode", "pr") == snapshot("""\
 exit 1
 --- stderr
 error: asbuilt.toml is a link to a file outside the repository

@@ -113,7 +113,7 @@ exit 0
             scripted agent works here
 ✓ sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
 ! tests     no command is set; a run looks for one, and asks
-            Next: asbuilt config set checks.tests "COMMAND" --in repository
+            Next: asbuilt config set checks.tests "COMMAND"
 ✓ store     SQLite, [FREE] free
 ○ worker    starts with the first run
 Ready, with the scripted agent.
@@ -136,9 +136,7 @@ def test_a_narrow_terminal_is_not_overrun(shop: Path, environ: dict[str, str]) -
     assert (code, shown.startswith("\x1b[32m✓\x1b[0m \x1b[1mgit\x1b[0m       ")) == (0, True)
     rows = re.sub(r"\x1b\[\d+m", "", shown).split("\n")
     # A command to be typed is never broken.
-    assert [row for row in rows if len(row) > 40] == [
-        '        asbuilt config set checks.tests "COMMAND" --in repository'
-    ]
+    assert [row for row in rows if len(row) > 40] == ['        asbuilt config set checks.tests "COMMAND"']
 
 
 @pytest.mark.usefixtures("leaky")
@@ -146,7 +144,7 @@ def test_a_problem_ends_with_1(asbuilt: Callable[..., str]) -> None:
     shown = _stable(asbuilt("doctor"))
     assert (shown.splitlines()[0], shown.splitlines()[-1]) == (
         "exit 1",
-        "1 problem. No run starts here until it is gone.",
+        "1 problem. A run asks you first; --auto stops.",
     )
 
 

@@ -133,7 +133,7 @@ def test_every_problem_says_why_and_what_next() -> None:
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
             Next: Set the clock, or switch on time synchronisation.
-5 problems. No run starts here until they are gone.
+5 problems. Fix them before you run a plan.
 """)
 
 
@@ -171,7 +171,7 @@ def test_problems_in_colour() -> None:
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
             Next: Set the clock, or switch on time synchronisation.
-5 problems. No run starts here until they are gone.
+5 problems. Fix them before you run a plan.
 """)
 
 
@@ -234,8 +234,8 @@ def test_problems_in_forty_columns() -> None:
         measured without it.
   Next: Set the clock, or switch on time
         synchronisation.
-5 problems. No run starts here until
-they are gone.
+5 problems. Fix them before you run a
+plan.
 """)
 
 
@@ -278,6 +278,7 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                             {"name": "codex", "version": "0.166.0"},
                         ],
                         "driven": ["scripted", "claude", "codex"],
+                        "lacking": [],
                     },
                 },
                 {

@@ -66,8 +66,11 @@ def _row(facts: Facts, name: str) -> str:
                 version="2.47.1", repository="shop-api", has_commits=True, operations=("rebase",), changed=1
             ),
             snapshot("""\
-! git       2.47.1   shop-api, no branch checked out, in the middle of a rebase,
+✗ git       2.47.1   shop-api, no branch checked out, in the middle of a rebase,
             1 file changed (yours; never touched)
+            Why:  A run starts from a finished state of the branch that it lands
+                  on.
+            Next: git status shows how to go on.
 """),
         ),
         (
@@ -105,6 +108,20 @@ def test_the_row_of_git(git: GitFacts, shown: str) -> None:
         (
             AgentsFacts(
                 looked_for=LOOKED_FOR,
+                found=(),
+                driven=("scripted",),
+                lacking=(("codex", "codex-acp", "npm install -g @zed-industries/codex-acp"),),
+            ),
+            snapshot("""\
+! agents    codex found, without its adapter codex-acp; only the scripted agent
+            works here
+            Next: npm install -g @zed-industries/codex-acp
+"""),
+            snapshot("Ready, with the scripted agent."),
+        ),
+        (
+            AgentsFacts(
+                looked_for=LOOKED_FOR,
                 found=(Agent(name="claude", version="2.1.325"), Agent(name="codex", version="0.166.0")),
                 driven=("scripted",),
             ),
@@ -124,7 +141,7 @@ def test_the_row_of_git(git: GitFacts, shown: str) -> None:
             snapshot("Ready to be left alone."),
         ),
     ],
-    ids=["none", "found", "driven"],
+    ids=["none", "without its adapter", "found", "driven"],
 )
 def test_the_row_of_agents_promises_only_what_is_driven(
     agents: AgentsFacts, shown: str, concluded: str
@@ -215,7 +232,7 @@ def test_the_row_of_the_sandbox(sandbox: SandboxFacts, shown: str) -> None:
             SuiteFacts(command="", origin="default"),
             snapshot("""\
 ! tests     no command is set; a run looks for one, and asks
-            Next: asbuilt config set checks.tests "COMMAND" --in repository
+            Next: asbuilt config set checks.tests "COMMAND"
 """),
         ),
         (
@@ -364,12 +381,6 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
 )
 def test_a_gate_that_does_not_hold_says_what_helps(gate: GateFacts, shown: str) -> None:
     assert _row(replace(READY, gate=gate), "gate").replace(VERSION, "[VERSION]") == shown
-
-
-def test_a_dead_gate_is_a_problem_that_stops_no_run() -> None:
-    facts = replace(READY, gate=GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0"))
-    told = conclusion(judge(facts), facts)
-    assert told == "1 problem. Runs start; planning in Claude Code is not held."
 
 
 def test_a_machine_that_is_kept_awake_says_by_what() -> None:

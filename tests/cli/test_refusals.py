@@ -38,7 +38,7 @@ ELSEWHERE = {
     'cli/attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
     "cli/boundary.py the disk is full: {}": "cli/test_boundary.py",
-    "cli/config/set.py {} is a link to a file outside the repository": "cli/test_config_set.py",
+    "cli/config/files.py {} is a link to a file outside the repository": "cli/test_config_set.py",
     "cli/land.py nothing of {} is proven or landed here": "journeys/test_pausing.py",
     "cli/plan/bring.py the bundle cannot be taken in: its progress document is called {}": (
         "cli/test_plan_carry.py"
@@ -82,8 +82,8 @@ WITHOUT = {
     "cli/session/start.py on this processor nothing keeps an agent from typing into your terminal": (
         "it would need another processor"
     ),
-    "cli/config/set.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
-    "cli/demo/scene.py git {}: {}": "git would have to refuse to make a new repository",
+    "cli/config/files.py {} cannot be edited safely; it stays as it was": "no file is known that leads there",
+    "cli/scratch.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
     'cli/plan/new.py "{}" cannot be a title': "no title is known that leads there",
     'cli/replay.py "{}" has run in {} repositories that this one has commits of': (
@@ -91,7 +91,6 @@ WITHOUT = {
     ),
     "cli/init/source.py there is no plugin at {}": "an installation would have to lose files",
     "cli/selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
-    "cli/selftest/stage.py git {}: {}": "git would have to refuse to make a new repository",
     "cli/stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
     "settings/layers.py {} is locked to {} by {}": "no command takes a setting as a flag yet",
     "settings/places.py this user has no home folder": "needs a user that the system does not know",
@@ -165,7 +164,7 @@ CASES = [
         "session --plan -- claude --settings x.json",
     ),
     Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
-    Case("cli/demo/scene.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
+    Case("cli/scratch.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("cli/looking.py {} has not been run here", "status rate-limit"),
     Case("cli/report.py nothing has been run here", "report"),
     Case(
@@ -195,10 +194,8 @@ CASES = [
     Case("cli/inbox.py there is no question {} here", "approve yes a7"),
     Case("settings/values.py {}{} {} is not {}", "config set landing.mode merge"),
     Case('settings/values.py no setting "{}"{}', "config set no.thing x"),
-    Case("cli/config/set.py a repository may not set {}", "config set ring.required false --in repository"),
-    Case("cli/config/set.py no repository here", "config set plans.folder docs --in repository", at=".."),
     Case(
-        "cli/config/set.py {} is locked to {} by {}",
+        "cli/config/files.py {} is locked to {} by {}",
         "config set plans.folder docs",
         _write("../organisation.toml", 'locked = ["plans.folder"]\n[plans]\nfolder = "ours"\n'),
     ),

@@ -207,14 +207,16 @@ asbuilt.toml or [tool.asbuilt], your own file, the organisation's file, default.
 What the organisation locks stands above all.
 
 Examples
-  asbuilt config show --origin                every setting, and who set it
-  asbuilt config set plans.folder docs/plans  for yourself, everywhere
-  asbuilt config set plans.folder docs/plans --in repository
-                                              for everybody here
+  asbuilt config show --origin  every setting, and who set it
+  asbuilt config set checks.tests "uv run pytest -q"
+                                for everybody who works here
+  asbuilt config set plans.folder docs/plans --user
+                                for yourself, everywhere
 
 Commands
-  show  every setting, its value and who set it
-  set   change one value in a settings file
+  show   every setting, its value and who set it
+  set    change one value in a settings file
+  unset  remove one value from a settings file
 
 Options of a command: asbuilt config COMMAND -h
 """)
@@ -226,17 +228,21 @@ exit 0
 --- stdout
 Change one value in a settings file; comments in it stay.
 
+Inside a repository it writes the repository's asbuilt.toml. What a repository
+may not set, such as agents and limits, goes to your own file. The answer names
+the file.
+
 Usage  asbuilt config set KEY VALUE [OPTIONS]
 
 Examples
-  asbuilt config set plans.folder docs/plans      for yourself, everywhere
-  asbuilt config set plans.folder docs/plans --in repository
-                                                  for everybody here
+  asbuilt config set checks.tests "uv run pytest -q"
+                                                  for everybody who works here
+  asbuilt config set plans.folder docs/plans --user
+                                                  for yourself, everywhere
   asbuilt config set ui.patterns 'web/**, *.css'  a list: commas between
 
 Options
-  --in [user|repository]  your own file, or the one that everybody who works on
-                          this repository gets [default: user]
+  --user  your own file, for every repository (the default outside one)
 
 Everywhere
   --plain        ASCII symbols, no styling

@@ -60,11 +60,11 @@ class Plant(Shop):
         with self.store.write() as session:
             repositories.remember(session, LOCAL, known)
 
-    def start(self, **environment: str) -> None:
+    def start(self, *, within: tuple[str, ...] = (), **environment: str) -> None:
         """Be the worker as the system's own service is: in the foreground."""
         with (self.home.parent / "worker.log").open("ab") as log:
             self.worker = subprocess.Popen(
-                [sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground"],
+                [*within, sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground"],
                 cwd="/",
                 env={**self.environ, **environment},
                 stdin=subprocess.DEVNULL,

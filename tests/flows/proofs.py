@@ -21,6 +21,7 @@ from asbuilt.lifecycle.facts import RunFacts
 from asbuilt.proof.resolving import Given, written
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from asbuilt.proof.evidence import Evidence
@@ -55,9 +56,9 @@ class Project:
         preparing.run_baseline(self._record, self.proving, RunFacts(RUN))
         (self.before,) = self._record.shown()
 
-    def after(self, files: dict[str, str | None], text: str = "") -> Evidence:
-        """Prove what a phase with this text has made of it."""
-        shown = self.proving.prove(self._tree(files), order=Order(self.base, text))
+    def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:
+        """Prove what a phase with this text, and these checks of its own, has made of it."""
+        shown = self.proving.prove(self._tree(files), checks, order=Order(self.base, text))
         return shown[0]
 
     def _tree(self, files: dict[str, str | None] | dict[str, str]) -> str:

@@ -170,6 +170,7 @@ def test_what_a_phase_needs_of_its_conftest_is_there_when_its_text_names_the_fil
     assert ordered.notes == (
         "canaries (pytest): 1 failed and 1 passed, as they must",
         "without this phase's work 0 of 1 tests in tests/test_four.py pass too",
+        "no product file to empty: the phase changes none",
     )
 
 
@@ -232,5 +233,9 @@ def test_a_script_that_is_no_known_runner_has_no_canary_and_says_so(shop: Shop, 
     assert (shown.outcome, shown.canary, shown.notes) == (
         "PASS",
         "",
-        ("no canary: the runner is not known", "not tried on the base: the runner is not known"),
+        (
+            "no canary: the runner is not known",
+            "not tried on the base: the runner is not known",
+            "no product file to empty: the phase changes none",
+        ),
     )

@@ -182,9 +182,10 @@ class Shop:
             )  # fmt: skip
         return run
 
-    def start(self, **environment: str) -> None:
+    def start(self, *, within: tuple[str, ...] = (), **environment: str) -> None:
+        """Start a worker, `within` the command of a sandbox where one is given."""
         self.worker = subprocess.Popen(
-            [sys.executable, "-m", "tests.journeys.worker", str(self.home), self.where],
+            [*within, sys.executable, "-m", "tests.journeys.worker", str(self.home), self.where],
             cwd=ROOT,
             env={**os.environ, **environment},
         )

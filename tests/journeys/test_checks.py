@@ -110,3 +110,29 @@ def test_a_base_whose_tests_give_no_summary_stops_the_run(shop: Shop) -> None:
     shop.until(lambda: shop.run(run).is_over)
     assert shop.run(run).state == "failed"
     assert shop.reason().startswith("the tests could not be run on the base")
+
+
+def test_an_agent_runs_what_setup_made_and_what_it_does_to_it_reaches_no_check(shop: Shop) -> None:
+    unit = "#!/bin/sh\\necho 'unit: 1 passed, 0 failed'\\n"
+    made = f'mkdir tools && printf "{unit}" > tools/unit && chmod +x tools/unit && pwd > $HOME/at'
+    at = "$(cat $(dirname $UV_PROJECT_ENVIRONMENT)/at)"
+    run = shop.request(mode="phase", setup=made, tests="tools/unit && cat $HOME/at")
+    shop.turn(
+        'phase = "1"\nrole = "implement"',
+        '{ write = "greet.py", text = "hello\\n" }',
+        f"{{ run = 'tools/unit; cd {at} && pwd && cat greet.py' }}",
+        f"{{ run = 'echo no > {at}/plan.md; echo no > {at}/.git; echo mine > {at}/second.txt' }}",
+        "{ run = 'rm -r tools; rm $(dirname $UV_PROJECT_ENVIRONMENT)/at; ls tools' }",
+    )
+    shop.lands("greet.py", "second.txt", "plan.md")
+    shop.start()
+    shop.until(lambda: shop.run(run).is_over)
+    heard = (shop.attempt(run, "1.1") / "events.jsonl").read_text().splitlines()
+    said = [json.loads(one)["text"] for one in heard if '"said"' in one]
+    assert said[0] == "exit 0: unit: 1 passed, 0 failed\n/run/asbuilt/checkout\nhello\n"
+    assert said[1].count("Read-only file system") == 2
+    assert said[2] == "exit 2: ls: cannot access 'tools': No such file or directory\n"
+    assert shop.over(run) == ("landed", "")
+    assert [one["outcome"] for one in told(shop, run, "checks.done")] == ["PASS"]
+    tree = shop.git("ls-tree", "-r", "--name-only", "main").splitlines()
+    assert tree == ["greet.py", "plan.md", "second.txt"]

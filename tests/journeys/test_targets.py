@@ -142,4 +142,24 @@ def test_an_agent_that_changes_nothing_lands_nothing(shop: Shop) -> None:
     shop.turn('phase = "1"\nrole = "implement"', '{ say = "done" }')
     run = shop.request(mode="phase")
     shop.start()
-    assert shop.over(run) == ("failed", "phase 1: no change was made; the agent's tree is its base")
+    why = "phase 1 is not proven after 2 fixes: The agent made no changes"
+    assert shop.over(run) == ("failed", why)
+    begun = [(one["number"], one["role"]) for one in shop.events("attempt.begun")]
+    assert begun == [(1, "implement"), (2, "fix"), (3, "fix")]
+
+
+def test_an_agent_that_changes_nothing_at_first_gets_a_fix_cycle_and_lands(shop: Shop) -> None:
+    shop.turn('phase = "1"\nrole = "implement"', '{ say = "done" }')
+    shop.turn(
+        'phase = "1"\nrole = "fix"',
+        """{ write = "greet.py", text = "print('hello')\\n" }""",
+        '{ say = "done" }',
+    )
+    run = shop.request(mode="phase")
+    shop.lands("greet.py", "plan.md")
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert [(one["outcome"], one["failures"]) for one in shop.events("checks.done")] == [
+        ("FAIL", ["The agent made no changes"]),
+        ("PASS", []),
+    ]

@@ -178,6 +178,26 @@ def test_a_test_is_left_out_only_when_no_file_that_could_hold_it_changed() -> No
     assert left_out(before, set(), ["tests/test_b.py"], 'it("bare name")') == ("tests.test_a::one",)
 
 
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("tests.test_b::two", "api/tests/test_b.py"),
+        ("test_b::two", "api/test_b.py"),
+        ("x.ATest$Inner::two", "core/src/test/java/x/ATest.java"),
+        ("web/b.test.js::math > two", "app/web/b.test.js"),
+        ("src::net::dial::tests::two", "src/net/dial.rs"),
+        ("src::net::tests::two", "src/net/mod.rs"),
+        ("src/net/dial.rs - two", "src/net/dial.rs"),
+        ("GET /users.json > two", "test/users.js"),
+    ],
+)
+def test_a_test_whose_file_changed_is_not_left_out_however_its_runner_spells_the_file(
+    name: str, path: str
+) -> None:
+    assert left_out({name}, set(), [path], 'it("two")') == ()
+    assert left_out({name}, set(), ["other/c.x"], "") == (name,)
+
+
 VERBOSE = """\
 test_a (tests.t.T.test_a) ... ok
 test_b (tests.t.T)

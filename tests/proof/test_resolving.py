@@ -183,4 +183,4 @@ def test_a_setup_is_the_same_until_its_command_or_a_file_it_installs_from_change
 def test_only_a_certain_pytest_is_asked_for_a_report(
     argv: tuple[str, ...], asked: tuple[str, ...] | None
 ) -> None:
-    assert reporting(argv, "R") == (asked or argv)
+    assert reporting(argv, "R").argv == (asked or argv)

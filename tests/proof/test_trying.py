@@ -9,7 +9,16 @@ import pytest
 from asbuilt.proof.canaries import Canary, Heard, canaries, heard, is_test_file
 from asbuilt.proof.counts import Counts
 from asbuilt.proof.infrastructure import PutBack, put_back
-from asbuilt.proof.runners import Call, Runner, narrowed, only, real_argv, reporting, runner_of
+from asbuilt.proof.runners import (
+    Call,
+    Runner,
+    failing_fast,
+    narrowed,
+    only,
+    real_argv,
+    reporting,
+    runner_of,
+)
 from asbuilt.proof.suites.model import Change
 
 CANARY = Canary("z1", "0a", "0b")
@@ -59,7 +68,7 @@ def test_a_runner_is_known_by_its_words_or_by_its_output(
         ("vitest", ("npm", "test"), Call(("npm", "test", "--", "-t", "z1"))),
         ("jest", ("yarn", "test"), Call(("yarn", "test", "-t", "z1"))),
         ("jest", ("make", "test"), None),
-        ("go", ("go", "test", "./..."), Call(("go", "test", "-run", "z1", "./..."))),
+        ("go", ("go", "test", "./..."), Call(("go", "test", "-run", "z1", "-v", "./..."))),
         ("cargo", ("cargo", "test"), Call(("cargo", "test", "--no-fail-fast", "z1"))),
         ("cargo", ("make", "test"), None),
     ],
@@ -78,7 +87,7 @@ def test_a_runner_is_told_to_run_only_tests_of_some_name(
         (
             "unittest",
             ("python", "-m", "unittest", "discover", "-s", "tests"),
-            Call(("python", "-m", "unittest", "-v", "tests/test_a.py")),
+            Call(("python", "-m", "unittest", "tests/test_a.py", "-v")),
         ),
         ("node", ("node", "--test", "t/"), Call(("node", "--test", "tests/test_a.py"))),
         ("vitest", ("npm", "test"), Call(("npm", "test", "--", "tests/test_a.py"))),
@@ -92,6 +101,42 @@ def test_a_runner_is_told_to_run_only_some_files(
     assert only(runner, argv, ["tests/test_a.py"], "r.xml", ["tests", "tests/test_a.py"]) == call
 
 
+@pytest.mark.parametrize(
+    ("runner", "argv", "call"),
+    [
+        ("pytest", ("pytest", "-q", "--", "a"), Call(("pytest", "-q", "-x", "--", "a"))),
+        ("pytest", ("make", "test"), Call(("make", "test"), {"PYTEST_ADDOPTS": "-x"})),
+        (
+            "pytest",
+            ("/bin/sh", "-c", "cd api && A=1 uv run pytest"),
+            Call(("/bin/sh", "-c", "cd api && A=1 uv run pytest -x")),
+        ),
+        (
+            "unittest",
+            ("python", "-m", "unittest", "discover"),
+            Call(("python", "-m", "unittest", "discover", "-f")),
+        ),
+        ("django", ("python", "manage.py", "test"), Call(("python", "manage.py", "test", "--failfast"))),
+        ("go", ("go", "test", "./..."), Call(("go", "test", "-failfast", "./..."))),
+        ("jest", ("npm", "test"), Call(("npm", "test", "--", "--bail"))),
+        ("vitest", ("npx", "vitest", "run"), Call(("npx", "vitest", "run", "--bail=1"))),
+        ("mocha", ("yarn", "test"), Call(("yarn", "test", "--bail"))),
+        ("mocha", ("make", "test"), Call(("make", "test"))),
+        ("cargo", ("cargo", "test", "--no-fail-fast"), Call(("cargo", "test"))),
+        ("ctest", ("ctest", "--test-dir", "b"), Call(("ctest", "--test-dir", "b", "--stop-on-failure"))),
+        ("maven", ("mvn", "-q", "test"), Call(("mvn", "-q", "test", "-Dsurefire.skipAfterFailureCount=1"))),
+        ("gradle", ("./gradlew", "test"), Call(("./gradlew", "test", "--fail-fast"))),
+        ("gradle", ("./gradlew", "check"), Call(("./gradlew", "check"))),
+        ("node", ("node", "--test"), Call(("node", "--test"))),
+        (None, ("make", "test"), Call(("make", "test"))),
+    ],
+)
+def test_a_runner_is_told_to_end_at_its_first_failure(
+    runner: Runner | None, argv: tuple[str, ...], call: Call
+) -> None:
+    assert failing_fast(runner, argv) == call
+
+
 def test_npm_test_is_read_through_where_its_script_is_plainly_nodes() -> None:
     package = json.dumps({"scripts": {"test": "node --test test/"}})
     assert real_argv(("npm", "test"), package) == ("node", "--test", "test/")
@@ -101,8 +146,8 @@ def test_npm_test_is_read_through_where_its_script_is_plainly_nodes() -> None:
 
 
 def test_unittest_is_asked_for_names_unless_somebody_wants_it_quiet() -> None:
-    assert reporting(("python", "-m", "unittest"), "r.xml") == ("python", "-m", "unittest", "-v")
-    assert reporting(("python", "-m", "unittest", "-q"), "r.xml") == ("python", "-m", "unittest", "-q")
+    assert reporting(("python", "-m", "unittest"), "r.xml").argv == ("python", "-m", "unittest", "-v")
+    assert reporting(("python", "-m", "unittest", "-q"), "r.xml").argv == ("python", "-m", "unittest", "-q")
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.rigs import Ran
+from asbuilt.flows.checks.ran import Ran
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Command
@@ -54,9 +55,10 @@ class Bench:
         over: Mapping[str, bytes | None] | None = None,
         call: Call | None = None,
         limit_s: float | None = None,
+        modules: tuple[str, ...] = (),
     ) -> Ran:
         """Run a command on a tree; no runner here can be called in another way."""
-        assert call is None, call
+        assert (call, modules) == (None, ()), (call, modules)
         del limit_s
         self._model.stage.sleep(3.0)
         laid = {**self._model.trees[tree], **(over or {})}
@@ -105,6 +107,15 @@ class Ring:
     def level(self) -> Level:
         """The level."""
         return self._level
+
+    @property
+    def can_place(self) -> bool:
+        """Whether folders can have other paths."""
+        return self._level == "bwrap"
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Nothing is mounted on the bench."""
+        raise NotImplementedError(folder)
 
     def run(self, command: Command) -> Ended:
         """Everything runs on the bench."""

@@ -111,6 +111,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (locks.drop_ref, model_git.drop_ref),
         (locks.guarded, lambda folder, *, patience_s=60.0: world.model.hold(folder, patience_s)),
         (locks.recorded, lambda *_: nullcontext()),
+        (locks.need_writable, lambda _repository: None),
         (quiet.quiet, model_git.quiet),
         (candidates._merged, model_git.merged),
         (candidates.add_files, model_git.add_files),

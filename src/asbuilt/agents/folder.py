@@ -12,6 +12,7 @@
     result.N.json  how start N ended, that was gone on from   the starter, by rename
     host.log, agent.log                                       the host, capped
     home/, tmp/    the agent's HOME and /tmp                  the agent
+    views/         what it changed of the setup's results     the agent
     out/           the verdict                                the agent
 
 The one rule: a file that decides something appears whole or not at all.
@@ -79,7 +80,8 @@ class Folder:
             told["protected"] = tuple(map(Path, told.get("protected", ())))
             told["workspace"] = Path(told["workspace"])
             told["program"] = _program(told.get("program", {}))
-            told["script"] = None if told.get("script") is None else Path(told["script"])
+            for name in ("script", "results"):
+                told[name] = None if told.get(name) is None else Path(told[name])
             terms = _known(Terms, data["terms"])
             terms |= {name: tuple(terms.get(name, ())) for name in ("hidden", "homes")}
             terms["policy"] = _policy(terms.get("policy"))
@@ -93,6 +95,7 @@ class Folder:
         told |= {
             "workspace": str(brief.workspace),
             "script": None if brief.script is None else str(brief.script),
+            "results": None if brief.results is None else str(brief.results),
             "protected": [str(path) for path in brief.protected],
             "environment": dict(brief.environment),
             "program": asdict(brief.program),

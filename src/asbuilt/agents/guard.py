@@ -1,4 +1,8 @@
-"""Stand between us and what we start, so that none of it outlives us: `guard.py PARENT exec|stay -- ARGV`.
+"""Stand between us and what we start, so that none of it outlives us.
+
+    guard.py PARENT exec|stay [POINT OPTIONS]... -- ARGV
+
+Each POINT gets an overlay mounted with OPTIONS, in a user and mount namespace that the command alone has.
 
 Standard modules only, run by its path. `exec` becomes the command (bubblewrap, which ends its own
 namespace); `stay` watches over the command where there is no namespace, and is best effort: whoever kills the
@@ -20,6 +24,7 @@ import time
 from typing import Final, NoReturn
 
 _PARENT_DEATH, _SUBREAPER = 1, 36
+_NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
 _GRACE_S: Final = 1.0
 _LAST_S: Final = 3.0
 _LOOK_S: Final = 0.02
@@ -29,13 +34,41 @@ _WATCHED: Final = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
 
 def main() -> int:
     """Bind ourselves to our parent, then start the command."""
-    parent, mode, argv = int(sys.argv[1]), sys.argv[2], sys.argv[4:]
+    parent, mode, at = int(sys.argv[1]), sys.argv[2], sys.argv.index("--")
+    overlays, argv = sys.argv[3:at], sys.argv[at + 1 :]
+    if overlays:
+        _lay(list(zip(overlays[::2], overlays[1::2], strict=True)))
+    # After the namespace: a change of credentials makes the kernel forget this.
     _prctl(_PARENT_DEATH, signal.SIGKILL if mode == "exec" else signal.SIGTERM)
     if os.getppid() != parent:
         return _ORPHANED
     if mode == "exec":
         _become(argv)
     return _watch(parent, argv)
+
+
+def _lay(overlays: list[tuple[str, str]]) -> None:
+    """Mount overlays in a namespace of our own; the mounts end with the last process in it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    user, group = os.getuid(), os.getgid()
+    if libc.unshare(_NEW_USER | _NEW_MOUNTS):
+        _refuse("unshare")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123
+            file.write(text)
+    for point, options in overlays:
+        if libc.mount(b"overlay", os.fsencode(point), b"overlay", 0, os.fsencode(options)):
+            _refuse(f"overlay on {point}")
+
+
+def _refuse(what: str) -> NoReturn:
+    sys.stderr.write(f"{what}: {os.strerror(ctypes.get_errno())}\n")
+    sys.stderr.flush()
+    os._exit(126)
 
 
 def _watch(parent: int, argv: list[str]) -> int:

@@ -24,7 +24,7 @@ from asbuilt.agents.adapter import Turn, stopped
 from asbuilt.agents.canaries import Unheld, let_through
 from asbuilt.agents.folder import Folder, Unreadable, write_whole
 from asbuilt.agents.gate import SnapshotGate, snapshot_of
-from asbuilt.agents.hosting import described, introduction, sealed_end, whole_end
+from asbuilt.agents.hosting import LastSeen, described, introduction, sealed_end, whole_end
 from asbuilt.agents.record import Record
 from asbuilt.agents.registry import ADAPTERS
 from asbuilt.agents.ring import probe
@@ -92,6 +92,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
     for number_of in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number_of, stop.set)
     try:
+        seen = LastSeen()
         if reason := _unfit(brief):
             end: Turn | tuple[Ending, str] = Turn(ending="failed", reason=reason)
         else:
@@ -101,7 +102,9 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
             if decided is None:
                 return None
             end = sealed_end(whole_end(decided, brief.role), seat.broken_seals())
-        result = described(end, record, duration_s=time.monotonic() - began, starts=number, ring=terms.level)
+            seen = LastSeen(seat.exit_code, seat.last_words())
+        took_s = time.monotonic() - began
+        result = described(end, record, seen, duration_s=took_s, starts=number, ring=terms.level)
         record.write("ended", {"ending": result.ending, "reason": result.reason})
     finally:
         record.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.agents.adapter import SAYS_CAP, Turn
 from asbuilt.ports import Result
@@ -23,10 +23,23 @@ def introduction(**about: object) -> bytes:
     return json.dumps(about).encode("ascii")
 
 
+class LastSeen(NamedTuple):
+    """What a host saw of its agent's process at the end."""
+
+    exit_code: int | None = None
+    stderr: str = ""
+
+
 def described(
-    end: Turn | tuple[Ending, str], record: Record, *, duration_s: float, starts: int, ring: Level
+    end: Turn | tuple[Ending, str],
+    record: Record,
+    seen: LastSeen,
+    *,
+    duration_s: float,
+    starts: int,
+    ring: Level,
 ) -> Result:
-    """Say how the attempt ended."""
+    """Describe how the attempt ended; what its process printed is kept where it did not end well."""
     turn, ending, reason = (end, end.ending, end.reason) if isinstance(end, Turn) else (None, *end)
     return Result(
         ending=ending,
@@ -44,6 +57,7 @@ def described(
         duration_s=duration_s,
         starts=starts,
         ring=ring,
+        **({} if ending == "done" else seen._asdict()),
     )
 
 

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.claude_state import State
+from asbuilt.agents.installation import shown_for
 from asbuilt.agents.ring import found_bubblewrap, settle, without_mounts
 from asbuilt.agents.sealing import digests
 from asbuilt.policy.kinds import KINDS
-from asbuilt.policy.ring import Request, bubblewrap, environment_in, passed
+from asbuilt.policy.ring import DEFAULT_PATH, Request, bubblewrap, environment_in, passed
 from asbuilt.policy.terminal import MACHINES, terminal_filter
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ class PlanningSeat:
             (state.config / _PREFERENCES).write_text(json.dumps({"hasCompletedOnboarding": True}))
         (state.config / _PREFERENCES).chmod(0o600)
 
-    def request(self, more: Mapping[str, str]) -> Request:
-        """Say what it may touch."""
+    def request(self, more: Mapping[str, str], program: str = "") -> Request:
+        """Say what it may touch; `program` is shown where a private /tmp would hide it."""
         state = self.state
         own = [name for name in self.environ if name.startswith(_OWN)]
         told = {
@@ -88,7 +89,10 @@ class PlanningSeat:
                 chdir=str(self.root),
                 writable=tuple(map(str, (self.plans, self.folder, self.config, *state.own))),
                 read_only=tuple(map(str, state.sealed)),
-                readable=(str(self.root), str(self.home)),
+                readable=(
+                    *(str(self.root), str(self.home)),
+                    *shown_for(program, self.environ.get("PATH", DEFAULT_PATH)),
+                ),
                 home=str(self.home),
                 network=True,
                 environment={**passed(self.environ, [*KINDS["claude"].variables, *own]), **told, **more},

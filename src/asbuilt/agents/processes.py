@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
 from asbuilt.agents.capture import Capture
-from asbuilt.agents.ring import launch, probe, settle
+from asbuilt.agents.ring import can_overlay, launch, probe, settle
+from asbuilt.agents.toolchains import toolchains_in
 from asbuilt.errors import RingUnavailable
 from asbuilt.policy.ring import for_check
 from asbuilt.ports import Ended
@@ -63,6 +64,15 @@ class RingProcesses:
         """The ring that holds it, as probed by running."""
         return self._level or probe().for_work
 
+    @property
+    def can_place(self) -> bool:
+        """Report whether a folder can have another path inside."""
+        return self.level == "bwrap"
+
+    def can_overlay(self, folder: Path) -> bool:
+        """Report whether overlays can be made on a folder's file system, as tried there."""
+        return self.can_place and can_overlay(folder)
+
     def run(self, command: Command) -> Ended:
         """Run it to its end or its limit; nothing of it lives on."""
         with self._own_folder() as own:
@@ -75,7 +85,9 @@ class RingProcesses:
                     readable=tuple(map(str, command.readable)),
                     hidden=tuple(map(str, command.hidden)),
                     network=command.network,
-                    environment={**self._environment, **command.environment},
+                    environment={**toolchains_in(self._homes), **self._environment, **command.environment},
+                    placed=command.placed,
+                    overlays=command.overlays,
                 ),
                 homes=self._homes,
                 hidden=self._hidden,
@@ -105,7 +117,7 @@ class RingProcesses:
                     gone=lambda: process.poll() is not None,
                 )
             if in_time and level == "bwrap":
-                _insist_on_the_ring(process.returncode, told.read(_PIECE), capture)
+                _insist_on_the_ring(process.returncode, told.read(_PIECE), capture, command.argv)
         code = process.returncode
         return Ended(
             exit_code=(128 - code if code < 0 else code) if in_time else None,
@@ -156,16 +168,19 @@ def _named_when_missing(argv: tuple[str, ...]) -> tuple[str, ...]:
     return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
 
 
-def _insist_on_the_ring(code: int, told: bytes, capture: Capture) -> None:
+def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:
     """Tell a failed command from a ring that did not come up: only one that ran has its exit code told."""
     lines = [json.loads(line) for line in told.splitlines() if line.strip()]
     if code < 0 or any("exit-code" in line for line in lines):
         return
-    said = capture.value().decode("utf-8", "replace").strip().splitlines()
+    output = capture.value()
+    said = output.decode("utf-8", "replace").strip().splitlines()
     raise RingUnavailable(
-        f"the ring did not come up: {said[-1][:300] if said else 'it said nothing'}",
+        f"the sandbox did not start: {said[-1][:300] if said else 'it printed nothing'}",
         why="The command was not run at all, so it proves nothing either way.",
-        next_step="`asbuilt doctor` tries the ring and says what is in its way.",
+        next_step="`asbuilt doctor` tries the sandbox and names what prevents it.",
+        argv=argv,
+        output=output,
     )
 
 

@@ -26,6 +26,8 @@ from asbuilt.policy.ring import (
     PRIVATE_TMP,
     RUN_KEPT,
     SOCKET_FOLDERS,
+    Overlay,
+    Placed,
     Request,
     bubblewrap,
     environment_in,
@@ -100,6 +102,29 @@ def probe() -> Probed:
     return Probed(level="none", reasons=(refused, also_refused))
 
 
+def can_overlay(folder: Path) -> bool:
+    """Report whether an overlay can be made of folders on this one's file system, by making one."""
+    return _overlays_on(folder.stat().st_dev, str(folder))
+
+
+@cache
+def _overlays_on(_device: int, folder: str) -> bool:
+    with tempfile.TemporaryDirectory(prefix=".overlay-", dir=folder) as name:
+        lower, upper, work, point = (str(Path(name, part)) for part in ("lower", "upper", "work", "point"))
+        for path in (lower, upper, work, point):
+            Path(path).mkdir()
+        Path(lower, "shown").touch()
+        request = Request(
+            chdir="/",
+            readable=runtime_folders(),
+            overlays=(Overlay(lower=(lower,), upper=upper, work=work, point=point),),
+            placed=(Placed(point, f"{PRIVATE_TMP}/view"),),
+        )
+        script = f"cd {PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
+        said = _output("bwrap", request, ["/bin/sh", "-c", script])
+        return said == "laid" and Path(lower, "shown").is_file() and Path(upper, "also").is_file()
+
+
 def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None) -> Prepared:
     """Put the ring and the guard around a command line.
 
@@ -116,7 +141,8 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
         tmp = request.tmp or PRIVATE_TMP
         environment |= {"TMPDIR": tmp, "HOME": request.home or tmp}
         mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
-    guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, "--"]
+    laid = [word for one in request.overlays for word in (one.point, one.options)]
+    guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, *laid, "--"]
     return Prepared(argv=(*guard, *held), environment=environment, cwd=cwd)
 
 

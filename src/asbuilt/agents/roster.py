@@ -44,6 +44,8 @@ class Roster(NamedTuple):
     found: Mapping[str, str]
     """Kinds whose program is on the PATH, with its place; the one that is taken first comes first."""
     kinds: Mapping[str, Kind]
+    lacking: tuple[Kind, ...] = ()
+    """Kinds whose own program is on the PATH, without the adapter by which asbuilt drives it."""
 
     def agent(self, name: str) -> Agent:
         """Find an agent by its name; whoever is not there is told, with who is."""
@@ -73,6 +75,8 @@ class Roster(NamedTuple):
         if words and Path(words[0]).is_absolute():
             return tuple(words)
         program = words[0] if words and words[0] else self.kinds[kind].program
+        if self.kinds[kind] in self.lacking and not chosen:
+            raise _without_adapter(self.kinds[kind])
         there = ", ".join(f"--agent {one}" for one in self.found)
         raise NotFound(
             f'agent {name} is not installed: no program "{program}" on PATH',
@@ -91,7 +95,24 @@ def roster(settings: Settings, environ: Mapping[str, str], kinds: Mapping[str, K
         name: {**chosen, "command": _placed(str(chosen.get("command", "")), path)}
         for name, chosen in settings.named("agents").items()
     }
-    return Roster(defined, {**first, **found}, kinds)
+    return Roster(defined, {**first, **found}, kinds, lacking(kinds, path))
+
+
+def lacking(kinds: Mapping[str, Kind], path: str) -> tuple[Kind, ...]:
+    """Return the kinds that only an adapter is missing for."""
+    return tuple(
+        kind
+        for kind in kinds.values()
+        if kind.own and shutil.which(kind.own, path=path) and not shutil.which(kind.program, path=path)
+    )
+
+
+def _without_adapter(kind: Kind) -> NotFound:
+    return NotFound(
+        f"{kind.own} is installed, and {kind.program} is not",
+        why=f"asbuilt drives {kind.own} through the adapter {kind.program}.",
+        next_step=f"`{kind.install}`, then run again.",
+    )
 
 
 def _placed(command: str, path: str) -> str:
@@ -115,6 +136,8 @@ def _words(command: str) -> list[str]:
 def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> dict[Role, Agent]:
     """Give every role its agent; `wanted` is who the command line names to work."""
     works = wanted or settings.text("roles.implement") or settings.text("agents.implement")
+    if not works and not there.found and there.lacking:
+        raise _without_adapter(there.lacking[0])
     if not works and not there.found:
         programs = ", ".join(kind.program for kind in there.kinds.values() if kind.program)
         raise NotFound(

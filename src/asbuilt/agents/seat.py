@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents import tree
 from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.capture import Capture
+from asbuilt.agents.installation import shown_for
+from asbuilt.agents.results import hold, with_results
 from asbuilt.agents.ring import prepare, settle
 from asbuilt.agents.sealed import Seals
-from asbuilt.policy.ring import for_agent
+from asbuilt.agents.toolchains import toolchains_in
+from asbuilt.policy.ring import DEFAULT_PATH, for_agent
 from asbuilt.policy.roles import ACTING_FOLDERS
 
 if TYPE_CHECKING:
@@ -46,14 +49,18 @@ class HostSeat:
         self._seals = Seals(folder.path / "seals.json")
         self._ask_to_end: Callable[[], Awaitable[None]] | None = None
         self._placeholders: list[Path] = []
+        self.exit_code: int | None = None
+        """How the agent ended by itself; None when it was ended, or was never started."""
         self.start = start
         self.session = folder.session()
         self.level: Level = terms.level
         self.person = Path(terms.homes[0]) if terms.homes else Path.home()
         self.out, self.home, self._tmp = (folder.path / name for name in ("out", "home", "tmp"))
+        self._views = folder.path / "views"
+        self._held = hold(brief.results)
         # Nothing that an earlier start left there may pass for the words of this one.
         shutil.rmtree(self.out, ignore_errors=True)
-        for own in (self.out, self.home, self._tmp):
+        for own in (self.out, self.home, self._tmp, self._views):
             own.mkdir(mode=0o700, exist_ok=True)
         self.on_spawn: Callable[[list[int]], None] = lambda _: None
 
@@ -68,7 +75,7 @@ class HostSeat:
         """Start the agent in the ring, with pipes."""
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
-        request = self._request(own, sealed, environment or {})
+        request = self._request(own, sealed, environment or {}, argv[0])
         await self._try(request)
         prepared = prepare(self.level, request, argv)
         process = await asyncio.create_subprocess_exec(
@@ -96,11 +103,16 @@ class HostSeat:
             await try_ring(self.level, request, (brief.workspace.parent, self.person, *also))
 
     def _request(
-        self, own: tuple[Path, ...], sealed: tuple[Path, ...], environment: Mapping[str, str]
+        self,
+        own: tuple[Path, ...],
+        sealed: tuple[Path, ...],
+        environment: Mapping[str, str],
+        program: str = "",
     ) -> Request:
         brief = self._brief
+        told = {**brief.environment, **environment}
         held = (*brief.protected, *sealed, *self._acting_folders())
-        return settle(
+        request = settle(
             for_agent(
                 workspace=str(brief.workspace),
                 writable=brief.writable,
@@ -109,12 +121,18 @@ class HostSeat:
                 tmp=str(self._tmp),
                 own=tuple(map(str, own)),
                 sealed=tuple(str(brief.workspace / path) for path in held),
+                readable=shown_for(program, told.get("PATH", DEFAULT_PATH)),
                 # A plug-in of the user's own stays silent: here the host answers every question.
-                environment={**brief.environment, **environment, "ASBUILT_ATTEMPT": "1"},
+                environment={
+                    **toolchains_in(map(Path, self._terms.homes)),
+                    **told,
+                    "ASBUILT_ATTEMPT": "1",
+                },
             ),
             homes=map(Path, self._terms.homes),
             hidden=map(Path, self._terms.hidden),
         )
+        return with_results(request, brief, self._views) if self.level == "bwrap" else request
 
     def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
         """Have what is named in a folder compared when the attempt ends."""
@@ -130,8 +148,11 @@ class HostSeat:
 
     async def end(self) -> None:
         """End everything that was started: asked, TERM, the grace, KILL. Nothing is started afterwards."""
-        self._closed = True
         living = [process for process in self._running if process.returncode is None]
+        if not self._closed and not living and self._running:
+            code = self._running[-1].returncode or 0
+            self.exit_code = 128 - code if code < 0 else code
+        self._closed = True
         if living and self._ask_to_end is not None:
             ask, self._ask_to_end = self._ask_to_end, None
             await ask()

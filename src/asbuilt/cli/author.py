@@ -13,14 +13,13 @@ from asbuilt.cli import author_here, outcome
 from asbuilt.cli.author_choices import Wish, choosable
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import command_in
 from asbuilt.cli.plan.new import plans_folder
 from asbuilt.cli.principles import principles_text
 from asbuilt.cli.reviewed import put_to_reviewers
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker, open_site
-from asbuilt.cli.terms import caps_for, team_for
+from asbuilt.cli.terms import team_for
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, UsageWrong
 from asbuilt.flows.requests import Declined, request
@@ -36,6 +35,7 @@ from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.names import slug_of_name
 from asbuilt.plan.sections import SECTIONS
+from asbuilt.settings.running import chosen_for_runs, command_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -185,7 +185,7 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
         "approvers": list(settings.globs("approvals.plan")),
-        "caps": caps_for(settings),
+        "caps": chosen_for_runs(settings)["caps"],
     }
 
 

@@ -20,7 +20,7 @@ import click
 from asbuilt._version import VERSION
 from asbuilt.cli.screen import Pen, pen_for, printable
 from asbuilt.cli.usage import usage_wrong
-from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError, DiskFull
+from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError, DiskFull, FileDenied
 from asbuilt.settings import state_folder
 
 if TYPE_CHECKING:
@@ -81,8 +81,11 @@ def _perform(
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one boundary; everything unforeseen ends in a crash log
         left_alone = isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout)
+        denied = FileDenied.of(error) if isinstance(error, OSError) else None
         if isinstance(error, OSError) and error.errno in _FULL:
             code = tell(pen, _disk_full(error))
+        elif denied is not None:
+            code = tell(pen, denied)
         else:
             code = DONE if left_alone else _crash(pen, error, argv=argv, environ=environ)
     return code

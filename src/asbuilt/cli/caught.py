@@ -5,7 +5,6 @@ The one rule: both sides stand next to each other, the agent's in quotation mark
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.cli.screen import cut, printable
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 _WE: Final = "asbuilt ran"
 _SEEN: Final = "asbuilt sees"
-_SHELL: Final = ("/bin/sh", "-c")
 _LABEL: Final = 14
 _INDENT: Final = 6
 
@@ -55,9 +53,8 @@ def caught(
 
 
 def _shown(one: Evidence) -> str:
-    command = one.argv[-1] if one.argv[:2] == _SHELL else shlex.join(one.argv)
     code = f"exit {one.exit_code}, but " if one.exit_code == 0 else ""
-    return f"{command} on a clean checkout: {code}{one.why}"
+    return f"{one.command} on a clean checkout: {code}{one.why}"
 
 
 def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.cli.columns import pad, shorten
 from asbuilt.cli.screen import printable
-from asbuilt.cli.terms import caps_for, team_for, terms_of
+from asbuilt.cli.terms import team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import AsbuiltError, NotFound
 from asbuilt.flows.trying import tried_of
@@ -21,6 +21,7 @@ from asbuilt.lifecycle.money import forecast
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.reader import read
 from asbuilt.proof.trying import told as told_of_checks
+from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,7 +175,7 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
         "branch": branch or "the branch that is checked out",
         "landing": settings.text("landing.mode"),
         "hold": True,
-        "caps": caps_for(settings),
+        "caps": chosen_for_runs(settings)["caps"],
     }
     try:
         team = team_for(settings, door.environ, agent=None, script="-")

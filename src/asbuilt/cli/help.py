@@ -44,7 +44,7 @@ Set up  doctor      is this machine ready to be left alone?
         clean       remove what nobody needs any more; shows it first
         worker      the process that does the work; install uninstall
         claim       list acquire release break
-        config      show set
+        config      show set unset
         bug-report  pack what a bug report needs, redacted
         completion  bash zsh fish
 

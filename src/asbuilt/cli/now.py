@@ -14,6 +14,7 @@ from asbuilt.errors import DONE, UsageWrong
 from asbuilt.journal import schedules
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
+from asbuilt.settings.running import renewed
 
 
 @click.command(
@@ -51,4 +52,6 @@ def command(door: Door, plan: str | None) -> int:
         next_command(door, f'asbuilt run {plan or "PLAN"} --every "4h"')
         return DONE
     (one,) = found
-    return ask_for(door, site, one.address, one.slug, {**one.options, "host": machine()})
+    return ask_for(
+        door, site, one.address, one.slug, {**renewed(one.options, site.desk.settings)[0], "host": machine()}
+    )

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.clock import ago, lasting, parsed, stamp
+from asbuilt.cli.failing import helping, next_after, show_failures
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import next_command
 from asbuilt.cli.waiting import answering, for_person, in_conversation
@@ -33,8 +34,10 @@ def shown(door: Door, view: RunView) -> int:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
         return code
     slug = view.run.options["slug"]
+    failures = view.failures if view.run.state == "failed" else ()
     for row in door.screen.out.hanging("", _sentence(view), commands=False):
         door.screen.answer(row)
+    show_failures(door, failures, more=f"asbuilt why {slug}")
     if view.is_paused:
         next_command(door, f"asbuilt resume {slug}")
     elif view.questions:
@@ -44,7 +47,7 @@ def shown(door: Door, view: RunView) -> int:
     elif view.run.state in ("held", "pr-ready", "pr-ci-failing"):
         next_command(door, f"asbuilt land {slug}")
     elif view.run.state in ("failed", "stopped"):
-        next_command(door, f"asbuilt resume {slug}", f", or `asbuilt log {slug}` to see how it came")
+        next_after(door, view, failures, also=f", or `asbuilt log {slug}` to see how it came")
     return code
 
 
@@ -132,5 +135,7 @@ def as_json(view: RunView) -> dict[str, Any]:
             "why": waits.why,
         },
         "questions": [{"id": one.name, "question": one.question} for one in view.questions],
+        "failures": [one.plain for one in view.failures],
+        "next": helping(view.failures) or waits.next_step or None,
         "cost": {**view.spent.plain, "cap_usd": caps_in(view.run.options).usd},
     }

@@ -174,6 +174,7 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
             processes,
             limit_s=int(run.options.get("limits", {}).get("checks_s", LIMIT_S)),
             environment=kept(home.runs / run.run),
+            history=stored.facts.base or "",
         )
         aside = Aside(stored.journal.blobs, room / "blobs")
         record = Record(run=run, store=stored.journal.store, blobs=aside)

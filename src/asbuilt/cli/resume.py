@@ -12,16 +12,21 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
 from asbuilt.cli.run import ask_for, look_on
 from asbuilt.cli.site import asker, look_at, site_of, the_only
+from asbuilt.cli.telling import change_words
 from asbuilt.cli.terms import team_for
-from asbuilt.errors import DONE
-from asbuilt.flows.requests import go_on
+from asbuilt.errors import DONE, GATE_STOPPED
+from asbuilt.flows.requests import go_on, renew
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL
+from asbuilt.settings.running import renewed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.cli.site import Site
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView
+    from asbuilt.settings.running import Change
 
 
 @click.command(
@@ -60,15 +65,26 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
         door.screen.answer(f"{run.options['slug']}.{run.number} is proven; it waits to be landed.")
         next_command(door, f"asbuilt land {run.options['slug']}")
         return DONE
+    options, changes = renewed(run.options, site.desk.settings)
+    if not _agreed(door, changes):
+        return GATE_STOPPED
     settings = site.desk.settings
     chosen = {"script": script} if script else {}
     if agent:
         script = script or run.options.get("script")
         chosen = team_for(settings, door.environ, agent=agent, script=script)
-    desktop = settings.flag("attention.desktop")
-    options = {**run.options, **chosen, **_same_phase(site.view(run)), "desktop": desktop}
-    options["continues"] = run.run
+    options |= {**chosen, **_same_phase(site.view(run)), "continues": run.run}
     return ask_for(door, site, run.address, run.options["slug"], options)
+
+
+def _agreed(door: Door, changes: Sequence[Change]) -> bool:
+    """Show which settings have changed since the run began, and ask about other commands than it had."""
+    for one in changes:
+        for line in door.screen.err.hanging("Settings ", change_words(*one), commands=False):
+            door.screen.talk(line)
+    if not any(one.is_command for one in changes) or not door.may_ask or door.json:
+        return True
+    return click.confirm("Continue with them?", default=True, err=True)
 
 
 def _chosen(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
@@ -102,6 +118,9 @@ def _same_phase(view: RunView) -> dict[str, str]:
 
 def _wake(door: Door, site: Site, run: Run) -> int:
     """Let a run that waits go on now; one that was cut off goes on by itself once a worker is there."""
+    if not _agreed(door, renewed(run.options, site.desk.settings)[1]):
+        return GATE_STOPPED
+    renew(site.journal.store, run, site.desk.settings, asker=asker(door))
     go_on(site.journal.store, run, asker=asker(door))
     pid = wiring.ensure_worker(site.journal.home, door.environ)
     return look_on(door, site, run, pid)

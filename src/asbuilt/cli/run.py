@@ -21,12 +21,12 @@ from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan, desk_for, next_command
+from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
 from asbuilt.cli.scheduling import put_on, read_times, refuse_contradictions, tell_of_next, times
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
-from asbuilt.cli.terms import announce, caps_for, team_for, terms_of
+from asbuilt.cli.terms import announce, team_for, terms_of
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped
 from asbuilt.flows.approving import need_approval
@@ -39,7 +39,7 @@ from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.lifecycle.timers import written
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
-from asbuilt.settings.registry import SETTINGS
+from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -251,7 +251,7 @@ def _pause(door: Door, lookout: Lookout) -> int:
 def options_for(
     settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish
 ) -> dict[str, Any]:
-    """Freeze what a run is: flags before settings; what could not work is refused here, in words."""
+    """Say what a run is: flags before settings; what could not work is refused here, in words."""
     plan, slug = opened.plan, opened.at.slug
     errors = [problem for problem in plan.problems if problem.severity == "error"]
     if errors:
@@ -271,7 +271,9 @@ def options_for(
             next_step=f"`asbuilt run {slug} --cherry-pick`",
         )
     refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing)
+    chosen = chosen_for_runs(settings)
     return {
+        **chosen,
         "kind": "run",
         "checkout": str(checkout),
         "branch": branch,
@@ -285,22 +287,7 @@ def options_for(
         # A pull request is opened for people to look at; only merging it takes a word of theirs.
         "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
-        "pull": {
-            "branch_prefix": settings.text("landing.branch_prefix"),
-            "poll_s": settings.number("landing.ci_poll_s"),
-            "limit_s": settings.number("landing.ci_limit_s"),
-            "fixes": settings.number("landing.ci_fixes"),
-        },
-        "sign": settings.text("landing.sign"),
-        "tests": command_in(settings, "checks.tests"),
-        "setup": command_in(settings, "checks.setup"),
-        "probe": settings.flag("checks.probe"),
-        "ui": list(settings.globs("ui.patterns")),
-        "pictures": settings.text("ui.pictures").strip(),
-        "scope": {key.partition(".")[2]: settings.text(key) for key in SETTINGS if key.startswith("scope.")},
-        "ring_required": settings.flag("ring.required"),
-        "desktop": settings.flag("attention.desktop"),
-        "caps": caps_for(settings),
+        "pull": {**chosen["pull"], "branch_prefix": settings.text("landing.branch_prefix")},
     }
 
 

@@ -14,6 +14,7 @@ from asbuilt.cli.plan.desk import Desk, desk_for
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.flows.enrolling import enrol, known
 from asbuilt.flows.requests import Asker
+from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import plans, runs
 from asbuilt.journal.home import machine
@@ -132,6 +133,7 @@ def open_site(door: Door) -> Site:
     """Open the site of a command that asks for something; now the repository gets its id, if it has none."""
     desk = desk_for(door)
     repository = open_repository(door.start)
+    need_writable(repository)
     journal = wiring.open_journal(desk.settings, door.environ)
     return Site(desk, repository, journal, enrol(journal.store, repository))
 

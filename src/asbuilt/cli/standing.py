@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.clock import at
 from asbuilt.cli.columns import cut_path, pad, shorten, width
+from asbuilt.cli.failing import next_after, show_failures
 from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.cli.talking import advise, answer, coloured, headline, next_command
 from asbuilt.cli.timetable import sentence
@@ -114,6 +115,8 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         is_accepted = authors and phase.state == "done"
         _show_phase(screen, phase, now, max(3, wide), is_accepted=is_accepted)
     answer(door, "", told.sentence)
+    failures = view.run.failures if view.run else ()
+    show_failures(door, failures, more=f"asbuilt why {view.slug}")
     if view.schedule is not None and told.kind != "schedule":
         answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
     for one in view.notes:
@@ -122,7 +125,9 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
         advise(door, why, f"asbuilt plan refine {view.run.run.options['slug']}")
     if view.spent.brief:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
-    if told.command:
+    if view.run is not None and state == "failed" and told.kind == "nobody":
+        next_after(door, view.run, failures)
+    elif told.command:
         next_command(door, told.command)
 
 

@@ -128,6 +128,17 @@ def _tests(data: Mapping[str, Any]) -> Words:
     return "TESTS", f"{command} ({data.get('source', 'set')})" if command else "skipping test gate", True
 
 
+def change_words(key: str, before: object, after: object) -> str:
+    """Say how a setting has changed."""
+    return f"{key} is now {_value(after)}; it was {_value(before)}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "not set"
+    return (f"`{value}`" if value else "none") if isinstance(value, str) else json.dumps(value)
+
+
 _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "run.requested": lambda data: ("ASKED", f"mode {data.get('mode', 'phase')}", False),
     "claim.acquired": lambda _: ("CLAIM", "taken", False),
@@ -144,6 +155,11 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "schedule.moved": lambda data: ("CLOCK", f"it was put back; the schedule is due {data['next']}", True),
     "schedule.ended": lambda data: ("SCHEDULE", f"is over: {data['reason']}", True),
     "tests.resolved": _tests,
+    "settings.changed": lambda data: (
+        "SETTINGS",
+        change_words(data["key"], data["before"], data["after"]),
+        True,
+    ),
     "workspace.made": lambda _: ("WORKSPACE", "made", False),
     "setup.done": _outcome("SETUP"),
     "baseline.done": _outcome("BASELINE"),

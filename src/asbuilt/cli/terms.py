@@ -45,15 +45,6 @@ def team_for(
     }
 
 
-def caps_for(settings: Settings) -> dict[str, Any]:
-    """Freeze what a run may use before it asks."""
-    return {
-        "usd": settings.dollars("limits.usd") or None,
-        "tokens": settings.number("limits.tokens") or None,
-        "hours": settings.number("limits.hours") or None,
-    }
-
-
 def terms_of(options: Mapping[str, Any], expected: str) -> list[tuple[str, str]]:
     """Say on what terms a run works: who, what it is expected to cost, and where it lands."""
     works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))

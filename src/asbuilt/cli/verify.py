@@ -6,13 +6,14 @@ import click
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import command_in, complete_phase, complete_plan
+from asbuilt.cli.plan.desk import complete_phase, complete_plan
 from asbuilt.cli.replay import replay
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.site import open_site
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
+from asbuilt.settings.running import command_in
 
 
 @click.command(

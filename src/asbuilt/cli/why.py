@@ -8,6 +8,7 @@ import click
 
 from asbuilt.cli.clock import ago, at, lasting, parsed
 from asbuilt.cli.commands import Command
+from asbuilt.cli.failing import helping, next_after, show_failures
 from asbuilt.cli.looking import complete_address, look, look_for, never_ran
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.status import views_here
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.waiting import Waiting
     from asbuilt.journal.views import PlanView, RunView
     from asbuilt.lifecycle.health import Health
+    from asbuilt.proof.failure import Failure
 
 
 class Cause(NamedTuple):
@@ -37,6 +39,8 @@ class Cause(NamedTuple):
     command: str | None = None
     instead: str | None = None
     """What to type when that is not what you want."""
+    failures: tuple[Failure, ...] = ()
+    """What failed last."""
 
 
 @click.command(
@@ -95,6 +99,11 @@ def _named(looking: Looking, name: str) -> PlanView:
 
 def cause(view: PlanView, moment: Moment) -> Cause:
     """Tell why a plan is where it is."""
+    found = _cause(view, moment)
+    return found if view.run is None else found._replace(failures=view.run.failures)
+
+
+def _cause(view: PlanView, moment: Moment) -> Cause:
     told, run = waiting(view, moment), view.run
     if told.kind == "claim":
         return Cause("waits for a claim", told.sentence, command=told.command)
@@ -202,7 +211,10 @@ def show(door: Door, view: PlanView, one: Cause) -> None:
     headline(door, view.slug, one.sentence)
     for label, text in one.data:
         answer(door, f"  {label:<11} ", text)
-    if one.command:
+    show_failures(door, one.failures)
+    if view.run is not None and one.word == "failed":
+        next_after(door, view.run, one.failures)
+    elif one.command:
         next_command(door, one.command)
     elif one.instead:
         for row in door.screen.err.hanging("Now instead: ", f"`{one.instead}`"):
@@ -218,6 +230,7 @@ def _json(view: PlanView, one: Cause, moment: Moment) -> dict[str, Any]:
         "data": dict(one.data),
         "waits_for": waiting(view, moment).as_json(moment.now),
         "schedule": as_json(view.schedule),
-        "next": one.command,
+        "failures": [failure.plain for failure in one.failures],
+        "next": (helping(one.failures) if one.word == "failed" else "") or one.command,
         "instead": one.instead,
     }

@@ -119,6 +119,7 @@ class Authoring:
             repository,
             self._processes,
             environment=kept(self._home.runs / run.run),
+            history=facts.base or "",
         )
         trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
         return trying.tried(plan, setup=run.options.get("setup"))

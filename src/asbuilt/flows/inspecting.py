@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Plan
     from asbuilt.proof.remarks import Remark
 
+NO_CHANGES: Final = "The agent made no changes"
 _SHOWN: Final = 400
 _NAMED: Final = 4
 
@@ -90,9 +91,9 @@ def are_compared(remarks: Sequence[Remark]) -> bool:
     return not any(one.rule in (Kind.NOT_COMPARED, Kind.UNREADABLE) for one in remarks)
 
 
-def failing_of(remarks: Sequence[Remark]) -> list[str]:
-    """Word what fails a phase, short enough for an event."""
-    told = [one.words[:_SHOWN] for one in failing(remarks)]
+def failing_of(remarks: Sequence[Remark], *, changed: bool = True) -> list[str]:
+    """Word what fails a phase, short enough for an event; a tree that equals its base always fails."""
+    told = [*(() if changed else (NO_CHANGES,)), *(one.words[:_SHOWN] for one in failing(remarks))]
     return [*told[:_NAMED], f"and {len(told) - _NAMED} more"] if len(told) > _NAMED else told
 
 

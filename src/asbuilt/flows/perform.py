@@ -91,7 +91,8 @@ class Performer:
         self._store = store
         self._blobs = blobs
         self.tidings = Tidings()
-        self._working = Working(attempts, awake, self.tidings, lease, home.runs)
+        setups = home.path / "setups"
+        self._working = Working(attempts, awake, self.tidings, lease, home.runs, setups)
         self._processes = processes
         self._authoring = Authoring(home, self._working, processes)
         self._tasking = Tasking(home, self._working)
@@ -169,7 +170,7 @@ class Performer:
 
     def _proving(self, record: Record, repository: Repository, facts: RunFacts) -> Proving:
         base = tree_of(repository, facts.base) if facts.base else ""
-        return Proving(record, repository, self._rigs(record.run, repository), base)
+        return Proving(record, repository, self._rigs(record.run, repository, facts), base)
 
     def _opened(self, record: Record, repository: Repository) -> Forge:
         return self._forge(repository, kept_for_forge(self.home.runs / record.run.run))
@@ -230,7 +231,7 @@ class Performer:
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str) -> Workspace:
         return workspaces.make(repository, self.home.workspaces / run.repo, run.run, lane, commit)
 
-    def _rigs(self, run: Run, repository: Repository) -> Rigs:
+    def _rigs(self, run: Run, repository: Repository, facts: RunFacts) -> Rigs:
         limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
         return Rigs(
             self.home.path / "setups" / run.repo,
@@ -238,6 +239,7 @@ class Performer:
             self._processes,
             limit_s=limit_s,
             environment=kept(self.home.runs / run.run),
+            history=facts.base or "",
         )
 
     def _begin(
@@ -322,7 +324,7 @@ class Performer:
         checks = [check.command for check in frozen.checks]
         seen = inspect(record, repository, phase.id, attempt.commit or "")
         remarks = (*kept_remarks(record, attempt.outside), *seen.remarks)
-        failing = failing_of(remarks)
+        failing = failing_of(remarks, changed=attempt.changed)
         base = tree_of(repository, base_of(repository, attempt.commit or ""))
         order = Order(base, text, compared=are_compared(seen.remarks))
         # Where the suite was made to pass, what it says shows nothing.
@@ -350,7 +352,7 @@ class Performer:
     def _compare(self, record: Record, repository: Repository, facts: RunFacts, point: str) -> None:
         # In between nobody looks; before a landing it is all there is to see.
         if point == phases.LANDING or record.run.options.get("landing") == "direct":
-            take_pictures(record, repository, self._rigs(record.run, repository), facts)
+            take_pictures(record, repository, self._rigs(record.run, repository, facts), facts)
         compare(record, repository, Document(record, repository), facts, point)
 
     def _recheck(self, record: Record, repository: Repository, proving: Proving, phase_id: str) -> None:

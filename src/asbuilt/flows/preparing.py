@@ -39,7 +39,7 @@ def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     with record.store.read() as session:
         said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")
     agreed = said.name if said and said.answer == "yes" else None
-    record.say("tests.resolved", "tests", **written(resolved), agreed=agreed)
+    record.prepare("tests.resolved", "tests", **written(resolved), agreed=agreed)
 
 
 def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
@@ -47,7 +47,7 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
     setup = resolve_setup(_given(record.run, "setup"), project_of(repository, tree))
     shown = proving.set_up(setup)
     why = "no setup is set" if setup.command is None else "it stands from before"
-    record.say(
+    record.prepare(
         "setup.done",
         "setup",
         command=setup.command,
@@ -55,6 +55,7 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
         outcome="PASS" if shown is None else shown.outcome,
         why=why if shown is None else shown.why,
         output=None if shown is None else shown.output,
+        **({} if shown is None else {"evidence": proving.keep([shown])}),
     )
 
 
@@ -63,24 +64,24 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
     tests = record.tests()
     if tests is None:
         why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
-        record.say("baseline.done", "baseline", outcome="PASS", why=why)
+        record.prepare("baseline.done", "baseline", outcome="PASS", why=why)
         return
     if facts.kind == "verify":
         # What is verified is the base itself: no failure there is an old one.
-        record.say("baseline.done", "baseline", outcome="PASS", why="every failure counts")
+        record.prepare("baseline.done", "baseline", outcome="PASS", why="every failure counts")
         return
     if facts.kind != "run":
         proven_by = facts.unlanded[-1].run if facts.kind == "land" else facts.of
-        counts = record.told("baseline", run=proven_by).get("counts")
+        counts = record.prepared("baseline", run=proven_by).get("counts")
         why = f"as of run {proven_by}"
-        record.say("baseline.done", "baseline", outcome="PASS", why=why, counts=counts)
+        record.prepare("baseline.done", "baseline", outcome="PASS", why=why, counts=counts)
         return
     shown, counted = proving.baseline(tests)
     outcome = shown.outcome
     if outcome == "FAIL":
         # Failures of the base are noted and do not block; only not knowing them does.
         outcome = "INDETERMINATE" if counted is None else "PASS"
-    record.say(
+    record.prepare(
         "baseline.done",
         "baseline",
         outcome=outcome,

@@ -1,6 +1,6 @@
 """Try whether tests notice small changes to the lines that a phase adds.
 
-The one rule: it takes no longer than the suite did, says what it found, and decides nothing.
+The one rule: it takes no longer than its box, reports what it found, and decides nothing.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ import time
 from math import ceil
 from typing import TYPE_CHECKING
 
+from asbuilt.proof.emptied import box_s
 from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered, summary
 
 if TYPE_CHECKING:
-    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.mutants import Mutant
 
@@ -32,12 +34,12 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
     # Where old failures make the suite red, a change would not show by its exit code.
     if not planned or (call is None and suite.ended.exit_code != 0):
         return ()
-    box_s, began, last_s = suite.ended.duration_s, time.monotonic(), 0.0
+    limit_s, began, last_s = box_s(suite.ended.duration_s), time.monotonic(), 0.0
     noticed: list[Mutant] = []
     unnoticed: list[Mutant] = []
     for mutant in ordered(planned, tree):
         # The run without any change comes last, and is part of the box.
-        left_s = box_s - (time.monotonic() - began) - (last_s if call else 0)
+        left_s = limit_s - (time.monotonic() - began) - (last_s if call else 0)
         if left_s <= 0:
             break
         _, source = sources[mutant.path]
@@ -48,7 +50,7 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
         last_s = max(last_s, ran.ended.duration_s)
         (noticed if ran.ended.exit_code else unnoticed).append(mutant)
     if not noticed and not unnoticed:
-        return (f"no change to the new lines was tried: the box of {box_s:.0f} s was over",)
+        return (f"no change to the new lines was tried: the box of {limit_s:.0f} s was over",)
     if call and not unnoticed:
         alone = rig.run(tree, suite.command, over=over, call=call)
         if alone.ended.exit_code != 0:

@@ -7,12 +7,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.emptying import Emptying
 from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.counts import from_junit, from_output
+from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
+    SETUP,
     TESTS,
     Evidence,
     disagreement,
@@ -23,19 +25,21 @@ from asbuilt.proof.evidence import (
     overall,
 )
 from asbuilt.proof.flakiness import flaky_among, to_run_again
+from asbuilt.proof.origins import cause_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.emptying import Emptied
     from asbuilt.flows.record import Record
-    from asbuilt.flows.rigs import Ran, Rig, Rigs
+    from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.flows.trials import Order, Sung
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.resolving import Setup
 
-SETUP: Final = "setup"
 _SHOWN: Final = 220
 _NAMED: Final = 3
 _NOTED: Final = 20
@@ -72,16 +76,18 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return made, None
-            ran = rig.run(self.base, tests)
+            trials = Trials(rig, self._repository, self.base, None)
+            ran = rig.run(self.base, tests, modules=trials.modules)
             shown = self._tests(ran, ran.counts)
             if not shown.is_conclusive:
                 # What was set up long ago may have died since: the next run makes it anew.
                 rig.forget()
-            elif shown.ran:
-                sung = Trials(rig, self._repository, self.base, None).sing(ran)
+            elif shown.ran and ran.counts is not None:
+                sung = trials.sing(ran)
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
                 )
+                shown = _held_to(shown, Emptying(rig, trials, ran, ran.counts).base())
         return shown, ran.counts
 
     def prove(
@@ -93,7 +99,7 @@ class Proving:
         its base, unless its text names them, and the phase's own tests are tried on that base too.
         """
         setup, tests = self._record.setup(), self._record.tests()
-        shown = [] if tests is None or anew else self._known(tree, tests, setup)
+        shown = [] if tests is None or anew else self._known(tree, tests, setup, probed=order is not None)
         to_run = tests if not shown else None
         if to_run is None and not checks:
             return shown
@@ -102,11 +108,16 @@ class Proving:
             if made is not None and made.outcome != "PASS":
                 return [made]
             trials = Trials(rig, self._repository, tree, order, command=tests or "")
+            suite = None
             if to_run is not None:
-                shown.append(self._suite(rig, trials, tree, to_run))
+                suite, told = self._suite(rig, trials, tree, to_run)
+                shown.append(told)
             # Where no suite proves anything, what a runner is told cannot make one green.
             over = trials.without_caches if tests is None else trials.over_checks
-            return [*shown, *self._checked(rig, tree, checks, over)]
+            shown += self._checked(rig, tree, checks, over)
+            if suite is not None and suite.counts is not None and order and outcome_of(shown) == "PASS":
+                shown[0] = _held_to(shown[0], Emptying(rig, trials, suite, suite.counts).phase(checks))
+            return shown
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -118,18 +129,22 @@ class Proving:
                 return [made]
             return self._checked(rig, tree, checks, {})
 
-    def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> Evidence:
+    def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> tuple[Ran, Evidence]:
         """Run the suite, then try the run itself: a PASS stands only when every trial agrees."""
+        ran = rig.run(tree, tests, over=trials.over_tests, modules=trials.modules)
+        return ran, self._tried_suite(rig, trials, ran)
+
+    def _tried_suite(self, rig: Rig, trials: Trials, ran: Ran) -> Evidence:
         known = {one.tree: one for one in self._record.shown() if one.name == TESTS}
         before = known.get(self.base)
-        ran = rig.run(tree, tests, over=trials.over_tests)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         shown = self._tests(ran, self._record.baseline(), before, may_shrink=trials.may_shrink(ran))
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
-        if shown.new_failures:
+        if shown.new_failures and not shown.unusable:
             shown = self._tried_again(shown, trials, ran, known.get(trials.base))
-        gone = self._gone(known.get(trials.base), counts, trials.changed_held(ran))
+        held = {**trials.changed_held(ran), **trials.changed_inline(ran)}
+        gone = self._gone(known.get(trials.base), counts, held)
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
@@ -142,7 +157,7 @@ class Proving:
         compared = trials.compare(ran, counts)
         notes = (*shown.notes, compared.note) if compared.note else shown.notes
         if self._record.run.options.get("probe"):
-            notes += probe(rig, trials, tree, ran)
+            notes += probe(rig, trials, ran.tree, ran)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
@@ -164,7 +179,9 @@ class Proving:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
         then = self._record.counts_of(before) if before else None
         held = "\n".join(changed.values())
-        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
+        # A runner that named its tests then and does not now is no reason: their number is compared too.
+        is_named = then and now and now.ran_names
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if is_named else ()
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
@@ -187,12 +204,15 @@ class Proving:
         """Keep evidence as a blob and return its digest."""
         return self._record.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
 
-    def _known(self, tree: str, tests: str, setup: Setup) -> list[Evidence]:
+    def _known(self, tree: str, tests: str, setup: Setup, *, probed: bool) -> list[Evidence]:
         wanted = (TESTS, argv_of(tests), tree, setup.digest)
         found = (
             one._replace(reused=True)
             for one in self._record.shown()
-            if (one.name, one.argv, one.tree, one.setup) == wanted and one.is_conclusive
+            if (one.name, one.argv, one.tree, one.setup) == wanted
+            and one.is_conclusive
+            # A phase's PASS counts only when its files were emptied, too.
+            and (one.emptied or one.outcome != "PASS" or not probed)
         )
         return [*islice(found, 1)]
 
@@ -212,13 +232,16 @@ class Proving:
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
         if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
             judged = judged._replace(outcome="FAIL", why=contradicts)
-        return self._evidence(TESTS, ran, judged, counts)
+        shown = self._evidence(TESTS, ran, judged, counts)
+        if ran.strays:
+            return shown._replace(outcome="INDETERMINATE", why=cause_of(ran.strays[0]), unusable=True)
+        return shown
 
     def _contradicts(self, before: Evidence | None) -> bool:
         if before is None or not before.report:
             return False
         printed = from_output(self._record.blobs.get(before.output).decode("utf-8", "replace"))
-        reported = from_junit(self._record.blobs.get(before.report))
+        reported = from_report(self._record.blobs.get(before.report))
         return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
 
     def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
@@ -240,6 +263,12 @@ class Proving:
             ring=ran.ended.ring,
             report="" if ran.report is None else self._record.blobs.put(ran.report),
         )
+
+
+def _held_to(shown: Evidence, probed: Emptied) -> Evidence:
+    """Take a PASS away that stands without the product files."""
+    shown = shown._replace(emptied=probed.shown or "none", notes=(*shown.notes, *probed.notes))
+    return shown._replace(outcome="INDETERMINATE", why=probed.why) if probed.shown == "green" else shown
 
 
 def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from asbuilt.errors import NotFound
 from asbuilt.git.commits import Person
-from asbuilt.journal import approvals
+from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import MAX_BODY, append, body_size, keyed, shortened, whole_history
 from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.timers import backs_off_until, reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.counts import Counts, from_junit, from_output
+from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.resolving import Setup, command_of, read_back
 
@@ -47,6 +47,11 @@ def say(session: Session, run: Run, kind: str, key: str, **data: object) -> None
     append(session, run.address, key=f"{run.run}/{key}", kind=kind, actor=ACTOR, data=whole)
 
 
+def _revised(name: str, revision: int) -> str:
+    # No phase has such an id, so that no key of a phase is met.
+    return f"{name}@{revision}" if revision else name
+
+
 def _cut(value: object) -> object:
     """Cut words to a size of which several fit; ids and digests are shorter than that."""
     if isinstance(value, list):
@@ -73,6 +78,28 @@ class Record:
         """See that the run is still ours, before something outside is changed; raises if it is not."""
         with self.store.write():
             pass
+
+    @property
+    def revision(self) -> int:
+        """How often the settings of this run were renewed."""
+        return int(self.run.options.get("revision", 0))
+
+    def prepare(self, kind: str, name: str, **data: object) -> None:
+        """Write down what was found out by the settings of now: tests, setup, or baseline."""
+        revised: dict[str, object] = {"revision": self.revision} if self.revision else {}
+        self.say(kind, _revised(name, self.revision), **data, **revised)
+
+    def prepared(self, name: str, *, run: str | None = None) -> dict[str, Any]:
+        """Return the newest of it, of this run or of another one of its plan."""
+        of = self.run
+        if run not in (None, of.run):
+            with self.store.read() as session:
+                of = runs.find(session, of.org, of.repo, run or "") or of
+        for revision in range(int(of.options.get("revision", 0)), 0, -1):
+            found = self._found(_revised(name, revision), of.run)
+            if found is not None:
+                return found.data
+        return self.told(name, run=run)
 
     def told(self, key: str, *, run: str | None = None) -> dict[str, Any]:
         """Return the data of an event of this run, or of another one of its plan."""
@@ -127,11 +154,11 @@ class Record:
 
     def tests(self) -> str | None:
         """Return the test command, resolved once for the whole run; None when no test proves anything."""
-        return command_of(read_back(self.told("tests")))
+        return command_of(read_back(self.prepared("tests")))
 
     def setup(self) -> Setup:
         """Return how a checkout is made ready in this run."""
-        told = self.told("setup")
+        told = self.prepared("setup")
         return Setup(told["command"], told["digest"])
 
     def shown(self) -> list[Evidence]:
@@ -162,12 +189,12 @@ class Record:
 
     def counts_of(self, tests: Evidence) -> Counts | None:
         """Count the tests of a suite again, from what its runner wrote then."""
-        reported = from_junit(self.blobs.get(tests.report)) if tests.report else None
+        reported = from_report(self.blobs.get(tests.report)) if tests.report else None
         return reported or from_output(self.blobs.get(tests.output).decode("utf-8", "replace"))
 
     def baseline(self) -> Counts | None:
         """Return what the tests showed on the base, if there are tests."""
-        kept = self.told("baseline").get("counts")
+        kept = self.prepared("baseline").get("counts")
         if kept is None:
             return None
         counts = Counts(*json.loads(self.blobs.get(kept)))

@@ -221,7 +221,7 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         spent=facts.spent,
         ring=facts.ring,
         tests=command_of(facts.tests) if facts.tests else None,
-        setup=gathering.told("setup").get("command"),
+        setup=record.prepared("setup").get("command") if facts.setup else None,
         baseline=facts.baseline_shown,
         outline=tuple(
             Outlined(phase.id, phase.title, phase.needs, phase.id in facts.done_before)

@@ -5,16 +5,18 @@ A command writes rows and goes; whatever becomes of it, the worker finds them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows import environment
 from asbuilt.journal import approvals, claims, drafts, issues, runs
-from asbuilt.journal.events import append, hold, open_plan
+from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.lifecycle.approving import may_answer
 from asbuilt.lifecycle.folding import NOTED
 from asbuilt.plan.reader import read
+from asbuilt.settings.running import differing, renewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session, Store
+    from asbuilt.settings import Settings
+    from asbuilt.settings.running import Change
+
+_VALUE: Final = 700
+"""Bytes of a value in an event."""
 
 
 class Asker(NamedTuple):
@@ -61,12 +68,16 @@ def enter(
 ) -> Run | Declined:
     """Claim a plan for a run and write the run down, whoever asks: a person, or a schedule."""
     open_plan(session, address, slug)
+    options = {name: value for name, value in options.items() if name != "revision"}
     taken = claims.acquire(
         session, address, run=run, mode=options["mode"], host=asker.host, actor=asker.actor
     )
     if taken.answer is not claims.Answer.YOURS:
         return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
+    before = runs.of_plan(session, address, limit=1)
     requested = runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+    for one in before:
+        _tell_changes(session, requested, differing(one.options, options), asker)
     issues.acquire(session, address, options.get("issues", ()), run=run, actor=asker.actor)
     return requested
 
@@ -135,6 +146,45 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
         )
         runs.wake(session, run.org, run.repo, run.run)
     return True
+
+
+def _tell_changes(session: Session, run: Run, changes: Sequence[Change], asker: Asker) -> None:
+    """Write down which settings a run has otherwise than the plan's last one, or than before."""
+    revision = run.options.get("revision", 0)
+    for one in changes:
+        append(
+            session,
+            run.address,
+            key=f"{run.run}/settings/{revision}/{one.key}",
+            kind="settings.changed",
+            actor=asker.actor,
+            data={
+                "run": run.run,
+                "key": one.key,
+                "before": _in_event(one.before),
+                "after": _in_event(one.after),
+                "revision": revision,
+            },
+        )
+
+
+def _in_event(value: object) -> object:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, bool | int | float | None) else shortened(text, _VALUE)
+
+
+def renew(store: Store, run: Run, settings: Settings, *, asker: Asker) -> None:
+    """Give a run that is not over the settings of now; each one that differs is an event."""
+    with store.write() as session:
+        hold(session, run.address)
+        found = runs.find(session, run.org, run.repo, run.run)
+        if found is None or found.is_over:
+            return
+        options, changes = renewed(found.options, settings)
+        if changes:
+            options["revision"] = found.options.get("revision", 0) + 1
+            runs.set_options(session, found, options)
+            _tell_changes(session, found._replace(options=options), changes, asker)
 
 
 def go_on(store: Store, run: Run, *, asker: Asker) -> bool:

@@ -1,77 +1,66 @@
-"""Folders in which checks run, made ready by setup. What a check finds there is a copy that goes with it.
+"""Check environments: a checkout of a tree, and what setup made for it.
 
-A virtual environment has its own path written into it, so a rig keeps its place for ever: the setup is made
-at the path at which every check finds it. Two runs of one repository at the same time have a rig each.
+In the sandbox every check environment has the same paths, so one setup serves all of them. Each command gets
+a view of its own: an overlay where the kernel makes one, else a copy. Rule: no command changes what another
+one finds.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import shutil
-import stat
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.checks.files import content_of, put
+from asbuilt.flows.checks.ran import Ran
+from asbuilt.flows.checks.reports import collect_reports, delete_reports
+from asbuilt.flows.checks.results import Results, lay
+from asbuilt.git.borrowed import borrow, references_of, words_for
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
+from asbuilt.git.lent import alternates_of, lend
+from asbuilt.policy.check_environment import INSIDE, OFFLINE, PLACED, for_results, for_setup, places_below
+from asbuilt.policy.ring import Overlay, Placed
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
-from asbuilt.proof.counts import MAX_XML, from_junit, from_output
+from asbuilt.proof import origins
+from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
-from asbuilt.proof.runners import Call, reporting
+from asbuilt.proof.runners import Call, real_argv, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from asbuilt.git.repository import Repository
+    from asbuilt.policy.check_environment import Places
     from asbuilt.ports import Ended, Processes
-    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.origins import Loaded
     from asbuilt.proof.resolving import Setup
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""
+_PROCESSES: Final = 1_000
+_LISTED: Final = 1_000_000
+"""Processes of a command whose modules are read, and bytes of each listing."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
-
-
-class Ran(NamedTuple):
-    """A command that ran in a rig."""
-
-    command: str
-    tree: str
-    setup: str
-    """Digest of the setup it found."""
-    ended: Ended
-    report: bytes | None = None
-    """What its runner wrote beside its output, if it wrote anything."""
-
-    @property
-    def reported(self) -> Counts | None:
-        """Count by the runner's report."""
-        return None if self.report is None else from_junit(self.report)
-
-    @property
-    def printed(self) -> Counts | None:
-        """Count by what the runner printed."""
-        return from_output(self.ended.output.decode("utf-8", "replace"), cut=self.ended.truncated)
-
-    @property
-    def counts(self) -> Counts | None:
-        """Count by the runner's report where it wrote one, else by what it printed."""
-        return self.reported or self.printed
+_OBJECTS: Final = f"{INSIDE}/objects"
+_VIEWED: Final = ("checkout", "home", "cache")
 
 
 class Terms(NamedTuple):
-    """On what terms commands run in a rig."""
+    """On what terms commands run in a check environment."""
 
     limit_s: int
     environment: Mapping[str, str]
+    history: str
+    """The commit that trees build on: what git reports as the history of a checkout. Empty: none."""
 
 
 class Rigs:
-    """The rigs of one repository, each for one setup."""
+    """The check environments of one repository."""
 
     def __init__(
         self,
@@ -81,16 +70,17 @@ class Rigs:
         *,
         limit_s: int = LIMIT_S,
         environment: Mapping[str, str] | None = None,
+        history: str = "",
     ) -> None:
         """Take where they are; `environment` is what commands see of the one that the run was asked from."""
         self._folder = folder
         self._repository = repository
         self._processes = processes
-        self._terms = Terms(limit_s, environment or {})
+        self._terms = Terms(limit_s, environment or {}, history)
 
     @contextmanager
     def take(self, setup: Setup) -> Iterator[Rig]:
-        """Lend the first rig for a setup that nobody has; the kernel gives it back when we die."""
+        """Lend the first one for a setup that no process holds; the kernel releases it when we die."""
         for number in count():
             folder = self._folder / setup.digest / str(number)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -100,52 +90,97 @@ class Rigs:
             except BlockingIOError:
                 os.close(descriptor)
                 continue
+            # Without mounts each check environment has its own paths, and what setup makes has them in it.
+            shared = folder.parent if self._processes.can_place else folder
             try:
-                yield Rig(folder, self._repository, self._processes, setup, self._terms)
+                with Results(shared).held() as results:
+                    yield Rig(folder, self._repository, self._processes, setup, self._terms, results)
             finally:
                 os.close(descriptor)
             return
 
 
 class Rig:
-    """One folder of them, ours alone for now."""
+    """One check environment, ours alone for now."""
 
     def __init__(
-        self, folder: Path, repository: Repository, processes: Processes, setup: Setup, terms: Terms
+        self,
+        folder: Path,
+        repository: Repository,
+        processes: Processes,
+        setup: Setup,
+        terms: Terms,
+        results: Results,
     ) -> None:
-        self._checkout, self._home, self._out = (folder / name for name in ("checkout", "home", "out"))
-        self._making, self._kept = folder / "making", folder / "kept"
+        self._folder = folder
+        self._here = places_below(str(folder))
         self._repository = repository
         self._processes = processes
         self._setup = setup
         self._terms = terms
+        self._results = results
+        self._is_placed = processes.can_place
+        self.is_laid = self._is_placed and processes.can_overlay(folder)
+        """True: a command gets an overlay of the setup's results, False: a copy."""
+        self.lacks: tuple[str, ...] = ()
+        """What the tree refers to and the user's clone does not have, in words."""
+        self._above: tuple[Path, ...] = ()
+        self._inside: Places = PLACED if self._is_placed else self._here
+        self._checkout, self._out = folder / "checkout", folder / "out"
 
     def set_up(self, tree: str) -> Ran | None:
-        """Make what every check shall find, on a tree that no agent has touched; None when it stands.
+        """Make what every check shall find; None when it is there.
 
-        It counts only as a whole: what was made is moved into place by one rename, at the very end.
+        The results count only as a whole: a setup that is cut off leaves none.
         """
-        if self._setup.command is None or self._kept.exists():
+        if self._setup.command is None or self._results.are_made:
             return None
-        delete(self._making)
-        self._empty(tree)
-        ended = self._run(argv_of(self._setup.command), network=True)
-        if ended.exit_code == 0:
-            made = self._making / "checkout"
-            made.mkdir(parents=True)
-            for path in strange_in(self._repository, tree, self._checkout):
-                (made / path).parent.mkdir(parents=True, exist_ok=True)
-                (self._checkout / path).rename(made / path)
-            self._home.rename(self._making / "home")
-            self._making.rename(self._kept)
+        with self._results.making() as made:
+            if made is None:
+                return None
+            self._clean(tree)
+            mounts, overlays = self._for_making(made)
+            ended = self._run(
+                argv_of(self._setup.command),
+                mounts,
+                overlays,
+                network=True,
+                environment=for_setup(self._inside),
+            )
+            if ended.exit_code == 0:
+                if self.is_laid:
+                    delete(made / "checkout" / ".git")
+                else:
+                    self._move_results(tree, made / "checkout")
+                self._results.finish(made)
         return Ran(self._setup.command, tree, self._setup.digest, ended)
+
+    def _for_making(self, made: Path) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
+        """Have a setup write its results into their place."""
+        for name in ("home", "cache"):
+            (made / name).mkdir(mode=0o700)
+            if not self._is_placed:
+                delete(self._folder / name)
+                (self._folder / name).symlink_to(made / name)
+        downloads = self._folder.parent.parent / "downloads"
+        downloads.mkdir(mode=0o700, exist_ok=True)
+        lower = (*self._above, self._checkout)
+        views = (self._view(made / "checkout", *lower),) if self.is_laid else ()
+        checkout = views[0].point if views else str(self._checkout)
+        mounts = (
+            Placed(checkout, PLACED.checkout),
+            Placed(str(made / "home"), PLACED.home),
+            Placed(str(made / "cache"), PLACED.cache),
+            Placed(str(downloads), PLACED.downloads),
+        )
+        return mounts, views
 
     @property
     def report(self) -> str:
         """Where a runner is to write its report."""
-        return str(self._out / "report.xml")
+        return f"{self._inside.out}/report.xml"
 
-    def run(
+    def run(  # noqa: PLR0913  each of these is a different matter
         self,
         tree: str,
         command: str,
@@ -153,104 +188,184 @@ class Rig:
         over: Mapping[str, bytes | None] | None = None,
         call: Call | None = None,
         limit_s: int | None = None,
+        folder: str = "",
+        keeps_cache: bool = False,
+        modules: tuple[str, ...] = (),
     ) -> Ran:
-        """Run a command on exactly a tree and what setup made; it is told of nothing that ran before it.
+        """Run a command on exactly a tree and what setup made; it sees nothing of what ran before it.
 
         `over` has files that differ from the tree, None for one that is not to be there; `call` is another
-        way to call the same command, `limit_s` a shorter time than it may take at most.
+        way to call the same command, `limit_s` a shorter time than it may take at most; `folder` is where in
+        the checkout it runs. With `keeps_cache` its build caches are kept for later commands: only for a tree
+        that no agent has touched. Every Python process lists from where it
+        has loaded `modules`.
         """
-        self._empty(tree)
-        for path, content in (over or {}).items():
-            put(self._checkout, path, content)
-        for kept, place in ((self._kept / "checkout", self._checkout), (self._kept / "home", self._home)):
-            if kept.exists():
-                lay(kept, place)
+        self._clean(tree, over or {})
+        mounts, overlays = self._views(keeps_cache=keeps_cache)
         if call is None:
-            call = Call(reporting(argv_of(command), self.report))
-        ended = self._run(call.argv, network=False, environment=call.environment, limit_s=limit_s)
-        return Ran(command, tree, self._setup.digest, ended, _content(Path(self.report)))
+            package = content_of(self._checkout / folder / "package.json") or b""
+            call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
+        if not self.is_laid:
+            delete_reports(self._checkout, call.reports)
+        listing = self._listing(modules) if modules else {}
+        ended = self._run(
+            call.argv,
+            mounts,
+            overlays,
+            network=False,
+            environment={**OFFLINE, **call.environment, **listing},
+            limit_s=limit_s,
+            folder=folder,
+        )
+        root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
+        found = strays(self._loaded(), root) if modules else ()
+        return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
+
+    def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
+        """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
+        wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
+        return content_of(self._out / "report.xml") or collect_reports(wrote, patterns)
+
+    def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
+        """Let every Python process list where it has loaded modules from; return the variable for it."""
+        folder = self._out / "modules"
+        folder.mkdir(mode=0o700)
+        (folder / origins.FILE).write_bytes(origins.source_of(modules))
+        own = self._terms.environment.get("PYTHONPATH")
+        return {"PYTHONPATH": os.pathsep.join([f"{self._inside.out}/modules", *([own] if own else [])])}
+
+    def _loaded(self) -> tuple[Loaded, ...]:
+        files = sorted((self._out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
+        listed = (content_of(file, _LISTED) or b"" for file in files)
+        return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that draws what people see; give what it left in the folder that it was told."""
-        call = Call(argv_of(command), {"ASBUILT_PICTURES": str(self._out)})
+        call = Call(argv_of(command), {"ASBUILT_PICTURES": self._inside.out})
         ran = self.run(tree, command, call=call)
         files = sorted(self._out.iterdir())[:_LOOKED_AT]
-        found = ((file.name, _content(file, MAX_PICTURE)) for file in files)
+        found = ((file.name, content_of(file, MAX_PICTURE)) for file in files)
         return ran, [(name, content) for name, content in found if content is not None]
 
     def forget(self) -> None:
-        """Let the next one set up anew: something that was made does not work any more."""
-        delete(self._kept)
+        """Have the next setup made again: something that was made does not work any more."""
+        self._results.forget()
 
-    def _empty(self, tree: str) -> None:
-        clean_checkout(self._repository, tree, self._checkout)
-        for folder in (self._home, self._out):
+    def _clean(self, tree: str, over: Mapping[str, bytes | None] | None = None) -> None:
+        """Have exactly a tree in the checkout, and `over` in its place."""
+        # With overlays only we write there, so git's own index tells what differs.
+        index = self._folder / "index" if self.is_laid else None
+        # Left by a git of ours that died: nobody else has this folder.
+        (self._folder / "index.lock").unlink(missing_ok=True)
+        clean_checkout(self._repository, tree, self._checkout, index=index)
+        self._above = self._borrow(tree)
+        for path, content in (over or {}).items():
+            put(self._checkout, path, content)
+        delete(self._out)
+        self._out.mkdir(mode=0o700)
+        if self._is_placed:
+            lend(
+                self._repository,
+                self._folder / "git",
+                tree=tree,
+                history=self._terms.history,
+                objects_at=_OBJECTS,
+            )
+
+    def _borrow(self, tree: str) -> tuple[Path, ...]:
+        """Bring what the tree only refers to; the folder that has it is above the checkout."""
+        references = references_of(self._repository, tree)
+        self.lacks = tuple(words_for(one) for one in references if one.source is None)
+        if len(self.lacks) == len(references):
+            return ()
+        folder = borrow(self._repository, references, self._folder.parent.parent / "borrowed")
+        if not self.is_laid:
+            for one in references:
+                if one.source is not None:
+                    delete(self._checkout / one.path)
+            lay(folder, self._checkout)
+        return (folder,)
+
+    def _views(self, *, keeps_cache: bool) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
+        """Give a command its view of the setup's results: overlays, else copies."""
+        made = self._results.folder
+        if not self.is_laid:
+            for name in ("home", "cache"):
+                delete(self._folder / name)
+                (self._folder / name).mkdir(mode=0o700)
+            if made is not None:
+                for name in _VIEWED:
+                    lay(made / name, self._folder / name)
+            return tuple(Placed(getattr(self._here, name), getattr(PLACED, name)) for name in _VIEWED), ()
+        upper = self._folder / "upper"
+        delete(upper)
+        overlays = []
+        mounts = []
+        for name in _VIEWED:
+            below = [made / name] if made else []
+            if name == "cache" and keeps_cache and made:
+                mounts.append(Placed(str(made / name), PLACED.cache))
+                continue
+            lower = [*self._above, self._checkout, *below] if name == "checkout" else below
+            if not lower:
+                (upper / name).mkdir(mode=0o700, parents=True)
+                mounts.append(Placed(str(upper / name), getattr(PLACED, name)))
+                continue
+            overlays.append(self._view(upper / name, *lower))
+            mounts.append(Placed(overlays[-1].point, getattr(PLACED, name)))
+        return tuple(mounts), tuple(overlays)
+
+    def _view(self, upper: Path, *lower: Path) -> Overlay:
+        point, work = (self._folder / f"{part}-{upper.name}" for part in ("point", "work"))
+        for folder in (work, point):
             delete(folder)
             folder.mkdir(mode=0o700)
+        upper.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return Overlay(lower=tuple(map(str, lower)), upper=str(upper), work=str(work), point=str(point))
 
-    def _run(
+    def _leading(self, path: str) -> dict[str, str]:
+        """Give the variables that lead to what setup makes or has made."""
+        if self._setup.command is None:
+            return {}
+        made = self._results.folder
+        return for_results(self._inside, path, has_venv=made is None or (made / "home" / "venv").is_dir())
+
+    def _move_results(self, tree: str, made: Path) -> None:
+        made.mkdir(parents=True, exist_ok=True)
+        for path in strange_in(self._repository, tree, self._checkout):
+            if path.name != ".git":
+                (made / path).parent.mkdir(parents=True, exist_ok=True)
+                (self._checkout / path).rename(made / path)
+
+    def _run(  # noqa: PLR0913  a command, its mounts and its terms
         self,
         argv: tuple[str, ...],
+        mounts: tuple[Placed, ...],
+        overlays: tuple[Overlay, ...],
         *,
         network: bool,
         environment: Mapping[str, str] | None = None,
         limit_s: int | None = None,
+        folder: str = "",
     ) -> Ended:
+        given = self._terms.environment
+        placed = (
+            *mounts,
+            Placed(str(self._out), PLACED.out),
+            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=False),
+            Placed(str(self._repository.common / "objects"), _OBJECTS, writable=False),
+        )
         return self._processes.run(
             Command(
                 argv=argv,
-                cwd=self._checkout,
-                writable=(self._checkout, self._out),
-                home=self._home,
+                cwd=Path(self._inside.checkout, folder),
+                home=Path(self._inside.home),
+                writable=() if self._is_placed else (self._checkout, self._out, self._folder / "cache"),
+                readable=alternates_of(self._repository),
                 network=network,
-                environment={**self._terms.environment, **(environment or {})},
+                environment={**given, **self._leading(given.get("PATH", "")), **(environment or {})},
+                placed=placed if self._is_placed else (),
+                overlays=overlays,
                 timeout_s=min(self._terms.limit_s, limit_s or self._terms.limit_s),
             )
         )
-
-
-def put(place: Path, path: str, content: bytes | None) -> None:
-    """Put a file into a folder, or take it away. No link is followed: the tree may be hostile."""
-    *folders, name = path.split("/")
-    for folder in folders:
-        place = place / folder
-        if place.is_symlink() or not place.is_dir():
-            if content is None:
-                return
-            delete(place)
-            place.mkdir(mode=stat.S_IRWXU)
-    delete(place / name)
-    if content is not None:
-        (place / name).write_bytes(content)
-
-
-def lay(kept: Path, place: Path) -> None:
-    """Copy a folder over another. What is there stays, and no link is followed: the tree may be hostile."""
-    with os.scandir(kept) as found:
-        for one in found:
-            to = place / one.name
-            if one.is_symlink():
-                if not os.path.lexists(to):
-                    to.symlink_to(Path(one.path).readlink())
-            elif one.is_dir():
-                if not os.path.lexists(to):
-                    to.mkdir(mode=stat.S_IRWXU)
-                    lay(Path(one.path), to)
-                    shutil.copystat(one.path, to)
-                elif to.is_dir() and not to.is_symlink():
-                    lay(Path(one.path), to)
-            elif one.is_file() and not os.path.lexists(to):
-                shutil.copy2(one.path, to)
-
-
-def _content(report: Path, cap: int = MAX_XML) -> bytes | None:
-    """Read what a check has written, which may be anything: a link, a pipe, a gigabyte."""
-    try:
-        descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, "rb") as opened:
-        return opened.read(cap + 1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from asbuilt.errors import AsbuiltError
+from asbuilt.errors import AsbuiltError, FileDenied, RingUnavailable
 from asbuilt.flows import engine
 from asbuilt.flows.calling import NOBODY, Calling
 from asbuilt.flows.engine import ENDED_WELL
@@ -21,6 +22,7 @@ from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import is_planning
+from asbuilt.lifecycle.failing import advice_in
 from asbuilt.lifecycle.firing import ends_with
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.memory import lessons_of_run
@@ -59,6 +61,7 @@ class Runs:
         """Take what it works with; `step` does something at least once and remembers its answer."""
         self._store = store
         self._step = step
+        self._blobs = blobs
         self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, reach)
@@ -166,14 +169,16 @@ class Runs:
             self._performer.perform(found, facts, _move(told), fenced)
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
+            refusal = error if isinstance(error, AsbuiltError) else FileDenied.of(error)
             with fenced.write() as session:
                 if trouble is not None:
                     again = retry_at(error, facts.troubles, session.now)
                     what = trouble[:_MAX_REASON]
                     say(session, found, "trouble.met", f"trouble/{turn}", what=what, retry_at=again)
-                elif isinstance(error, AsbuiltError):
-                    reason, code = words_of(error)[:_MAX_REASON], error.exit_code
-                    say(session, found, "run.ended", "ended", state="failed", reason=reason, code=code)
+                elif refusal is not None:
+                    reason, code = words_of(refusal)[:_MAX_REASON], refusal.exit_code
+                    ran = _not_run(self._blobs, refusal)
+                    say(session, found, "run.ended", "ended", state="failed", reason=reason, code=code, **ran)
                 else:
                     raise
 
@@ -204,7 +209,8 @@ class Runs:
         with self._store.read() as session:
             now = session.now
         if facts.ended is None:
-            facts.ended, facts.reason = state, reason[:_MAX_REASON]
+            facts.ended = state
+            facts.reason, facts.next_step = advice_in(reason[:_MAX_REASON])
         # Planning promises nothing yet, so there is nothing to account for.
         report = None if is_planning(facts.kind) else self._performer.report(found, facts, now)
         with self._store.write() as session:
@@ -234,6 +240,13 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
         # What another run asked may be answered for the next one; what a planner asked, only while it plans.
         approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
+
+
+def _not_run(blobs: Blobs, error: AsbuiltError) -> Plain:
+    """Report the command for which no sandbox started, and what the sandbox printed."""
+    if not isinstance(error, RingUnavailable) or not error.output:
+        return {}
+    return {"command": shlex.join(error.argv)[:_MAX_REASON], "output": blobs.put(error.output)}
 
 
 def _learn(session: Session, run: Run) -> None:

@@ -14,6 +14,7 @@ from asbuilt.flows.document import Document
 from asbuilt.flows.outcomes import branch_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git import commits
+from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.views import events_of, facts_of
@@ -147,6 +148,7 @@ def _carried(record: Record, repository: Repository, base: str) -> tuple[str, st
 
 def _look(record: Record, repository: Repository) -> str:
     """Look at the repository; returns the target's tip."""
+    need_writable(repository)
     target = f"refs/heads/{record.run.options['branch']}"
     for checkout in checkouts_of(repository, target):
         found = [*operations(checkout.git_dir), *conflicts(checkout)]

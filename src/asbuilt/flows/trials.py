@@ -8,30 +8,38 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
-from asbuilt.git.trees import differing, text_of
+from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.canaries import Canary, canaries, heard, is_test_file
+from asbuilt.proof.canaries import Canary, canaries, has_canary, heard, is_test_file
+from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
-from asbuilt.proof.runners import narrowed, only, real_argv, runner_of
+from asbuilt.proof.origins import names_of
+from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from asbuilt.flows.rigs import Ran, Rig
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.rigs import Rig
     from asbuilt.git.repository import Repository
     from asbuilt.proof.canaries import Heard
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.infrastructure import PutBack
-    from asbuilt.proof.runners import Call
+    from asbuilt.proof.runners import Runner
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
+_AMONG: Final = ("*test*", "*Test*", "*spec*")
+"""Where files are looked for that mention a product file."""
+_NEAR: Final = 30
+"""Test files that are run before the whole suite is."""
 _BLOB: Final = b"100"
 """How the mode of a regular file begins."""
 _LARGEST: Final = 100_000_000
@@ -118,6 +126,13 @@ class Trials:
         among = {path for path in self._there if role_of(path) in _AMONG_TESTS}
         return sorted({*self.changed_tests(suite), *among})
 
+    def changed_inline(self, suite: Ran) -> dict[str, str]:
+        """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
+        before = self._files(self._order.base) if self._order else {}
+        is_rust = runner_of(*self._argv(suite)) in ("cargo", "nextest")
+        held = [path for path in self._there if is_rust and path.endswith(".rs") and path in before]
+        return {path: text_of(self._repository, before[path]) for path in held}
+
     def sing(self, suite: Ran, *, name: str = "") -> Sung:
         """Run the canaries alone, with everything that the suite loads and nothing else that it runs."""
         argv, output = self._argv(suite)
@@ -132,7 +147,11 @@ class Trials:
         call = narrowed(runner, argv, canary.word, self._rig.report, also)
         if call is None or not made:
             why = (
-                "its tests lie nowhere that is known" if call else "it cannot be told to run only some tests"
+                "there is none for it"
+                if not has_canary(runner)
+                else "its tests are in no folder that is known"
+                if call
+                else "it cannot be told to run only some tests"
             )
             return Sung("", None, f"no canary: the runner is {runner}, and {why}")
         ran = self._rig.run(self._tree, suite.command, over={**self.over_tests, **made}, call=call)
@@ -166,6 +185,62 @@ class Trials:
         files = self._files(self._tree)
         return only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
 
+    @property
+    def changed(self) -> list[str]:
+        """List the files that the phase has added or changed."""
+        return sorted(path for path, is_there in self._there.items() if is_there)
+
+    def runner(self, suite: Ran) -> Runner | None:
+        """Name the runner of the suite, where it is known."""
+        return runner_of(*self._argv(suite))
+
+    def product_files(self, suite: Ran) -> list[str]:
+        """List the files of the tree that the suite's runner could run, the largest first."""
+        found = sorted_out(self._files(self._tree), (self.runner(suite),)).product
+        sizes = sizes_in(self._repository, self._tree) if found else {}
+        return sorted(found, key=lambda path: -sizes.get(path, 0))
+
+    def emptied_now(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Give what is left of files of the tree that are emptied, without those that are empty already."""
+        files = {path: self._files(self._tree)[path] for path in paths}
+        held = dict(contents(self._repository, sorted({*files.values()}), _LARGEST))
+        left = {path: emptied(path, held[file]) for path, file in files.items()}
+        return {path: content for path, content in left.items() if content is not None}
+
+    def mentioning(self, words: Sequence[str], suite: Ran) -> list[str]:
+        """List the test files in which one of the words is."""
+        runner = self.runner(suite)
+        found = mentioning(self._repository, self._tree, words, among=_AMONG)
+        return [path for path in found if runner is not None and is_test_file(runner, path)]
+
+    def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
+        """Give the call that runs the changed tests and those that mention some files, until one fails."""
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        mine = [path for path in self.changed_tests(suite) if self._there[path]]
+        tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
+        if runner is None or not tests:
+            return None
+        files = self._files(self._tree)
+        call = only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+        return call and self._fast(call, suite)
+
+    def whole(self, suite: Ran) -> Call:
+        """Give the call that runs the suite until a test fails."""
+        return self._fast(reporting(argv_of(suite.command), self._rig.report), suite)
+
+    def _fast(self, call: Call, suite: Ran) -> Call:
+        # Where tests failed before, the first failure shows nothing.
+        if suite.ended.exit_code != 0:
+            return call
+        fast = failing_fast(self.runner(suite), call.argv)
+        return call._replace(argv=fast.argv, environment={**call.environment, **fast.environment})
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Name the Python modules that the tree offers."""
+        return names_of(self._files(self._tree), sys.stdlib_module_names)
+
     def read(self, is_wanted: Callable[[str], bool]) -> dict[str, tuple[bytes, bytes]]:
         """Read files that the phase has added or changed, as they were and as they are."""
         wanted = [path for path, is_there in self._there.items() if is_there and is_wanted(path)]
@@ -185,7 +260,7 @@ class Trials:
         files = self._files(self._tree)
         held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
         call = None
-        if runner in ("node", "go"):
+        if runner in ("node", "go", "ctest"):
             pattern = f"^({'|'.join(map(re.escape, names))})$"
             call = narrowed(runner, argv, pattern, self._rig.report)
         elif runner is not None and held:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.flows.briefing import brief_for
+from asbuilt.flows.checks.results import Results
 from asbuilt.flows.drifting import tell
 from asbuilt.flows.environment import kept_for
 from asbuilt.flows.judging import Exhibits
@@ -50,6 +52,8 @@ _WAIVABLE: Final = 10
 """Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
 _NAMED: Final = 5
 """Files that a verifier wrote and that are told by name."""
+_COMMAND: Final = 300
+"""Characters of an agent's command that its event keeps."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -71,9 +75,11 @@ class Working:
         tidings: Tidings,
         lease: Lease | None,
         rooms: Path,
+        setups: Path,
     ) -> None:
-        """Take what it works with; `rooms` is where runs have their folders."""
+        """Take what it works with; runs have folders in `rooms`, repositories their setups in `setups`."""
         self._rooms = rooms
+        self._setups = setups
         self._attempts = attempts
         self._awake = awake
         self._tidings = tidings
@@ -114,6 +120,7 @@ class Working:
             "attempt.ended",
             f"{key}/ended/{start}",
             **_how(record, move, known, ended),
+            **_failed(record, brief, ended),
             **ended.used,
             **({"drift": record.blobs.put(json.dumps(ended.drift).encode())} if ended.drift else {}),
             **({"outside": outside} if outside else {}),
@@ -142,11 +149,13 @@ class Working:
             for brief, after in told:
                 self._start(record, brief, after)
         ended = [self._await(record, brief, after=after) for brief, after in told]
-        whole = next((one for one in ended if one.ending != "done"), ended[0])
+        at = next((at for at, one in enumerate(ended) if one.ending != "done"), 0)
+        whole = ended[at]
         record.say(
             "attempt.ended",
             f"{key}/ended/{start}",
             **_how(record, move, known, whole),
+            **_failed(record, briefs[at], whole),
             **_used_by(ended),
             output=record.blobs.put(json.dumps([one.says for one in ended]).encode()),
         )
@@ -174,10 +183,12 @@ class Working:
         verifying = _Verifying(
             phase_matter(record, phase.id), Exhibits(record, repository, phase, number), f"{phase.id}.{name}"
         )
-        ended = self._verify(record, repository, workspace, facts, verifying, judged.verifier_ended_start)
+        brief, ended = self._verify(
+            record, repository, workspace, facts, verifying, judged.verifier_ended_start
+        )
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
-            record.say("verifier.ended", key, **about, **_unjudged(record, verifying, ended, judged))
+            record.say("verifier.ended", key, **about, **_unjudged(record, brief, ended, judged))
             return
         verifying.exhibits.measure(ended.drift)
         weighed = _weighed(record, verifying, ended)
@@ -193,10 +204,12 @@ class Working:
         record.say("together.judging", f"together/{name}/begun")
         exhibits = all_exhibits(record, repository, facts.pending)
         verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
-        ended = self._verify(record, repository, workspace, facts, verifying, whole.verifier_ended_start)
+        brief, ended = self._verify(
+            record, repository, workspace, facts, verifying, whole.verifier_ended_start
+        )
         if ended.ending != "done":
             key = f"together/{name}/ended/{ended.starts}"
-            record.say("together.unjudged", key, **_unjudged(record, verifying, ended, whole))
+            record.say("together.unjudged", key, **_unjudged(record, brief, ended, whole))
             return
         told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
         record.say("together.judged", "together/judged", **told)
@@ -209,7 +222,7 @@ class Working:
         facts: RunFacts,
         verifying: _Verifying,
         after: int,
-    ) -> Result:
+    ) -> tuple[Brief, Result]:
         """Give a verifier what it judges, with the names of all that it can cite."""
         exhibits = verifying.exhibits
         attempt = f"{record.run.run}.{verifying.name}"
@@ -226,7 +239,7 @@ class Working:
         if ended.ending == "done" and ended.ring == "none":
             wrote = written_in(repository, workspace, exhibits.tree)
             exhibits.written = tuple(path for path in wrote if not is_cache(path))
-        return ended
+        return brief, ended
 
     def _brief(
         self,
@@ -239,7 +252,11 @@ class Working:
         role: Role,
     ) -> Brief:
         brief = brief_for(record, matter, workspace, facts, attempt=attempt, role=role)
-        return replace(brief, environment=kept_for(self._rooms / record.run.run, brief.program.kind))
+        return replace(
+            brief,
+            environment=kept_for(self._rooms / record.run.run, brief.program.kind),
+            results=Results(self._setups / record.run.repo / record.setup().digest).folder,
+        )
 
     def _is_there(self, attempt: str, after: int) -> bool:
         """Tell whether an agent works on it, or has come to an end that nobody has heard of."""
@@ -315,6 +332,17 @@ def _how(record: Record, move: phases.Attempt, known: AttemptFacts | None, ended
     }  # fmt: skip
 
 
+def _failed(record: Record, brief: Brief, ended: Result) -> dict[str, Any]:
+    """Report what is known of an agent's process that did not end well."""
+    if ended.ending == "done":
+        return {}
+    return {
+        "agent": brief.agent, "command": shlex.join(brief.program.command)[:_COMMAND],
+        "folder": str(brief.workspace), "exit_code": ended.exit_code, "duration_s": ended.duration_s,
+        "stderr": record.blobs.put(ended.stderr.encode("utf-8", "replace")) if ended.stderr else None,
+    }  # fmt: skip
+
+
 def _used_by(ended: Sequence[Result]) -> dict[str, Any]:
     """Tell what several have used together; what one did not tell is null for all."""
     used = [one.used for one in ended]
@@ -328,12 +356,13 @@ def _again(judged: AttemptFacts) -> str:
     return str(judged.lost_verifiers + 1) if judged.lost_verifiers else ""
 
 
-def _unjudged(record: Record, verifying: _Verifying, ended: Result, judged: AttemptFacts) -> dict[str, Any]:
+def _unjudged(record: Record, brief: Brief, ended: Result, judged: AttemptFacts) -> dict[str, Any]:
     """Tell how a verifier ended that has not judged."""
     return {
         "ending": ended.ending, "reason": ended.reason[:500], "cause": ended.cause,
         "resets_at": record.reopens_at(ended, judged.verifier_overloads),
-        "starts": ended.starts, "attempt": verifying.name, **ended.used,
+        "starts": ended.starts, "attempt": brief.attempt.partition(".")[2], **ended.used,
+        **_failed(record, brief, ended),
     }  # fmt: skip
 
 

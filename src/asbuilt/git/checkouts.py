@@ -26,8 +26,19 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
 
 
-def clean_checkout(repository: Repository, tree: str, at: Path, *, spare: Collection[str] = ()) -> None:
-    """Make `at` hold exactly the files of a tree, except folders named in `spare`, which setup made."""
+def clean_checkout(
+    repository: Repository,
+    tree: str,
+    at: Path,
+    *,
+    spare: Collection[str] = (),
+    index: Path | None = None,
+) -> None:
+    """Make `at` hold exactly the files of a tree, except folders named in `spare`, which setup made.
+
+    With an `index` of its own, files that have not changed since by their times are not read again: only for
+    a folder in which nobody else writes.
+    """
     if at.is_symlink() or (at.exists() and not at.is_dir()):
         raise GitFailed(
             f"{at} is in the way of a checkout",
@@ -35,7 +46,7 @@ def clean_checkout(repository: Repository, tree: str, at: Path, *, spare: Collec
             next_step="Move it elsewhere, then resume.",
         )
     at.mkdir(parents=True, exist_ok=True)
-    with guarded(at) as held, quiet(repository, work_tree=at, held=(held,)) as git:
+    with guarded(at) as held, quiet(repository, work_tree=at, index=index, held=(held,)) as git:
         wanted = entries(git, check_oid(tree))
         _clear(at, wanted, {os.fsencode(name).strip(b"/") for name in spare})
         _write(git, tree, wanted)

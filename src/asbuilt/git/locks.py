@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import RepositoryBusy
+from asbuilt.errors import GateStopped, RepositoryBusy
 from asbuilt.git.command import check_ref_name
 
 if TYPE_CHECKING:
@@ -43,6 +43,17 @@ def guarded(folder: Path, *, patience_s: float = 60.0) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def need_writable(repository: Repository) -> None:
+    """Refuse a repository whose `.git` folder this user cannot write."""
+    for folder in (repository.common, repository.common / "objects", repository.common / "refs"):
+        if not os.access(folder, os.W_OK):
+            raise GateStopped(
+                f"{folder} is read-only for you",
+                why="asbuilt keeps workspaces, attempts and what it lands in the repository's git folder.",
+                next_step="Make that folder writable (ls -ld shows its owner), or work in a clone of it.",
+            )
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def quiet(
         for name in ("objects", "refs", "info"):
             (folder / name).mkdir()
         (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
-        (folder / "config").write_text(_config(repository, bare=work_tree is None), encoding="ascii")
+        (folder / "config").write_text(settings_of(repository, bare=work_tree is None), encoding="ascii")
         (folder / "info" / "attributes").write_text(_RAW, encoding="ascii")
         exclude = repository.common / "info" / "exclude"
         if exclude.is_file():
@@ -60,7 +60,8 @@ def quiet(
         yield place
 
 
-def _config(repository: Repository, *, bare: bool) -> str:
+def settings_of(repository: Repository, *, bare: bool) -> str:
+    """Write the settings of a git folder of our own."""
     lines = [
         "[core]",
         f"\trepositoryformatversion = {int(repository.object_format != 'sha1')}",

@@ -54,7 +54,7 @@ def differing(
             found.append(end)
         sides[os.fsdecode(name)] = (found[0], found[1])
     wanted = {file for both in sides.values() for file in both} - {repository.nothing}
-    read = dict(_blobs(repository, sorted(wanted), cap))
+    read = dict(contents(repository, sorted(wanted), cap))
     return [Versions(path, read.get(old), read.get(new)) for path, (old, new) in sides.items()]
 
 
@@ -69,7 +69,7 @@ def _end_of(repository: Repository, tree: str, name: bytes) -> str | None:
     return words[0] if words[1:2] == ["blob"] else None
 
 
-def _blobs(repository: Repository, files: list[str], cap: int) -> Iterator[tuple[str, bytes]]:
+def contents(repository: Repository, files: list[str], cap: int) -> Iterator[tuple[str, bytes]]:
     """Read files by their objects, so many at once that memory bears it."""
     told = (
         repository.git.said("cat-file", "--batch-check", stdin="\n".join(files).encode()).line
@@ -151,3 +151,21 @@ def lines_of(repository: Repository, tree: str, path: str) -> int | None:
     if found is None:
         return None
     return 0 if b"\0" in found else len(found.splitlines())
+
+
+def sizes_in(repository: Repository, tree: str) -> dict[str, int]:
+    """Tell how large the files of a tree are."""
+    rows = repository.git.said("ls-tree", "-r", "-l", "-z", check_oid(tree)).fields
+    split = (row.partition(b"\t") for row in rows)
+    return {os.fsdecode(path): int(size) for head, _, path in split if (size := head.split()[3]).isdigit()}
+
+
+def mentioning(
+    repository: Repository, tree: str, words: Collection[str], *, among: Collection[str]
+) -> list[str]:
+    """List the files of a tree, among those that fit a pattern, that hold one of some words."""
+    given = [option for word in words for option in ("-e", word)]
+    said = repository.git.said(
+        "grep", "-l", "-z", "-w", "-F", *given, check_oid(tree), "--", *among, allowed=(0, 1)
+    )
+    return [os.fsdecode(field.partition(b":")[2]) for field in said.fields]

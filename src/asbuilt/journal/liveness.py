@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Whoever asks `holder` has the lock for an instant; a start in that very instant is not to be turned away.
 _TRIES: Final = 15
 _PAUSE_S: Final = 0.02
+_PATIENCE_S: Final = 60.0
+"""How long a start waits for processes that only look: each has the lock for an instant, shared."""
 
 
 @contextmanager
@@ -33,14 +34,24 @@ def only_one(lock: Path) -> Iterator[bool]:
 
 
 def _taken(descriptor: int) -> bool:
-    for _ in range(_TRIES):
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_PAUSE_S)
-        else:
-            return True
-    return False
+    """Take the lock; False when another process holds it exclusively, 15 looks in a row."""
+    refused, until = 0, time.monotonic() + _PATIENCE_S
+    while not _locked(descriptor, fcntl.LOCK_EX):
+        # Where a shared lock is granted, only lookers are there; a slow machine keeps them there for long.
+        refused = 0 if _locked(descriptor, fcntl.LOCK_SH) else refused + 1
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        if refused >= _TRIES or time.monotonic() > until:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
+
+
+def _locked(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def holder(lock: Path) -> int | None:

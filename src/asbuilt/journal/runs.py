@@ -220,6 +220,17 @@ def set_state(session: Session, run: Run, state: str) -> None:
     )
 
 
+def set_options(session: Session, run: Run, options: dict[str, Any]) -> None:
+    """Change how a run works from now on; the events that go with it are the caller's."""
+    session.run(
+        "UPDATE runs SET options = :options WHERE org = :org AND repo = :repo AND run = :run",
+        org=run.org,
+        repo=run.repo,
+        run=run.run,
+        options=json.dumps(options, sort_keys=True),
+    )
+
+
 def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str) -> bool:
     """Write down that a run is to stop; False when it is over already."""
     changed = session.run(

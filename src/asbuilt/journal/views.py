@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.journal import approvals, claims, reviews, runs, schedules
 from asbuilt.journal.events import whole_history
+from asbuilt.journal.failures import failures_of
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.correcting import drifted
 from asbuilt.lifecycle.facts import is_planning
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from asbuilt.journal.schedules import Schedule
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.failing import FailedStep
     from asbuilt.lifecycle.money import Spent
+    from asbuilt.proof.failure import Failure
 
 Told = list[tuple[str, dict[str, Any]]]
 """The events of a plan, in order: kind and data."""
@@ -61,6 +64,15 @@ class RunView(NamedTuple):
     """How many numbers of its plan are far off."""
     review: Review | None = None
     """What reviewers have of the plan that it asks about."""
+    failed: FailedStep | None = None
+    """The step that failed last."""
+    blobs: Blobs | None = None
+    """Where that step's output is."""
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Read what failed last; nothing where nothing did. It is read from disk each time."""
+        return () if self.failed is None or self.blobs is None else failures_of(self.blobs, self.failed)
 
     @property
     def attempt(self) -> str | None:
@@ -159,10 +171,10 @@ def facts_from(run: Run, events: Told) -> RunFacts:
 
 def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
     """Tell how one run stands."""
-    return _run_view(session, run, facts_of(session, blobs, run))
+    return _run_view(session, blobs, run, facts_of(session, blobs, run))
 
 
-def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
+def _run_view(session: Session, blobs: Blobs, run: Run, facts: RunFacts) -> RunView:
     questions = approvals.waiting_of(session, run.org, run.repo, run.run)
     return RunView(
         run,
@@ -174,6 +186,8 @@ def _run_view(session: Session, run: Run, facts: RunFacts) -> RunView:
         facts.code,
         drifted(facts),
         reviews.find(session, run.address) if any(one.kind == "plan" for one in questions) else None,
+        facts.failed,
+        blobs,
     )
 
 
@@ -208,7 +222,7 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
         slug,
         changed_at,
         claims.find(session, address),
-        _run_view(session, *newest) if newest else None,
+        _run_view(session, blobs, *newest) if newest else None,
         _phases(chain([newest] if newest else [], told), events, session.now),
         _spent(events),
         tuple(newest[1].untold if newest else fold("", {}, events).untold),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.lifecycle.causes import Cause
+    from asbuilt.lifecycle.failing import FailedStep
     from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.lifecycle.windows import Window
     from asbuilt.proof.resolving import Resolved
@@ -302,6 +303,8 @@ class RunFacts(Folded):
     """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
+    revision: int = 0
+    """How often its settings were renewed."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""
@@ -317,6 +320,8 @@ class RunFacts(Folded):
     workspace: bool = False
     moves: int = 0
     """How often another worker has gone on with it: each has its own workspace, and nobody else's."""
+    failed: FailedStep | None = None
+    """The step that failed last and has not succeeded since."""
     setup: Outcome | None = None
     setup_reason: str = ""
     baseline: Outcome | None = None
@@ -348,6 +353,7 @@ class RunFacts(Folded):
     """What agents mend of its pull request, each like a phase of its own."""
     ended: str | None = None
     reason: str = ""
+    next_step: str = ""
     code: int | None = None
     """What the command that looks on is to exit with, when a gate ended the run."""
     parked_at: str = ""

@@ -19,6 +19,7 @@ from asbuilt.lifecycle.facts import (
     TaskFacts,
     Work,
 )
+from asbuilt.lifecycle.failing import advice_in, last_failed
 from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
@@ -83,6 +84,7 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
             continue
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
+        facts.failed = last_failed(facts.failed, kind, data)
         _hear(facts, kind, data)
         if facts.kind == "author":
             hear_draft(facts, kind, data)
@@ -100,16 +102,12 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     match kind:
         case "run.started":
             _hear_start(facts, data)
-        case "tests.resolved":
-            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
+        case "settings.changed":
+            _hear_setting(facts, data)
+        case "tests.resolved" | "setup.done" | "baseline.done":
+            _hear_preparation(facts, kind, data)
         case "workspace.made":
             facts.workspace = True
-        case "setup.done":
-            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
-        case "baseline.done":
-            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
-            if data.get("ran") is not None:
-                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
         case "approval.asked":
             facts.approvals.setdefault(str(data["key"]), None)
         case "approval.answered":
@@ -135,7 +133,8 @@ def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         case "run.hastened":
             _hear_haste(facts)
         case "run.ended":
-            facts.ended, facts.reason = data["state"], str(data.get("reason", ""))
+            facts.ended = data["state"]
+            facts.reason, facts.next_step = advice_in(str(data.get("reason", "")))
             facts.code = data.get("code")
         case _ if kind.startswith("together."):
             _hear_together(facts, kind, data)
@@ -151,6 +150,29 @@ def _hear_answer(facts: RunFacts, key: str, answer: str) -> None:
     facts.approvals[key] = answer
     if answer == "yes" and key.startswith(f"{facts.run}/pull/"):
         look_again(facts.pull)
+
+
+def _hear_setting(facts: RunFacts, data: Mapping[str, Any]) -> None:
+    """Hear that a setting changed: what was found out by another command is found out again."""
+    facts.revision = int(data.get("revision", 0))
+    if data["key"] == "checks.tests":
+        facts.tests, facts.tests_agreed, facts.baseline = None, False, None
+    elif data["key"] == "checks.setup":
+        facts.setup = facts.baseline = None
+
+
+def _hear_preparation(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+    if data.get("revision", 0) < facts.revision:
+        return  # It was under way with other settings when they changed; it is done again.
+    match kind:
+        case "tests.resolved":
+            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
+        case "setup.done":
+            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
+        case _:
+            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
+            if data.get("ran") is not None:
+                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
 
 
 def _hear_comparison(facts: RunFacts, point: str) -> None:

@@ -292,11 +292,9 @@ def _in_phase(facts: RunFacts, phase: PhaseFacts, now: str) -> Move:
 
 
 def _judge(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
-    if not last.changed:
-        return End("failed", f"phase {phase.id}: no change was made; the agent's tree is its base")
     if last.checks is None:
         return Check(phase.id, last.number)
-    if last.checks != PASS:
+    if last.checks != PASS or not last.changed:
         return _fix(phase, last)
     if last.verdict is None:
         unjudged = verifier_stoppage(facts, last, phase.id, now)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.drafting import CONVERSATION
 from asbuilt.lifecycle.facts import WHOLE, is_planning
+from asbuilt.lifecycle.failing import advice_in
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.stoppages import USAGE_LIMIT
 
@@ -65,6 +66,8 @@ class WaitsFor(NamedTuple):
     """The attempt whose agent it waits for, or its verifier: `2`, `2v`."""
     retries: int = 0
     """How often the agent's work had to be begun anew in this phase."""
+    next_step: str = ""
+    """What the reason of its end advises."""
 
     @property
     def where(self) -> str:
@@ -89,7 +92,8 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
         case phases.End():
-            return WaitsFor("nobody", why=facts.reason or move.reason)
+            why, following = advice_in(move.reason)
+            return WaitsFor("nobody", why=facts.reason or why, next_step=facts.next_step or following)
         case phases.Wait(why=phases.PAUSED):
             return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
         case phases.Wait(why=why) if why == CONVERSATION:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.verdict import ItemVerdict
 
 HASH: Final = 10
-_SHELL: Final = ("/bin/sh", "-c")
 _NAMED: Final = 12
 _CITED: Final = ("the check ", "the test ", "the removal of ")
 _TONES: Final[dict[Outcome, Tone]] = {
@@ -53,11 +52,6 @@ _SEVERE: Final[dict[Severity, tuple[str, Tone]]] = {
     Severity.NOTE: ("note", "plain"),
     Severity.ALLOWED: ("ordered by the plan", "plain"),
 }
-
-
-def command_of(evidence: Evidence) -> str:
-    """Give a check as one would type it."""
-    return evidence.argv[-1] if evidence.argv[:2] == _SHELL else shlex.join(evidence.argv)
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -213,7 +207,7 @@ def _checks(evidence: Sequence[Evidence], outputs: Mapping[str, str]) -> Iterato
     )
     for one in evidence:
         if outputs.get(one.output) and one.outcome != "PASS":
-            yield Paragraph(("What ", Code(command_of(one)), " printed last:"))
+            yield Paragraph(("What ", Code(one.command), " printed last:"))
             yield Listing(outputs[one.output])
 
 
@@ -221,7 +215,7 @@ def _check(one: Evidence) -> tuple[Words, ...]:
     why: Words = (" ", one.why) if one.outcome != "PASS" and one.why else ()
     numbers = (one.exit_code, one.ran, one.skipped, one.failed)
     return (
-        (Code(command_of(one)),),
+        (Code(one.command),),
         (Mark(one.outcome, _TONES[one.outcome]), *why),
         *((() if number is None else (str(number),)) for number in numbers),
         ("shown before" if one.reused else lasting(one.duration_s),),
@@ -318,7 +312,7 @@ def failures_of(attempt: AttemptAccount) -> list[Words]:
     """Word what kept an attempt from being proven, and who found it."""
     found: list[Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
     found += [
-        ("asbuilt ran ", Code(command_of(check)), f": {check.outcome}, {check.why}")
+        ("asbuilt ran ", Code(check.command), f": {check.outcome}, {check.why}")
         for check in attempt.evidence
         if check.outcome != "PASS"
     ]
@@ -342,7 +336,7 @@ def _repeat(account: Account, phase: PhaseAccount) -> Iterator[Block]:
     back = dict.fromkeys(path for one in phase.evidence for path in one.put_back)
     lines += [shlex.join(("git", "checkout", "HEAD^", "--", *back))] if back else []
     lines += [account.setup] if account.setup else []
-    lines += dict.fromkeys(command_of(one) for one in phase.evidence)
+    lines += dict.fromkeys(one.command for one in phase.evidence)
     yield Heading(("Repeat it by hand",))
     yield Listing("\n".join(_single(lines)))
 

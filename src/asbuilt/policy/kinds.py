@@ -27,6 +27,10 @@ class Kind(NamedTuple):
     """Within that: settings, hooks, plug-ins; read-only, because they would act later."""
     remade: tuple[str, ...] = ()
     """Within what is sealed: what the program itself lays down at its start."""
+    own: str = ""
+    """The agent's own program, where `program` is an adapter that is installed beside it."""
+    install: str = ""
+    """The command that installs that adapter."""
 
 
 _CLAUDE: Final = Kind(
@@ -85,6 +89,8 @@ _CODEX: Final = Kind(
         "skills",
     ),
     remade=("skills/.system",),
+    own="codex",
+    install="npm install -g @zed-industries/codex-acp",
 )
 _GEMINI: Final = Kind(
     "gemini",

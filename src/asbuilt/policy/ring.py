@@ -68,19 +68,76 @@ RUN_KEPT = (
 """What name lookup and some distributions' own programs need of /run."""
 
 PASSED_VARIABLES = (
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "COLORTERM",
-    "NO_COLOR",
-    "TZ",
-    "USER",
-    "LOGNAME",
-    "SHELL",
+    # Person and place.
+    *("PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "USER", "LOGNAME", "SHELL"),
+    # Whom to trust.
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+    *("PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO", "NIX_SSL_CERT_FILE", "UV_SYSTEM_CERTS"),
+    # Which toolchain.
+    *("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR"),
+    *("RBENV_ROOT", "RBENV_VERSION", "VOLTA_HOME", "ASDF_DATA_DIR", "MISE_DATA_DIR", "M2_HOME", "MAVEN_HOME"),
+    *("CC", "CXX", "PKG_CONFIG_PATH", "UV_PYTHON_INSTALL_DIR"),
 )
+ADDRESS_VARIABLES = (
+    *(
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "NO_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+    ),
+    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_DEFAULT_TIMEOUT", "UV_INDEX_URL"),
+    *(
+        "UV_DEFAULT_INDEX",
+        "UV_INDEX",
+        "UV_FIND_LINKS",
+        "npm_config_registry",
+        "NPM_CONFIG_REGISTRY",
+        "GOPROXY",
+    ),
+    *("GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
+)
+"""Proxies and registries, passed where their address carries no password."""
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PRIVATE_TMP = "/tmp"  # noqa: S108  the name inside the ring, where it is a folder of its own
+
+
+class Placed:
+    """A folder of this machine at another path inside the sandbox."""
+
+    __slots__ = ("at", "folder", "writable")
+
+    def __init__(self, folder: str, at: str, *, writable: bool = True) -> None:
+        self.folder = folder
+        self.at = at
+        self.writable = writable
+
+
+class Overlay:
+    """One view, at `point`, of several folders: writes go to `upper`, the others never change.
+
+    Without an `upper` it is read-only, and needs two folders.
+    """
+
+    __slots__ = ("lower", "point", "upper", "work")
+
+    def __init__(self, *, lower: Strings, upper: str, work: str, point: str) -> None:
+        self.lower = lower
+        """The first one that has a path decides."""
+        self.upper = upper
+        self.work = work
+        """An empty folder on the file system of `upper`, for the kernel alone."""
+        self.point = point
+
+    @property
+    def options(self) -> str:
+        """Write it for mount(2); a comma or a colon in a path would end it there."""
+        lower = ":".join(_escaped(path).replace(":", "\\:") for path in self.lower)
+        above = f",upperdir={_escaped(self.upper)},workdir={_escaped(self.work)}" if self.upper else ""
+        return f"lowerdir={lower}{above},userxattr"
 
 
 class Request:
@@ -93,13 +150,15 @@ class Request:
         "hidden_files",
         "home",
         "network",
+        "overlays",
+        "placed",
         "read_only",
         "readable",
         "tmp",
         "writable",
     )
 
-    def __init__(  # noqa: PLR0913  a value with ten fields, on a path where dataclasses are too dear
+    def __init__(  # noqa: PLR0913  a value with twelve fields, on a path where dataclasses are too dear
         self,
         *,
         chdir: str,
@@ -112,6 +171,8 @@ class Request:
         tmp: str | None = None,
         network: bool = False,
         environment: Mapping[str, str] | None = None,
+        placed: tuple[Placed, ...] = (),
+        overlays: tuple[Overlay, ...] = (),
     ) -> None:
         self.chdir = chdir
         self.writable = writable
@@ -127,6 +188,10 @@ class Request:
         """The folder that stands in for /tmp; None: one in memory that goes with the process."""
         self.network = network
         self.environment = environment or {}
+        self.placed = placed
+        """Folders that have another path inside. Only bubblewrap can do this."""
+        self.overlays = overlays
+        """Views over several folders, mounted before anything else. Only bubblewrap can do this."""
 
     def changed(self, **fields: object) -> Request:
         """Give the same request with other fields."""
@@ -177,10 +242,14 @@ def for_check(  # noqa: PLR0913  each of these is a different right
     hidden: Strings = (),
     network: bool = False,
     environment: Mapping[str, str] | None = None,
+    placed: tuple[Placed, ...] = (),
+    overlays: tuple[Overlay, ...] = (),
 ) -> Request:
     """Hold a command that runs code an agent wrote: a HOME and a tmp of its own, and mostly no network."""
     return Request(
         chdir=cwd,
+        placed=placed,
+        overlays=overlays,
         writable=(*writable, home),
         read_only=tuple(_join(folder, ".git") for folder in writable),
         readable=(*readable, cwd),
@@ -210,7 +279,11 @@ def secrets(home: str) -> tuple[Strings, Strings]:
 def passed(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
     """Choose what gets into a ring of the environment around us: a short list, and what the user named."""
     names = {*PASSED_VARIABLES, *more}
-    return {name: value for name, value in environ.items() if name in names or name.startswith("LC_")}
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in names or name.startswith("LC_") or (name in ADDRESS_VARIABLES and "@" not in value)
+    }
 
 
 def environment_in(request: Request) -> dict[str, str]:
@@ -289,8 +362,15 @@ def mounts(request: Request) -> list[list[str]]:
     planned += [(path, 2, ["--ro-bind", path, path]) for path in request.readable if path != "/"]
     planned += [(path, 3, ["--bind", path, path]) for path in request.writable]
     planned += [(path, 4, ["--ro-bind", path, path]) for path in request.read_only]
+    planned += [
+        (one.at, 5, ["--bind" if one.writable else "--ro-bind", one.folder, one.at]) for one in request.placed
+    ]
     ordered = [mount for _, _, mount in sorted(planned, key=lambda one: depth(one[0], one[1]))]
     return [*ordered, *(["--remount-ro", path] for path in request.hidden)]
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def _join(folder: str, name: str) -> str:

@@ -16,15 +16,31 @@ if TYPE_CHECKING:
 
 _FOLDERS: Final = 12
 """Folders that get a pair; those of changed tests come first."""
+_OF_NODE: Final = re.compile(
+    r"[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)(tests?|spec|__tests__)/.+\.[cm]?[jt]sx?$"
+)
+_OF_C: Final = re.compile(r"(^|/)(tests?|unittests?)/.+\.(c|cc|cpp|cxx)$|(^|/)test[^/]*\.(c|cc|cpp|cxx)$")
+_OF_JAVA: Final = re.compile(r"(^|/)src/test/.+\.(java|kt|groovy|scala)$")
 _FILES: Final[dict[Runner, re.Pattern[str]]] = {
     "pytest": re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$"),
     "unittest": re.compile(r"(^|/)test[^/]*\.py$"),
+    "django": re.compile(r"(^|/)test[^/]*\.py$"),
     "node": re.compile(r"(^|/)([^/]+[._-]test|test-[^/]+|test)\.[cm]?js$|(^|/)test/[^/]+\.[cm]?js$"),
     "vitest": re.compile(r"\.(test|spec)\.[cm]?[jt]sx?$"),
     "jest": re.compile(r"\.(test|spec)\.[jt]sx?$|(^|/)__tests__/[^/]+\.[jt]sx?$"),
     "go": re.compile(r"_test\.go$"),
+    "mocha": _OF_NODE,
+    "ava": _OF_NODE,
+    "tap": _OF_NODE,
     "cargo": re.compile(r"^tests/[^/]+\.rs$"),
+    "nextest": re.compile(r"^tests/[^/]+\.rs$"),
+    "ctest": _OF_C,
+    "meson": _OF_C,
+    "maven": _OF_JAVA,
+    "gradle": _OF_JAVA,
 }
+_NONE: Final[tuple[Runner, ...]] = ("ctest", "meson", "maven", "gradle", "tap")
+"""Runners without canaries."""
 _STEM: Final = re.compile(r"^(.*?)((?:[._-](?:test|spec))?(?:\.\w+))$")
 _IS_MODULE: Final = re.compile(r"^\s*import\b", re.MULTILINE)
 _PACKAGE: Final = re.compile(r"^package\s+(\w+)", re.MULTILINE)
@@ -60,6 +76,11 @@ def is_test_file(runner: Runner, path: str) -> bool:
     return _FILES[runner].search(path) is not None
 
 
+def has_canary(runner: Runner) -> bool:
+    """Tell whether there are canaries for a runner; some run only what a build file lists."""
+    return runner not in _NONE
+
+
 def canaries(
     runner: Runner,
     paths: Iterable[str],
@@ -67,7 +88,12 @@ def canaries(
     canary: Canary,
     first: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Give a pair for each folder with tests, in the manner of a test that lies there: path and content."""
+    """Give a pair for each folder with tests, in the manner of a test that lies there: path and content.
+
+    None for a runner that runs only tests which a build file lists.
+    """
+    if not has_canary(runner):
+        return {}
     beside: dict[str, str] = {}
     for path in sorted(
         (path for path in paths if is_test_file(runner, path)), key=lambda path: path not in first
@@ -109,7 +135,7 @@ def heard(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | No
 
 def _name(runner: Runner, sibling: str, word: str) -> str:
     """Name a file as its sibling is named, so that whatever collects the one collects the other."""
-    if runner in ("pytest", "unittest"):
+    if runner in ("pytest", "unittest", "django"):
         return f"{word}_test.py" if not sibling.startswith("test") else f"test_{word}.py"
     if runner == "go":
         return f"{word}_test.go"
@@ -130,17 +156,14 @@ def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Cana
     match runner:
         case "pytest":
             return "".join(f"def test_{name}():\n    assert {number} == {told}\n\n\n" for name, told in each)
-        case "unittest":
+        case "unittest" | "django":
             head = f"import unittest\n\n\nclass T{canary.word}(unittest.TestCase):\n"
             return head + "".join(
                 f"    def test_{name}(self):\n        self.assertEqual({number}, {told})\n\n"
                 for name, told in each
             )
         case "node":
-            is_module = path.endswith(".mjs") or (
-                not path.endswith(".cjs") and _IS_MODULE.search(text_of(path))
-            )
-            return (_MODULE if is_module else _SCRIPT) + "".join(
+            return (_MODULE if _is_module(path, text_of) else _SCRIPT) + "".join(
                 f'test("{name}", () => {{ assert.strictEqual({number}, {told}); }});\n' for name, told in each
             )
         case "vitest" | "jest":
@@ -154,9 +177,31 @@ def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Cana
                 f"\nfunc Test_{name}(t *testing.T) {{\n\tif {number} != {told} {{\n\t\tt.Fatal()\n\t}}\n}}\n"
                 for name, told in each
             )
-        case "cargo":
+        case "mocha":
+            known = "(globalThis as any)" if re.search(r"\.[cm]?tsx?$", path) else "globalThis"
+            return "".join(
+                f'({known}.it || {known}.test)("{name}", () => {{\n'
+                f'  if ({number} !== {told}) throw new Error("{number} is not {told}");\n}});\n'
+                for name, told in each
+            )
+        case "ava":
+            head = (
+                'import test from "ava";\n' if _is_module(path, text_of) else 'const test = require("ava");\n'
+            )
+            return head + "".join(
+                f'test("{name}", t => {{ t.is({number}, {told}); }});\n' for name, told in each
+            )
+        case "cargo" | "nextest":
             return "".join(
                 f"#[test]\nfn {name}() {{\n    assert_eq!({number}, {told});\n}}\n\n" for name, told in each
             )
+        case "ctest" | "meson" | "maven" | "gradle" | "tap":
+            return ""
         case _:
             assert_never(runner)
+
+
+def _is_module(path: str, text_of: Callable[[str], str]) -> bool:
+    return path.endswith(".mjs") or (
+        not path.endswith(".cjs") and _IS_MODULE.search(text_of(path)) is not None
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,6 +14,15 @@ if TYPE_CHECKING:
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 TESTS: Final = "tests"
 """The name of the whole test suite among checks."""
+SETUP: Final = "setup"
+"""The name of the setup among checks."""
+_SHELL: Final = ("/bin/sh", "-c")
+_WORDS: Final = re.compile(r"[\w-]+")
+_TITLES: Final = re.compile(r"::| [>›] ")
+"""What is between a test's name and the titles of what holds it."""
+_PATH: Final = re.compile(r"\S+/\S+\.\w+")
+_UNNAMED: Final = ("mod", "lib", "main", "__init__")
+"""Files whose tests are named by their folder."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
@@ -55,6 +66,16 @@ class Evidence(NamedTuple):
     """What else is to be known of it, in words."""
     flaky: tuple[tuple[str, int, int, bool], ...] = ()
     """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
+
+    emptied: str = ""
+    """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
+    unusable: bool = False
+    """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
+
+    @property
+    def command(self) -> str:
+        """Return the command as a person types it."""
+        return self.argv[-1] if self.argv[:2] == _SHELL else shlex.join(self.argv)
 
     @property
     def is_conclusive(self) -> bool:
@@ -152,20 +173,35 @@ def left_out(
     `changed` has the test files that differ, `held` what they held before. Where a name tells no file, any
     of these that had it could hold it; without `held`, any of them.
     """
-    places = {spelling for path in changed for spelling in (path, path.rpartition(".")[0].replace("/", "."))}
+    places = [_place(path) for path in changed]
     gone = sorted(name for name in before if name not in now)
     if not places:
         return tuple(gone)
     return tuple(
         name
         for name in gone
-        if (_tells_its_file(name) and not any(place in name for place in places))
-        or (not _tells_its_file(name) and held is not None and name not in held)
+        if (_tells_its_file(name) and not any(_is_at(name, place) for place in places))
+        or (not _tells_its_file(name) and held is not None and _TITLES.split(name)[-1] not in held)
     )
 
 
+def _place(path: str) -> list[str]:
+    """Return the end of a file's path as names of tests spell it: its folder and its module."""
+    words = _WORDS.findall(path.rpartition(".")[0] or path)
+    return words[: -1 if words[-1:] and words[-1] in _UNNAMED else None][-2:]
+
+
+def _is_at(name: str, place: list[str]) -> bool:
+    """Tell whether a name begins with a module, or has it behind its folder: it may lack folders above."""
+    words = _WORDS.findall(name)
+    pairs = (words[at : at + len(place)] for at in range(len(words)))
+    return words[:1] == place[-1:] or place in pairs
+
+
 def _tells_its_file(name: str) -> bool:
-    return "::" in name or "/" in name or name.count(".") > 1
+    """Tell whether a name begins with a file or a module; titles in words do not, whatever is in them."""
+    head = name.partition(" ")[0]
+    return "::" in head or head.count(".") > 1 or _PATH.fullmatch(head) is not None
 
 
 def judge_setup(exit_code: int | None) -> Judged:

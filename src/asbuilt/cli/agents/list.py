@@ -39,6 +39,8 @@ class Row(NamedTuple):
     through: str = ""
     ring: str = ""
     roles: tuple[str, ...] = ()
+    install: str = ""
+    """Its own program is here: the command that installs the adapter that is missing."""
 
 
 @click.command(
@@ -78,7 +80,7 @@ def _row(there: Roster, name: str, environ: Mapping[str, str], roles: tuple[str,
     try:
         program = there.agent(name).program
     except AsbuiltError:
-        return Row(name, None)
+        return Row(name, None, install=next((one.install for one in there.lacking if one.name == name), ""))
     kind = there.kinds[program.kind]
     keys = [one for one in kind.variables if one.endswith(("_KEY", "_TOKEN")) and environ.get(one)]
     return Row(
@@ -108,7 +110,7 @@ def _show(door: Door, rows: list[Row]) -> None:
     cells = [
         (row.name, row.version or "?", row.signed_in, row.through, row.ring, ", ".join(row.roles) or "none")
         if row.program
-        else (row.name, "not installed", "", "", "", "")
+        else (row.name, f"not installed: {row.install}" if row.install else "not installed", "", "", "", "")
         for row in rows
     ]
     shown = [_HEADS, *(one for one in cells if one[2])]

@@ -14,11 +14,12 @@ group: Final = LazyGroup(
     ),
     examples=[
         ("asbuilt config show --origin", "every setting, and who set it"),
-        ("asbuilt config set plans.folder docs/plans", "for yourself, everywhere"),
-        ("asbuilt config set plans.folder docs/plans --in repository", "for everybody here"),
+        ('asbuilt config set checks.tests "uv run pytest -q"', "for everybody who works here"),
+        ("asbuilt config set plans.folder docs/plans --user", "for yourself, everywhere"),
     ],
     commands={
         "show": Lazy("asbuilt.cli.config.show:command", "every setting, its value and who set it"),
         "set": Lazy("asbuilt.cli.config.set:command", "change one value in a settings file"),
+        "unset": Lazy("asbuilt.cli.config.set:unset", "remove one value from a settings file"),
     },
 )

@@ -8,10 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import subprocess
-import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +19,7 @@ from asbuilt.cli.caught import block, caught
 from asbuilt.cli.commands import Command
 from asbuilt.cli.demo.scene import PLAN, Scene
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.screen import ASCII, cut, printable
+from asbuilt.cli.screen import cut, printable
 from asbuilt.cli.site import Site, site_of
 from asbuilt.errors import DONE, FAILED
 from asbuilt.journal.views import events_of, run_view
@@ -39,7 +36,6 @@ _AGENT: Final = "scripted"
 _RUN: Final = ("run", PLAN, "--finish", "--auto", "--foreground", "--script", "../agent.toml")
 _RINGS: Final = {"bwrap": "The ring (bubblewrap)", "seatbelt": "The ring (Seatbelt)"}
 _COLUMN: Final = 36
-_ENDS_WITHIN_S: Final = 15.0
 _NEXT: Final = (
     ("asbuilt doctor", "is this machine ready for your own plans?"),
     ('asbuilt author "what you want"', "agents plan it, you approve it"),
@@ -68,7 +64,7 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
     folder = Path(tempfile.mkdtemp(prefix="asbuilt-demo-")).resolve()
     scene = Scene(folder, door.environ)
     try:
-        scene.build(pace=0 if fast else pace)
+        scene.prepare(pace=0 if fast else pace)
         return _play(door, scene, folder if keep else None)
     finally:
         scene.end_attempts()
@@ -79,14 +75,14 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
 def _play(door: Door, scene: Scene, kept: Path | None) -> int:
     _introduce(door, scene)
     if not door.json:
-        _type(door, scene, ("plan", "show", PLAN))
+        scene.type(door, ("plan", "show", PLAN), json_wanted=False)
         door.screen.talk()
-    said = _type(door, scene, _RUN)
-    site = site_of(door._replace(start=scene.shop, environ=scene.environ), PLAN)
+    run = scene.type(door, _RUN, json_wanted=door.json)
+    site = site_of(door._replace(start=scene.checkout, environ=scene.environ), PLAN)
     view, lies = _what_came(site)
     landed = view.run.state == "landed"
     if door.json:
-        _emit(door, said, lies, kept, landed=landed)
+        _emit(door, run, lies, kept, landed=landed)
         return DONE if landed else FAILED
     titles = {phase.id: phase.title for phase in view.phases}
     for one in lies:
@@ -100,7 +96,7 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
 
 def _introduce(door: Door, scene: Scene) -> None:
     pen, ring = door.screen.err, probe()
-    place = cut(printable(str(scene.shop)), pen.width - len("It works in ."), symbols=pen.symbols)
+    place = cut(printable(str(scene.checkout)), pen.width - len("It works in ."), symbols=pen.symbols)
     held = _RINGS.get(ring.for_work)
     unheld = "No ring is here to hold the agent, which plays only our script: `asbuilt doctor`"
     for line in (
@@ -110,43 +106,6 @@ def _introduce(door: Door, scene: Scene) -> None:
     ):
         _say(door, line)
     door.screen.talk()
-
-
-def _type(door: Door, scene: Scene, arguments: Sequence[str]) -> str:
-    """Type a command of our own, let it speak for itself, and give back what it answered in JSON."""
-    door.screen.talk(f"$ {door.screen.err.bold(shlex.join(('asbuilt', *arguments)))}")
-    door.screen.out.flush()
-    process = subprocess.Popen(  # noqa: S603 - our own program
-        (sys.executable, "-P", "-m", "asbuilt", *arguments, *_flags(door)),
-        cwd=scene.shop,
-        env=scene.environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE if door.json else None,
-        text=True,
-    )
-    try:
-        said, _ = process.communicate()
-    except KeyboardInterrupt:
-        # The terminal has told the child too; it leaves in its own way.
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_ENDS_WITHIN_S)
-        raise
-    finally:
-        process.kill()
-        process.wait()
-    return said or ""
-
-
-def _flags(door: Door) -> list[str]:
-    screen = door.screen
-    wanted = {
-        "--json": door.json,
-        "--plain": screen.err.symbols is ASCII,
-        "--no-color": not screen.err.styled,
-        "--quiet": screen.quiet,
-        "--verbose": screen.verbose,
-    }
-    return [flag for flag, is_wanted in wanted.items() if is_wanted]
 
 
 def _what_came(site: Site) -> tuple[RunView, list[Caught]]:
@@ -166,7 +125,7 @@ def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> N
     if kept:
         _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
         for what in (
-            f"cd {shlex.quote(str(scene.shop))}",
+            f"cd {shlex.quote(str(scene.checkout))}",
             f"export ASBUILT_HOME={shlex.quote(str(scene.state))}",
             f"asbuilt status {PLAN}",
         ):
@@ -186,8 +145,9 @@ def _say(door: Door, text: str, *, lead: str = "") -> None:
         door.screen.talk(row)
 
 
-def _emit(door: Door, said: str, lies: Sequence[Caught], kept: Path | None, *, landed: bool) -> None:
-    run: dict[str, Any] = json.loads(said) if said else {}
+def _emit(
+    door: Door, run: dict[str, Any], lies: Sequence[Caught], kept: Path | None, *, landed: bool
+) -> None:
     door.screen.emit_json(
         {
             "schema": "asbuilt.demo/1",

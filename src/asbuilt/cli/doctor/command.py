@@ -64,5 +64,5 @@ def _fix_sandbox(door: Door, *, yes: bool) -> int:
     door.screen.answer("Or, without root, go on without a sandbox: ring.required = false.")
     if not (yes or agreed(door, "Set ring.required to false?")):
         return GATE_STOPPED
-    click.get_current_context().invoke(set_value, key="ring.required", value="false", target="user")
+    click.get_current_context().invoke(set_value, key="ring.required", value="false", user=True)
     return DONE

@@ -52,6 +52,8 @@ class AgentsFacts:
     looked_for: tuple[str, ...]
     found: tuple[Agent, ...]
     driven: tuple[str, ...]
+    lacking: tuple[tuple[str, str, str], ...] = ()
+    """Agents that only an adapter is missing for: the agent's program, the adapter, its install command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.agents.roster import lacking
 from asbuilt.cli.doctor.facts import Agent, AgentsFacts
 from asbuilt.policy.kinds import KINDS
 
@@ -36,6 +37,7 @@ def look_for_agents(environ: Mapping[str, str]) -> AgentsFacts:
             Agent(name=name, version=version_of(program, path)) for name, program in programs.items()
         ),
         driven=tuple(KINDS),
+        lacking=tuple((kind.own, kind.program, kind.install) for kind in lacking(KINDS, path)),
     )
 
 

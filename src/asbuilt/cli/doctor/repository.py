@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.cli.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
-from asbuilt.errors import AsbuiltError, GitFailed, NotFound, RingUnavailable
+from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, RingUnavailable
 from asbuilt.git.checkouts import clean_checkout
 from asbuilt.git.commits import read_commit
+from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts, current_branch, open_repository, operations, resolve
 from asbuilt.library.repository import find_repository
 from asbuilt.policy.ring import passed
@@ -102,8 +103,14 @@ def _in_repository(repository: Repository, version: str) -> GitFacts:
     changed = here.git.said("status", "--porcelain=v1", "-z", "--no-renames").fields if here else []
     branch = current_branch(repository)
     known = find_repository(repository.root)
+    try:
+        need_writable(repository)
+        trouble = None
+    except GateStopped as error:
+        trouble = trouble_of(error)
     return GitFacts(
         version=version,
+        trouble=trouble,
         repository=known.name if known else repository.root.name,
         branch=branch.removeprefix(_BRANCH) if branch else None,
         has_commits=resolve(repository, "HEAD") is not None,

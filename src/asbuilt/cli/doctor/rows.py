@@ -48,6 +48,14 @@ class State(Enum):
     PROBLEM = "problem"
 
 
+class Stops(Enum):
+    """What `asbuilt run` does about a problem: refuses, asks a person first, or starts."""
+
+    RUNS = "runs"
+    UNATTENDED = "unattended runs"
+    NOTHING = "nothing"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One subject: how it stands, and what helps."""
@@ -61,8 +69,8 @@ class Row:
     next_step: str = ""
     otherwise: str = ""
     facts: object = None
-    stops_runs: bool = True
-    """Whether a problem here does."""
+    stops: Stops = Stops.RUNS
+    """What a problem here stops."""
 
 
 def judge(facts: Facts) -> tuple[Row, ...]:
@@ -73,13 +81,16 @@ def judge(facts: Facts) -> tuple[Row, ...]:
 def conclusion(rows: tuple[Row, ...], facts: Facts) -> str:
     """Say in one line what all of it means."""
     problems = [row for row in rows if row.state is State.PROBLEM]
-    if any(row.stops_runs for row in problems):
-        gone = "it is gone" if len(problems) == 1 else "they are gone"
-        return f"{counted(len(problems), 'problem')}. No run starts here until {gone}."
     if problems:
-        return f"{counted(len(problems), 'problem')}. Runs start; planning in Claude Code is not held."
+        return f"{counted(len(problems), 'problem')}. {_effect([row.stops for row in problems])}"
     drivable = [agent.name for agent in facts.agents.found if agent.name in facts.agents.driven]
     return "Ready to be left alone." if drivable else "Ready, with the scripted agent."
+
+
+def _effect(stops: list[Stops]) -> str:
+    if Stops.RUNS in stops:
+        return f"Fix {'it' if len(stops) == 1 else 'them'} before you run a plan."
+    return "A run asks you first; --auto stops." if Stops.UNATTENDED in stops else "Runs start."
 
 
 def _rows(facts: Facts) -> Iterator[Row]:
@@ -110,7 +121,7 @@ def _rows(facts: Facts) -> Iterator[Row]:
         )
 
 
-def _trouble(name: str, trouble: Trouble, facts: object) -> Row:
+def _trouble(name: str, trouble: Trouble, facts: object, stops: Stops = Stops.RUNS) -> Row:
     return Row(
         name=name,
         state=State.PROBLEM,
@@ -118,6 +129,7 @@ def _trouble(name: str, trouble: Trouble, facts: object) -> Row:
         why=trouble.why,
         next_step=trouble.next_step,
         facts=facts,
+        stops=stops,
     )
 
 
@@ -158,22 +170,36 @@ def _git(git: GitFacts) -> Row:
         *(f"in the middle of a {operation}" for operation in git.operations),
         changed,
     ]
-    state = State.NOTE if git.operations or git.branch is None else State.GOOD
-    return Row(name="git", state=state, lead=git.version, said=", ".join(parts), facts=git)
+    if not git.operations and git.branch is not None:
+        return Row(name="git", state=State.GOOD, lead=git.version, said=", ".join(parts), facts=git)
+    return Row(
+        name="git",
+        state=State.PROBLEM,
+        lead=git.version,
+        said=", ".join(parts),
+        why="A run starts from a finished state of the branch that it lands on.",
+        next_step="`git status` shows how to go on." if git.operations else "`git switch` to a branch.",
+        facts=git,
+    )
 
 
 def _agents(agents: AgentsFacts) -> Row:
     found = {one.name: f"{one.name} {one.version or '(it says no version)'}" for one in agents.found}
     drivable = [words for name, words in found.items() if name in agents.driven]
     others = [words for name, words in found.items() if name not in agents.driven]
+    without = [f"{own} found, without its adapter {adapter}" for own, adapter, _ in agents.lacking]
+    install = f"`{agents.lacking[0][2]}`" if agents.lacking else ""
     if drivable:
         rest = f"; found and not driven: {listed(others)}" if others else ""
-        return Row(name="agents", state=State.GOOD, said=listed(drivable) + rest, facts=agents)
-    here = f"{listed(others)} found" if others else f"none of {', '.join(agents.looked_for)} found"
+        said = "; ".join([listed(drivable) + rest, *without])
+        return Row(name="agents", state=State.GOOD, said=said, next_step=install, facts=agents)
+    here = [f"{listed(others)} found"] if others else []
+    what = "; ".join([*here, *without]) or f"none of {', '.join(agents.looked_for)} found"
     return Row(
         name="agents",
         state=State.NOTE,
-        said=f"{here}; only the scripted agent works here",
+        said=f"{what}; only the scripted agent works here",
+        next_step=install,
         facts=agents,
     )
 
@@ -197,6 +223,7 @@ def _sandbox(sandbox: SandboxFacts) -> Row:
         next_step=first.next_step if remedy_for(first) is None else _FIX,
         otherwise=_WITHOUT,
         facts=sandbox,
+        stops=Stops.UNATTENDED,
     )
 
 
@@ -217,7 +244,7 @@ def _gate(gate: GateFacts) -> Row:
             why="Claude Code runs a tool whenever the hook before it fails.",
             next_step=_INIT,
             facts=gate,
-            stops_runs=False,
+            stops=Stops.NOTHING,
         )
     if gate.version != VERSION:
         return Row(
@@ -227,7 +254,7 @@ def _gate(gate: GateFacts) -> Row:
             why="Hook and commands of two versions may differ in what they keep.",
             next_step=_INIT,
             facts=gate,
-            stops_runs=False,
+            stops=Stops.NOTHING,
         )
     tried = f"installed hook refused a known-bad call in {round(gate.took_ms)} ms"
     if not gate.enabled:
@@ -247,7 +274,7 @@ def _tests(tests: SuiteFacts) -> Row:
             name="tests",
             state=State.NOTE,
             said="no command is set; a run looks for one, and asks",
-            next_step='`asbuilt config set checks.tests "COMMAND" --in repository`',
+            next_step='`asbuilt config set checks.tests "COMMAND"`',
             facts=tests,
         )
     if tests.tried is None:
@@ -303,6 +330,7 @@ def _store(store: StoreFacts) -> Row:
         why="Workspaces, outputs and the journal share this disk; a run stops when it is full.",
         next_step="Make room, or set ASBUILT_HOME to a folder on another local disk.",
         facts=store,
+        stops=Stops.NOTHING,
     )
 
 
@@ -327,7 +355,8 @@ def _forge(forge: ForgeFacts) -> Row:
             next_step=forge.trouble.next_step,
             facts=forge,
         )
-    return _trouble("forge", forge.trouble, forge)
+    # Work is built and proven without a forge; its landing waits.
+    return _trouble("forge", forge.trouble, forge, Stops.NOTHING)
 
 
 def _unheard(unheard: Unheard) -> Row:

@@ -9,7 +9,7 @@ import click
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import command_in, complete_plan, desk_for, problem_counts, show_the_first_step
+from asbuilt.cli.plan.desk import complete_plan, desk_for, problem_counts, show_the_first_step
 from asbuilt.cli.plan.trial import show_tried, trying
 from asbuilt.cli.screen import printable
 from asbuilt.cli.words import counted
@@ -20,6 +20,7 @@ from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.edit import fill_in
 from asbuilt.plan.model import Rule
 from asbuilt.proof.trying import problems_of
+from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.plan.desk import Desk

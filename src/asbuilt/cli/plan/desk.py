@@ -83,12 +83,6 @@ def _lay_out(door: Door) -> Desk:
     return Desk(library, settings)
 
 
-def command_in(settings: Settings, key: str) -> str | None:
-    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
-    chosen = settings.text(key).strip()
-    return "" if chosen == "none" else chosen or None
-
-
 def problem_counts(plan: Plan) -> str:
     """Say how many errors and warnings a plan has; nothing when it has none."""
     errors = sum(problem.severity == "error" for problem in plan.problems)

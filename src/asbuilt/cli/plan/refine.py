@@ -15,7 +15,7 @@ from asbuilt.cli.deciding import decide
 from asbuilt.cli.drafts import change_rows
 from asbuilt.cli.editor import edit
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import command_in, complete_plan, next_command, problem_counts
+from asbuilt.cli.plan.desk import complete_plan, next_command, problem_counts
 from asbuilt.cli.plan.trial import show_tried, trying
 from asbuilt.cli.refined import refinements_of
 from asbuilt.cli.screen import printable
@@ -36,6 +36,7 @@ from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.refining import changed_phases
 from asbuilt.proof.trying import problems_of
+from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

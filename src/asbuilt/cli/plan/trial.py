@@ -55,7 +55,8 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
     with tempfile.TemporaryDirectory(prefix="asbuilt-try-", ignore_cleanup_errors=True) as made:
         room = Path(made).resolve()
         processes = wiring.check_processes(home, room / "scratch", door.environ)
-        rigs = Rigs(_setups(door, desk, repository) or room / "setups", repository, processes)
+        setups = _setups(door, desk, repository) or room / "setups"
+        rigs = Rigs(setups, repository, processes, history=commit)
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
 
 

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt import wiring
-from asbuilt.errors import GitFailed
+from asbuilt.cli.scratch import Scratch
 from asbuilt.journal import runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
 
 PLAN: Final = "plan.md"
 _REPO: Final = "lies"
-_GIT: Final = (
-    ("init", "--quiet", "--initial-branch=main"),
-    ("config", "user.name", "A Person"),
-    ("config", "user.email", "person@example.invalid"),
-    ("add", "."),
-    ("commit", "--quiet", "--message=start"),
-)
 _NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
     "pytest": (sys.executable, "-c", "import pytest"),
     "unittest": (sys.executable, "-c", "import unittest"),
@@ -57,28 +50,23 @@ def lacks(kind: Kind) -> str | None:
     return f"{program}: {said[-1] if said else f'it is too old for {kind}'}"
 
 
-class Stage:
+class Stage(Scratch):
     """One case, built in a folder of its own."""
 
     def __init__(self, folder: Path, case: Case) -> None:
-        self.checkout = folder / "shop"
+        super().__init__(folder, "shop", os.environ)
         self.outside = folder / "outside"
         self._script = folder / "script.toml"
-        self._state = folder / "state"
         self._case = case
-        for path, text in {**case.files, PLAN: case.plan}.items():
-            file = self.checkout / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(self._filled(text), encoding="utf-8")
+        files = {**case.files, PLAN: case.plan}
+        self.build({path: self._filled(text) for path, text in files.items()}, message="start")
         self.outside.mkdir()
         (self.outside / "notes.txt").write_text("mine\n", encoding="utf-8")
         self._script.write_text(self._filled(case.script), encoding="utf-8")
-        for arguments in _GIT:
-            self._git(*arguments)
 
     def go_through(self, step: Steps) -> None:
         """Go through a run of its plan: agents, snapshots, checks and landing are the real ones."""
-        home = open_home(self._state)
+        home = open_home(self.state)
         store = SqliteStore(home.journal)
         store.migrate(STEPS)
         run = new_id()
@@ -97,7 +85,7 @@ class Stage:
         mine = [file for file in self.checkout.rglob("*") if git not in (file, *file.parents)]
         kept = [*mine, git / "config", *(git / "hooks").glob("*"), *self.outside.rglob("*")]
         found = {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in kept if file.is_file()}
-        return {**found, "HEAD": self._git("rev-parse", "HEAD")}
+        return {**found, "HEAD": self.git("rev-parse", "HEAD")}
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -124,20 +112,3 @@ class Stage:
         ):
             text = text.replace(mark, value)
         return text
-
-    def _git(self, *arguments: str) -> str:
-        done = subprocess.run(  # noqa: S603 - our own words
-            ("git", *arguments),  # noqa: S607
-            cwd=self.checkout,
-            env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise GitFailed(
-                f"git {arguments[0]}: {done.stderr.strip()}",
-                why="Every case is played in a repository of its own.",
-                next_step="`asbuilt doctor` looks at your git.",
-            )
-        return done.stdout.strip()

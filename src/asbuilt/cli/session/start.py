@@ -97,7 +97,7 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     offer(state)
     compile_hooks()
     seat.furnish()
-    request = seat.request(known)
+    request = seat.request(known, program)
     try:
         if level != "none":
             seat.try_out(level, request)

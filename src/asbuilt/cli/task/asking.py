@@ -12,7 +12,7 @@ from asbuilt.cli.run import ask_for, look_on, target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.task.known import finish_views
-from asbuilt.cli.terms import caps_for, team_for
+from asbuilt.cli.terms import team_for
 from asbuilt.errors import DONE, AsbuiltError
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.files import entries
@@ -24,6 +24,7 @@ from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.tasks.delegating import TIMEOUT_S, Order, order_for
 from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
+from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +133,7 @@ def _options(door: Door, site: Site, wish: Wish) -> dict[str, Any]:
         "sign": settings.text("landing.sign"),
         "ring_required": settings.flag("ring.required"),
         "desktop": settings.flag("attention.desktop"),
-        "caps": caps_for(settings),
+        "caps": chosen_for_runs(settings)["caps"],
     }
 
 

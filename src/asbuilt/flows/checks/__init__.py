@@ -1,0 +1,1 @@
+"""What do checks find where they run?"""

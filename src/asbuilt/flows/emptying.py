@@ -1,0 +1,126 @@
+"""Empty product files in a copy of a tree and see whether the checks fail: only then do they run this tree.
+
+The one rule: it can take a PASS away and never gives one.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from math import ceil, inf
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.proof.emptied import emptied, listed, shown_without, singles_s, sorted_out, word_of, words_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.rigs import Rig
+    from asbuilt.flows.trials import Trials
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.emptied import Shown
+
+_SINGLES: Final = 3
+"""Product files of the base that are emptied one by one or together, before all of them are."""
+_LARGE: Final = 12
+"""Product files of the base that are looked for in tests."""
+_ALL: Final = 1_000
+_SLACK_S: Final = 60
+"""A suite that takes three times its time and this long without the files does not end: it has noticed."""
+
+
+class Emptied(NamedTuple):
+    """What came of it: nothing where there was no file to empty."""
+
+    shown: Shown | None
+    notes: tuple[str, ...]
+    why: str = ""
+
+
+class Emptying:
+    """The probe of one tree whose suite, and checks, pass."""
+
+    def __init__(self, rig: Rig, trials: Trials, suite: Ran, counts: Counts) -> None:
+        self._rig = rig
+        self._trials = trials
+        self._suite = suite
+        self._counts = counts
+        self._limit_s = ceil(3 * suite.ended.duration_s) + _SLACK_S
+
+    def phase(self, checks: Sequence[str]) -> Emptied:
+        """Empty all product files that the phase has changed, then, as long as there is time, each alone."""
+        trials = self._trials
+        files = sorted_out(trials.changed, (trials.runner(self._suite),))
+        beside = (f"not run by any check: {listed(files.others)}",) if files.others else ()
+        found = trials.read(frozenset(files.product).__contains__)
+        empty = {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
+        if not empty:
+            return Emptied(None, ("no product file to empty: the phase changes none", *beside))
+        shown = self._without(empty, checks)
+        if shown is None or shown == "green":
+            return Emptied("green", beside, words_for("green", [*empty]))
+        words = words_for(shown, [*empty])
+        return Emptied(shown, (words, *self._one_by_one(empty, checks), *beside))
+
+    def base(self) -> Emptied:
+        """Empty a product file of the base that tests mention, then three, then all, until a check fails."""
+        trials = self._trials
+        files = [*trials.product_files(self._suite)]
+        large = (path for path in files[:_LARGE] if trials.mentioning([word_of(path)], self._suite))
+        first = [*islice(large, _SINGLES)] or files[:_SINGLES]
+        tried: list[str] = []
+        for group in (first[:1], first, files[:_ALL]):
+            empty = trials.emptied_now(group)
+            if not empty or [*empty] == tried:
+                continue
+            tried = [*empty]
+            shown = self._without(empty, ())
+            if shown is not None and shown != "green":
+                return Emptied(shown, (words_for(shown, tried),))
+        if not tried:
+            return Emptied(None, ("no product file to empty: the base has none that its suite runs",))
+        return Emptied("green", (), words_for("green", tried))
+
+    def _one_by_one(self, empty: Mapping[str, bytes], checks: Sequence[str]) -> tuple[str, ...]:
+        """Name the files that no check misses when they alone are emptied, as far as there is time for it."""
+        if len(empty) == 1:
+            return ()
+        until = time.monotonic() + singles_s(self._suite.ended.duration_s)
+        each = ((path, self._without({path: left}, checks, until)) for path, left in sorted(empty.items()))
+        unnoticed = [path for path, shown in each if shown == "green"]
+        return (f"no check runs this file: {', '.join(unnoticed)}",) if unnoticed else ()
+
+    def _without(self, empty: Mapping[str, bytes], checks: Sequence[str], until: float = inf) -> Shown | None:
+        """Run what may fail soonest first: tests that mention the files, the suite, the plan's checks.
+
+        None: the time was over before it was known.
+        """
+        trials, suite = self._trials, self._suite
+        was_green = suite.ended.exit_code == 0
+        over = {**trials.over_tests, **empty}
+        for call, whole in ((trials.near([*empty], suite), False), (trials.whole(suite), True)):
+            if call is None:
+                continue
+            if (limit_s := self._limit(until)) is None:
+                return None
+            ran = self._rig.run(suite.tree, suite.command, over=over, call=call, limit_s=limit_s)
+            code, counts = ran.ended.exit_code, ran.counts
+            if code is None and time.monotonic() >= until:
+                return None
+            if not whole and (counts is None or not counts.ran):
+                continue
+            shown = shown_without(code, counts, self._counts, was_green=was_green, whole=whole)
+            if shown != "green":
+                return shown
+        for check in checks:
+            over = {**trials.over_checks, **empty}
+            if (limit_s := self._limit(until)) is None:
+                return None
+            if self._rig.run(suite.tree, check, over=over, limit_s=limit_s).ended.exit_code != 0:
+                return "tested"
+        return "green"
+
+    def _limit(self, until: float) -> int | None:
+        left_s = until - time.monotonic()
+        return ceil(min(left_s, self._limit_s)) if left_s > 0 else None

@@ -1,0 +1,76 @@
+"""The tests of one run, and how their names are added to their numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+State = Literal["passed", "failed", "other"]
+
+
+class Counts(NamedTuple):
+    """The tests of one run."""
+
+    ran: int
+    failed: int
+    skipped: int
+    failures: tuple[str, ...] = ()
+    """Names of those that failed, where the runner reports them."""
+    passed: tuple[str, ...] = ()
+    """Names of those that passed, where it reports them."""
+    hidden: int = 0
+    """Failures that an earlier summary in the same output has, and the last one has not."""
+    others: tuple[str, ...] = ()
+    """Names of those that were skipped, or failed as they were expected to."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return every name, of a test with parameters without them."""
+        every = (*self.failures, *self.passed, *self.others)
+        return frozenset(name.partition("[")[0] for name in every)
+
+    @property
+    def ran_names(self) -> frozenset[str]:
+        """Return the name of every test that ran to its end; none where only failures have names."""
+        if self.ran > self.failed and not self.passed:
+            return frozenset()
+        return frozenset(name.partition("[")[0] for name in (*self.failures, *self.passed))
+
+    @property
+    def collected(self) -> int:
+        """Return how many there were, run or not."""
+        return self.ran + self.skipped
+
+
+def named(counts: Counts, tests: Iterable[tuple[str, State]]) -> Counts:
+    """Add the names of tests. Of several tests with one name, one that failed decides."""
+    states: dict[str, State] = {}
+    for name, state in tests:
+        if states.get(name) != "failed":
+            states[name] = state
+    failures, passed, others = (
+        tuple(name for name, state in states.items() if state == wanted)
+        for wanted in ("failed", "passed", "other")
+    )
+    return counts._replace(failures=failures, passed=passed, others=others)
+
+
+def counted(tests: Iterable[tuple[str, State]]) -> Counts:
+    """Count tests that are known one by one."""
+    every = list(tests)
+    failed, skipped = (sum(state == wanted for _, state in every) for wanted in ("failed", "other"))
+    return named(Counts(len(every) - skipped, failed, skipped), every)
+
+
+def agreeing(counts: Counts, tests: Iterable[tuple[str, State]]) -> Counts:
+    """Add names to the numbers of a summary if there are as many of each: else some may be invented."""
+    every = list(tests)
+    return named(counts, every) if counted(every)[:3] == counts[:3] else counts
+
+
+def words_of(text: str) -> dict[str, int]:
+    """Read a list like `1 failed, 2 passed`."""
+    return {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", text)}

@@ -1,0 +1,111 @@
+"""Count by the report that a runner wrote beside its output: JUnit XML, or jest's JSON.
+
+Code that an agent may have changed wrote it, so it is parsed with care.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+from xml.parsers import expat
+
+from asbuilt.proof.counts.model import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from asbuilt.proof.counts.model import Counts, State
+
+MAX_XML: Final = 32_000_000
+_PROLOG: Final = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\?>")
+_JEST_STATES: Final[dict[str, State]] = {"passed": "passed", "failed": "failed"}
+
+
+def from_report(data: bytes) -> Counts | None:
+    """Read a report of either kind; None when it is not whole."""
+    return from_jest_json(data) if data.lstrip()[:1] == b"{" else from_junit(data)
+
+
+def joined(reports: Iterable[bytes]) -> bytes | None:
+    """Make one report of several JUnit files, which some runners write for each class; None of none.
+
+    A file that is not whole makes the one of all not whole.
+    """
+    bodies = [_PROLOG.sub(b"", report) for report in reports]
+    if not bodies:
+        return None
+    return b"<testsuites>\n%s\n</testsuites>" % b"\n".join(bodies)
+
+
+def from_junit(data: bytes) -> Counts | None:
+    """Read a JUnit report."""
+    if len(data) > MAX_XML:
+        return None
+    reading = _Junit()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = reading.start
+    parser.EndElementHandler = reading.end
+    parser.EntityDeclHandler = reading.refuse
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, ValueError):
+        return None
+    return counted(reading.tests)
+
+
+class _Junit:
+    """What a report has of test cases, element by element."""
+
+    def __init__(self) -> None:
+        self.tests: list[tuple[str, State]] = []
+        self._name = ""
+        self._state: State = "passed"
+        self._is_missing = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "testcase":
+            place, own = attributes.get("classname", ""), attributes.get("name", "")
+            self._name = f"{place}::{own}" if place not in ("", own) else own
+            # ctest has neither failure nor skip for one that is disabled, and a skip for a missing program.
+            self._state = "other" if attributes.get("status") == "disabled" else "passed"
+            self._is_missing = attributes.get("status") == "notrun"
+        elif name in ("failure", "error"):
+            self._state = "failed"
+        elif name == "skipped" and self._is_missing:
+            self._state = "other" if attributes.get("message", "").startswith("SKIP_") else "failed"
+        elif name == "skipped":
+            # An expected failure is written as skipped, and it did run.
+            self._state = "passed" if attributes.get("type") == "pytest.xfail" else "other"
+
+    def end(self, name: str) -> None:
+        if name == "testcase":
+            self.tests.append((self._name, self._state))
+
+    def refuse(self, *_: object) -> None:
+        """Refuse entities: a few lines of them expand to gigabytes."""
+        raise ValueError("a report with entities")
+
+
+def from_jest_json(data: bytes) -> Counts | None:
+    """Read what `jest --json` writes; a file that could not be run counts as a failure."""
+    if len(data) > MAX_XML:
+        return None
+    try:
+        report = json.loads(data)
+        return counted(_tests_of_jest(report))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _tests_of_jest(report: dict[str, Any]) -> Iterator[tuple[str, State]]:
+    for file in report["testResults"]:
+        # Where the checkout is is no part of a name.
+        name = "/".join(file["name"].split("/")[-2:])
+        if file["status"] == "failed" and not file["assertionResults"]:
+            yield name, "failed"
+        for test in file["assertionResults"]:
+            yield (
+                f"{name}::{' > '.join((*test['ancestorTitles'], test['title']))}",
+                _JEST_STATES.get(test["status"], "other"),
+            )

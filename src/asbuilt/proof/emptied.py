@@ -1,0 +1,142 @@
+"""Which changed files are product code, and what checks show when these are emptied. Pure.
+
+The one rule: checks prove a tree only if they fail when its product files are emptied. How they fail does not
+matter: an import or compile error shows that this tree is built, a failing test that its code is tested.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.proof.suites.places import Role, is_called_test, is_foreign, is_in_tests, language_of, role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from asbuilt.proof.counts import Counts
+
+_PYTHON: Final = frozenset({"py"})
+_SCRIPT: Final = frozenset({"js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue", "svelte"})
+_JVM: Final = frozenset({"java", "kt", "groovy", "scala"})
+_NATIVE: Final = frozenset({"c", "h", "cc", "cpp", "cxx", "hh", "hpp", "m", "mm"})
+_RUN_BY: Final = {
+    **dict.fromkeys(("pytest", "unittest", "django", "tox", "nox", "hatch"), _PYTHON),
+    **dict.fromkeys(("node", "vitest", "jest", "mocha", "tap", "ava"), _SCRIPT),
+    **dict.fromkeys(("maven", "gradle", "surefire"), _JVM),
+    **dict.fromkeys(("ctest", "meson"), _NATIVE),
+    "go": frozenset({"go"}),
+    "cargo": frozenset({"rs"}),
+}
+"""The languages of each runner, by the endings of files. A runner that is not here may run any language."""
+_BESIDE: Final = re.compile(
+    r"(^|/)(docs?|examples?|samples?|benchmarks?|benches)/|\.d\.[cm]?ts$|(^|/)setup\.py$"
+)
+"""Code that no suite is expected to run."""
+_TESTS_FILE: Final = re.compile(r"(^|/)tests?\.py$|_tests?\.py$|(^|/)test[^/]*\.py$")
+_PACKAGE: Final = re.compile(rb"^package[ \t]+\w+", re.MULTILINE)
+_VAGUE: Final = frozenset({"__init__", "__main__", "index", "mod", "lib", "main"})
+"""File names that say less than the name of their folder."""
+_NAMED: Final = 3
+_SHORT_S: Final = 20.0
+_PART: Final = 0.15
+_SINGLES_S: Final = 10.0
+_LONGEST_S: Final = 300.0
+
+Shown = Literal["tested", "built", "green"]
+"""What checks did without the product files: tests failed, nothing was built or loaded, nothing changed."""
+
+
+class Files(NamedTuple):
+    """The changed files of a phase."""
+
+    product: tuple[str, ...]
+    others: tuple[str, ...]
+    """Code that no runner of this project runs."""
+
+
+def sorted_out(paths: Iterable[str], runners: Collection[str | None]) -> Files:
+    """Tell product files from code that no runner runs; tests and all that is no code is neither."""
+    code = sorted(path for path in paths if _is_code(path))
+    product = tuple(path for path in code if any(_is_run_by(path, runner) for runner in runners))
+    return Files(product, tuple(path for path in code if path not in product))
+
+
+def _is_code(path: str) -> bool:
+    language = language_of(path)
+    if language == "rust":
+        return not is_in_tests(path)
+    if role_of(path) is not Role.PRODUCT or (language == "python" and _TESTS_FILE.search(path)):
+        return False
+    return bool(language) or is_foreign(path)
+
+
+def _is_run_by(path: str, runner: str | None) -> bool:
+    if _BESIDE.search(path) or (is_called_test(path) and language_of(path) != "rust"):
+        return False
+    endings = _RUN_BY.get(runner or "")
+    return endings is None or path.rpartition(".")[2].lower() in endings
+
+
+def emptied(path: str, content: bytes) -> bytes | None:
+    """Return what is left of a file that still has its form; None where there is nothing to take away."""
+    package = _PACKAGE.search(content) if path.endswith(".go") else None
+    left = package[0] + b"\n" if package else b""
+    return None if content.strip() == left.strip() else left
+
+
+def word_of(path: str) -> str:
+    """Return the word by which tests mention a file."""
+    *folders, name = path.split("/")
+    stem = name.partition(".")[0]
+    return folders[-1] if stem in _VAGUE and folders else stem
+
+
+def shown_without(
+    exit_code: int | None, counts: Counts | None, suite: Counts, *, was_green: bool, whole: bool = True
+) -> Shown:
+    """Judge a run of the suite without the product files; not `whole`: of a part of it.
+
+    Where tests failed before, the exit code shows nothing: only a failure with another name counts. A whole
+    suite that passes with fewer tests has lost those that the emptied files held.
+    """
+    if counts is None:
+        return "green" if exit_code == 0 and not whole else "built"
+    new = tuple(name for name in counts.failures if name not in suite.failures)
+    if exit_code == 0 or (not was_green and not new):
+        return "built" if whole and counts.collected < suite.collected else "green"
+    known = suite.ran_names
+    if known and new:
+        return "tested" if any(name.partition("[")[0] in known for name in new) else "built"
+    return "tested" if counts.failed else "built"
+
+
+def words_for(shown: Shown, files: Sequence[str]) -> str:
+    """Say in one sentence what was shown without these files."""
+    told = listed(files)
+    match shown:
+        case "tested":
+            return f"without the contents of {told} tests fail"
+        case "built":
+            return f"without the contents of {told} nothing builds or loads: the checks run this tree"
+        case "green":
+            return (
+                f"every check passes without the contents of {told}: either the checks run other code than"
+                " this tree's, or no check runs these files"
+            )
+
+
+def listed(files: Sequence[str]) -> str:
+    """Name a few files, and how many more there are."""
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return f"{', '.join(files[:_NAMED])}{more}"
+
+
+def box_s(suite_s: float) -> float:
+    """Return how long changes to new lines are tried: as long as a short suite, a part of a long one."""
+    return suite_s if suite_s <= _SHORT_S else min(suite_s * _PART, _LONGEST_S)
+
+
+def singles_s(suite_s: float) -> float:
+    """Return how long files are emptied one by one; one that nothing misses takes a whole short suite."""
+    return max(3 * suite_s, _SINGLES_S) if suite_s <= _SHORT_S else box_s(suite_s)

@@ -1,0 +1,246 @@
+"""A command that failed, as every screen, page and script reports it. Pure.
+
+Its one rule: what helps comes from the table `_REMEDIES`. A new cause is a row there, not code.
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from signal import Signals
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from asbuilt.proof.evidence import SETUP, TESTS
+from asbuilt.proof.excerpt import last_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.proof.evidence import Evidence
+
+What = Literal["setup", "baseline", "tests", "check", "agent", "verifier", "sandbox"]
+WORDS: Final[Mapping[What, str]] = {"baseline": "tests on the base"}
+"""How a kind of failure is called where its own name is not plain."""
+_SIGNALLED: Final = 128
+_LAST_SIGNAL: Final = 31
+_HASH: Final = 7
+_MINUTE_S: Final = 60
+_NOT_STARTED: Final = (126, 127)
+_BEFORE: Final = ("setup", "baseline")
+_CHECKS: Final = ("baseline", "tests", "check")
+_COMMANDS: Final = ("setup", *_CHECKS)
+_SETTINGS: Final[Mapping[str, str]] = {"setup": "checks.setup", "check": "checks.setup"}
+"""The setting whose command has to change; for the others it is `checks.tests`."""
+
+
+class Failure(NamedTuple):
+    """What failed, how it ended, what it printed last, and one command that helps."""
+
+    what: What
+    command: str = ""
+    folder: str = ""
+    """Where it ran, in words: the checkout of a tree, or the path of a workspace."""
+    exit_code: int | None = None
+    """None: it was ended by its time limit, or an older journal does not hold the code."""
+    signal: str = ""
+    """The signal that ended it, by name."""
+    timed_out: bool = False
+    duration_s: float | None = None
+    lines: tuple[str, ...] = ()
+    cause: str = ""
+    """What the last lines point at, in a sentence; empty where no row of the table fits."""
+    next_command: str = ""
+
+    @property
+    def how(self) -> str:
+        """Word how it ended; empty where that is unknown."""
+        took = "" if self.duration_s is None else _lasting(self.duration_s)
+        if self.timed_out:
+            return f"ended after {took}, its time limit" if took else "ended by its time limit"
+        if self.signal:
+            often = ", often out of memory" if self.signal == "SIGKILL" else ""
+            return f"killed by {self.signal}{often}" + (f", after {took}" if took else "")
+        if self.exit_code is None:
+            return ""
+        return f"exit {self.exit_code}" + (f", after {took}" if took else "")
+
+    @property
+    def title(self) -> str:
+        """Name what failed."""
+        return WORDS.get(self.what, self.what)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """Give it as JSON; what is not known is null."""
+        return {
+            "what": self.what,
+            "command": self.command or None,
+            "folder": self.folder or None,
+            "exit_code": self.exit_code,
+            "signal": self.signal or None,
+            "timed_out": self.timed_out,
+            "duration_s": None if self.duration_s is None else round(self.duration_s, 1),
+            "lines": list(self.lines),
+            "cause": self.cause or None,
+            "next": self.next_command or None,
+        }
+
+
+def failure_from(plain: Mapping[str, Any]) -> Failure:
+    """Read a failure back from its JSON."""
+    return Failure(
+        plain["what"],
+        plain["command"] or "",
+        plain["folder"] or "",
+        plain["exit_code"],
+        plain["signal"] or "",
+        plain["timed_out"],
+        plain["duration_s"],
+        tuple(plain["lines"]),
+        plain["cause"] or "",
+        plain["next"] or "",
+    )
+
+
+def explained(failure: Failure, output: bytes, *, agent: str = "") -> Failure:
+    """Add what a failure's output shows: the signal, the last lines, the cause, and what helps."""
+    found = failure._replace(signal=_signal(failure.exit_code), lines=last_lines(output))
+    cause, following = _advice(found, agent)
+    return found._replace(cause=cause, next_command=following)
+
+
+def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> Failure:
+    """Make a failure of evidence that is not a PASS, and its kept output."""
+    what: What = "check"
+    if evidence.name in (SETUP, TESTS):
+        what = "setup" if evidence.name == SETUP else "baseline" if on_base else "tests"
+    failure = Failure(
+        what,
+        evidence.command,
+        checkout_of(evidence.tree),
+        evidence.exit_code,
+        timed_out=evidence.exit_code is None,
+        duration_s=evidence.duration_s,
+    )
+    return explained(failure, output)
+
+
+def checkout_of(tree: str) -> str:
+    """Word the place in which checks run."""
+    return f"a clean checkout of tree {tree[:_HASH]}" if tree else "a clean checkout"
+
+
+class _Remedy(NamedTuple):
+    """One cause: what it looks like in the last lines, what it means, and what helps."""
+
+    pattern: str
+    cause: str
+    next: str
+    whats: tuple[str, ...] = _COMMANDS
+    codes: tuple[int, ...] = ()
+    """Exit codes that it goes with; empty: any."""
+
+
+_VARIABLE: Final = r"([A-Z][A-Z0-9_]{2,})"
+_SET: Final = 'asbuilt config set {setting} "<command>"'
+_SET_UP: Final = 'asbuilt config set checks.setup "<command>"'
+_NO_NETWORK: Final = "Checks run without a network; what they download belongs into the setup"
+_ARTIFACTS: Final = (
+    r"Could not (?:find|transfer) (?:artifact|metadata) ([^\s,]+)"
+    r"|Non-resolvable [^:\n]*(?:POM|pom)[^:\n]*: ?(?:Could not \w+ artifact )?([\w.-]+:[\w.:-]+)"
+    r"|Could not (?:find|resolve) ([\w.-]+:[\w.-]+:[\w.-]+)"
+    r"|No matching distribution found for ([^\s]+)"
+    r"|npm (?:ERR!|error) 404\s+'?([^'\s]+@[^'\s]+)' is not in"
+    r"|no matching package named `([^`]+)` found"
+    r"|Because ([\w.-]+) was not found in the (?:package registry|cache)"
+)
+_UNREACHED: Final = (
+    r"Could not resolve|[Tt]emporary failure in name resolution|Name or service not known|Unknown host"
+    r"|Network is unreachable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|getaddrinfo"
+    r"|Failed to establish a new connection|dial tcp|[Cc]onnection refused"
+    r"|Could not connect to server|error sending request for url"
+)
+_REMEDIES: Final = (
+    _Remedy(
+        r"No space left on device|Disk quota exceeded|ENOSPC|Out of diskspace",
+        "The disk is full.",
+        "asbuilt clean",
+        (*_COMMANDS, "agent", "verifier", "sandbox"),
+    ),
+    _Remedy(
+        r"([^\s:]+): (?:command )?(?:not found|No such file or directory|[Pp]ermission denied)",
+        "The sandbox has no program {found} that can be started.",
+        _SET,
+        codes=_NOT_STARTED,
+    ),
+    _Remedy(
+        r"Cannot connect to the Docker daemon|/var/run/docker\.sock|a valid Docker environment",
+        "The command needs Docker, which the sandbox does not offer.",
+        _SET,
+    ),
+    _Remedy(
+        rf"(?:environ|<frozen os>|[/\\]os\.py)[\s\S]*KeyError: '{_VARIABLE}'"
+        rf"|[Ee]nv(?:ironment)? (?:variables?|vars?)[^\n]{{0,20}}?\b{_VARIABLE}\b"
+        rf"|\b{_VARIABLE}\b[^\n]{{0,10}} env(?:ironment)? (?:variable|var)\b"
+        rf"|\b{_VARIABLE}: (?:unbound variable|parameter (?:null or )?not set)"
+        rf"|\b{_VARIABLE} (?:(?:is|was) (?:not set|unset|not defined|missing|required)|must be set)",
+        "The environment variable {found} is not set in the sandbox.",
+        "asbuilt config set {env} {found}",
+    ),
+    _Remedy(_ARTIFACTS, "The registry could not supply {found}.", _SET_UP, ("setup",)),
+    _Remedy(_ARTIFACTS, f"The command downloads {{found}}. {_NO_NETWORK}.", _SET_UP, _CHECKS),
+    _Remedy(
+        r"(?:ECONNREFUSED|[Cc]onnection refused|connection to server at)[^\n]{0,60}?"
+        r"((?:127\.0\.0\.1|localhost|::1)\S*)",
+        "No program answers at {found} in the sandbox: a service that the command needs does not run there.",
+        _SET,
+        _CHECKS,
+    ),
+    _Remedy(_UNREACHED, "A host on the network could not be reached.", "asbuilt doctor", ("setup",)),
+    _Remedy(_UNREACHED, f"{_NO_NETWORK}.", _SET_UP, _CHECKS),
+    _Remedy(
+        r"No module named '?([\w.]+)|Cannot find (?:module|package) '([^'./][^']*)'"
+        r"|cannot load such file -- (\S+)",
+        "{found} is not installed in the check environment.",
+        _SET_UP,
+        _BEFORE,
+    ),
+    _Remedy("", "", _SET, _BEFORE),
+    _Remedy("", "", "asbuilt doctor", ("sandbox",)),
+    _Remedy("", "", "asbuilt agents test {agent}", ("agent", "verifier")),
+)
+"""The first row that fits is the advice."""
+
+
+def _advice(failure: Failure, agent: str) -> tuple[str, str]:
+    """Find what helps; nothing where only the work itself is at fault."""
+    if failure.timed_out:
+        minutes = 2 * ceil((failure.duration_s or 0) / _MINUTE_S)
+        return (
+            "",
+            f"asbuilt config set checks.minutes {minutes}" if failure.what in _COMMANDS and minutes else "",
+        )
+    text = "\n".join(failure.lines)
+    for row in _REMEDIES:
+        if failure.what not in row.whats or (row.codes and failure.exit_code not in row.codes):
+            continue
+        matches = [*re.finditer(row.pattern, text)]
+        if not matches:
+            continue
+        found = next((group for group in matches[-1].groups() if group), "").rstrip(".,;:)")
+        setting = _SETTINGS.get(failure.what, "checks.tests")
+        env = "setup.env" if failure.what == "setup" else "checks.env"
+        fields = {"found": found, "setting": setting, "env": env, "agent": agent}
+        return row.cause.format(**fields), row.next.format(**fields).rstrip()
+    return "", ""
+
+
+def _signal(exit_code: int | None) -> str:
+    """Name the signal that an exit code of a shell stands for; empty: it is an exit code of its own."""
+    number = 0 if exit_code is None else exit_code - _SIGNALLED
+    return Signals(number).name if 1 <= number <= _LAST_SIGNAL else ""
+
+
+def _lasting(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole}s" if whole < _MINUTE_S else f"{whole // _MINUTE_S}m"

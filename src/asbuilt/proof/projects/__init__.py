@@ -1,0 +1,1 @@
+"""Which suites does a project have, and what prepares a checkout for them? Pure."""

@@ -1,0 +1,169 @@
+"""Index a tree by folder: its manifests and what looks like a test, without vendored code.
+
+The one rule: told by names alone, and one pass over them, since a tree may have 100,000 files.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.proof.projects.model import Project
+
+Language = Literal["python", "node", "go", "jvm", "ruby", "other"]
+_READ_AT_MOST: Final = 400
+_VENDORED: Final = re.compile(
+    r"(^|/)(\.[^/]+|node_modules|bower_components|_?vendor(ed|s)?|third[-_]?party|3rdparty|extern(al)?|deps"
+    r"|\.?venv|virtualenv|dist|build|target|out|site-packages|__pycache__)/"
+)
+_ASIDE: Final = re.compile(
+    r"(^|/)(examples?|samples?|demos?|docs?|documentation|website|site|bench(es|marks?)?|perf|fuzz(ing)?"
+    r"|_*fixtures?_*|testdata|test[-_]?(data|fixtures|projects?|apps?)|templates?|playgrounds?|tests?|specs?|__tests__"
+    r"|e2e|tutorials?|\{\{[^/]*)(/|$)",
+    re.IGNORECASE,
+)
+_MANIFESTS: Final = re.compile(
+    r"(^|/)(pyproject\.toml|setup\.(cfg|py)|hatch\.toml|Pipfile|environment\.ya?ml|([\w.-]*[-_.])?requirements([-_.][\w.-]*)?\.(txt|in)"
+    r"|requirements/[\w.-]+\.txt|package\.json|pnpm-workspace\.yaml|\.yarnrc\.yml|Cargo\.toml|go\.(mod|work)|pom\.xml"
+    r"|(build|settings)\.gradle(\.kts)?|CMakeLists\.txt|meson\.build|meson(_options\.txt|\.options)|Gemfile|[\w.-]+\.gemspec)$"
+)
+"""Files that say what a setup installs."""
+_RECIPES: Final = re.compile(
+    r"(^|/)(tox\.ini|tox\.toml|noxfile\.py|pytest\.ini|[Mm]akefile|GNUmakefile|Makefile\.am|\.?[Jj]ustfile|Rakefile)$"
+)
+"""Files that say how tests are run."""
+_LOCKS: Final = re.compile(
+    r"(^|/)((uv|poetry|pdm|Cargo|Gemfile)\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock"
+    r"|bun\.lockb?|go\.sum|gradle\.lockfile|gradle-wrapper\.properties|constraints[\w.-]*\.txt|rust-toolchain(\.toml)?"
+    r"|\.npmrc|\.nvmrc|\.python-version|\.gitmodules)$"
+)
+_TESTS: Final[tuple[tuple[Language, re.Pattern[str]], ...]] = (
+    (
+        "python",
+        re.compile(r"(^|/)(test_[^/]*|[^/]*_test|tests?)\.py$|(^|/)tests?/(.*/)?[^/]+(?<!/__init__)\.py$"),
+    ),
+    (
+        "node",
+        re.compile(
+            r"[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)(__tests__|tests?|spec)/(.*/)?[^/]+\.[cm]?[jt]sx?$"
+            r"|(^|/)test(-[^/]*)?\.[cm]?[jt]sx?$"
+        ),
+    ),
+    ("go", re.compile(r"_test\.go$")),
+    ("jvm", re.compile(r"(^|/)src/\w*[tT]est\w*/.*\.(java|kt|groovy|scala)$")),
+    ("ruby", re.compile(r"_spec\.rb$|(^|/)tests?/(.*/)?[^/]+\.rb$")),
+    (
+        "other",
+        re.compile(
+            r"(^|/)(tests?|specs?)/(.*/)?[^/]+\.(sh|bash|bats|t|php|exs|cs|fs|swift|scala|clj|hs|ml|pl|lua|r|R|jl|dart|c|cc|cpp|cxx|rs)$"
+            r"|(Tests?|Spec)\.(cs|php|swift|scala|fs)$|_test\.(exs|dart|cc|cpp|c)$|\.bats$"
+        ),
+    ),
+)
+"""What looks like a test, in order: the first language that a name fits has it."""
+
+
+def is_vendored(path: str) -> bool:
+    """Tell whether a path is below a folder of code that another project wrote, or that a tool made."""
+    return _VENDORED.search(path) is not None
+
+
+def is_aside(folder: str) -> bool:
+    """Tell whether a folder holds examples, documents or data of tests: no suite of its own below another."""
+    return _ASIDE.search(folder) is not None
+
+
+def installs(path: str) -> bool:
+    """Tell whether a setup installs from a file."""
+    hidden = path.rpartition("/")[2].startswith(".") and not is_vendored(path)
+    return (hidden or not is_vendored(path)) and bool(_MANIFESTS.search(path) or _LOCKS.search(path))
+
+
+def wanted(names: Iterable[str]) -> list[str]:
+    """List the files whose texts tell how a project is tested: manifests and recipes, the top ones first."""
+    found = [
+        name
+        for name in names
+        if not is_vendored(name)
+        and (_MANIFESTS.search(name) or _RECIPES.search(name) or name.endswith("pnpm-lock.yaml"))
+    ]
+    return sorted(found, key=lambda name: (name.count("/"), name))[:_READ_AT_MOST]
+
+
+def parent(path: str) -> str:
+    """Return the folder of a path; "" is the root."""
+    return path.rpartition("/")[0]
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder or below it."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def below(folder: str, name: str) -> str:
+    """Return the path of a file in a folder."""
+    return f"{folder}/{name}" if folder else name
+
+
+def top_first(folders: Iterable[str]) -> list[str]:
+    """Sort folders so that each comes after those above it."""
+    return sorted(folders, key=lambda folder: (folder.count("/") + bool(folder), folder))
+
+
+class Index:
+    """A tree by folder."""
+
+    def __init__(self, project: Project) -> None:
+        self._texts = project.texts
+        self._every = sorted(project.names)
+        self.names = [name for name in self._every if not is_vendored(name)]
+        self._in: dict[str, list[str]] = defaultdict(list)
+        self.tests: dict[Language, list[str]] = {language: [] for language, _ in _TESTS}
+        for name in self.names:
+            self._in[parent(name)].append(name.rpartition("/")[2])
+            language = next((language for language, pattern in _TESTS if pattern.search(name)), None)
+            if language is not None:
+                self.tests[language].append(name)
+        self.folders = top_first({"", *self._in})
+        """Every folder that has files, the top ones first."""
+
+    def here(self, folder: str, *patterns: str) -> list[str]:
+        """List the files of a folder whose names fit a pattern, in the order of the patterns."""
+        there = self._in.get(folder, ())
+        return [name for pattern in patterns for name in there if fnmatchcase(name, pattern)]
+
+    def text(self, folder: str, name: str) -> str:
+        """Return the text of a file; "" where it is not there or was not read."""
+        return self._texts.get(below(folder, name), "")
+
+    def tests_below(self, folder: str, language: Language) -> list[str]:
+        """List the tests of a language below a folder."""
+        return self._below(self.tests[language], folder)
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a path is a file or a folder of the tree."""
+        path = path.rstrip("/")
+        at = bisect_left(self._every, path)
+        if path in ("", ".") or self._every[at : at + 1] == [path]:
+            return True
+        return bool(self._below(self._every, path))
+
+    def releases(self, folder: str) -> list[str]:
+        """List the programs of yarn that a folder brings along."""
+        return [
+            name
+            for name in self._below(self._every, below(folder, ".yarn/releases"))
+            if name.endswith(".cjs")
+        ]
+
+    @staticmethod
+    def _below(names: list[str], folder: str) -> list[str]:
+        if not folder:
+            return names
+        return names[bisect_left(names, f"{folder}/") : bisect_left(names, f"{folder}0")]

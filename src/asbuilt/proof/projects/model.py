@@ -1,0 +1,111 @@
+"""What is known of a project: its files, its test suites and what prepares a checkout for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Counting = Literal["tests", "exit-code"]
+"""Whether a suite is judged by its tests, or by its exit code alone: a weaker proof."""
+
+
+class Project(NamedTuple):
+    """Every file of a tree with its object, and the texts of the files that `index.wanted` names."""
+
+    names: Mapping[str, str]
+    texts: Mapping[str, str]
+
+
+class Suite(NamedTuple):
+    """One command that runs tests."""
+
+    folder: str
+    """Where it runs, as a POSIX path from the root; "" is the root."""
+    command: str
+    runner: str = ""
+    """The name of its row in the table; "" for a command that was given by hand."""
+    counts: Counting = "tests"
+    setup: str = ""
+    """Prepares that folder, with network; "" for none."""
+
+    @property
+    def shown(self) -> str:
+        """The command with its folder, as a person reads it."""
+        weaker = " (by exit code alone)" if self.counts == "exit-code" else ""
+        return f"{self.command}{f' in {self.folder}' if self.folder else ''}{weaker}"
+
+
+class Given(NamedTuple):
+    """The settings name the suites."""
+
+    suites: tuple[Suite, ...]
+
+
+class Detected(NamedTuple):
+    """The settings name none; these were found in the tree."""
+
+    suites: tuple[Suite, ...]
+    found: tuple[str, ...]
+    """The files that led to them."""
+    others: tuple[Suite, ...] = ()
+    """Candidates that rank lower in the same folder."""
+    unknown: tuple[str, ...] = ()
+    """Signs of tests that none of the suites runs."""
+
+
+class Unknown(NamedTuple):
+    """There are signs of tests, and no command that would run them is known."""
+
+    found: tuple[str, ...]
+
+
+class NeedsDocker(NamedTuple):
+    """The tests start containers, which a check cannot."""
+
+    found: tuple[str, ...]
+    suites: tuple[Suite, ...] = ()
+
+
+class NoTests(NamedTuple):
+    """Nothing in the tree is a test, or a person has set `checks.tests` to none."""
+
+    said: bool = False
+
+
+Resolved = Given | Detected | Unknown | NeedsDocker | NoTests
+
+
+class Setup(NamedTuple):
+    """How a checkout is prepared for checks."""
+
+    command: str | None
+    digest: str
+    """Names the command and the files that it installs from; the same digest is set up once."""
+
+
+NO_SETUP: Final = Setup(None, "none")
+
+
+def suites_of(resolved: Resolved) -> tuple[Suite, ...]:
+    """Return the suites that prove a tree; none where no test can."""
+    match resolved:
+        case Given(suites=suites) | Detected(suites=suites):
+            return suites
+        case Unknown() | NeedsDocker() | NoTests():
+            return ()
+        case _:
+            assert_never(resolved)
+
+
+def names_of(suites: tuple[Suite, ...]) -> tuple[str, ...]:
+    """Name the evidence of each suite: `tests` for a single one, else `tests in FOLDER`."""
+    if len(suites) == 1:
+        return ("tests",)
+    folders = [suite.folder for suite in suites]
+    return tuple(
+        f"tests in {suite.folder or '.'}"
+        + (f" ({suite.runner or suite.command})" if folders.count(suite.folder) > 1 else "")
+        for suite in suites
+    )

@@ -1,0 +1,137 @@
+"""Resolve how a project is tested and prepared: by its settings, else by what is found in its tree.
+
+The one rule: nothing here runs anything, and what the settings do not name is a proposal, never an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from asbuilt.proof.projects.finding import find
+from asbuilt.proof.projects.index import installs, parent
+from asbuilt.proof.projects.model import (
+    NO_SETUP,
+    Detected,
+    Given,
+    NeedsDocker,
+    NoTests,
+    Setup,
+    Suite,
+    Unknown,
+    suites_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from asbuilt.proof.projects.model import Project, Resolved
+
+_NAME: Final = 80
+_UP: Final = re.compile(r"cd ((?:\.\./)*\.\.) && ")
+
+
+def resolve(given: Sequence[Suite] | None, project: Project) -> Resolved:
+    """Resolve the suites: those of the settings, where none means no tests, else what the tree has."""
+    if given is not None:
+        return Given(tuple(given)) if given else NoTests(said=True)
+    found = find(project)
+    if found.docker:
+        return NeedsDocker(_shown(found.docker), found.suites)
+    if found.suites:
+        return Detected(found.suites, _shown(found.signs), found.others, _shown(found.unknown))
+    return Unknown(_shown(found.unknown)) if found.unknown else NoTests()
+
+
+def proposal(resolved: Resolved) -> str | None:
+    """Return the key of what a person has to agree to, the same whenever the same is proposed."""
+    match resolved:
+        case Given() | NoTests():
+            return None
+        case Detected(suites=(Suite(folder="", command=command, counts="tests"),), unknown=()):
+            said = ["with", command]
+        case Detected(suites=suites, unknown=unknown):
+            said = ["with", *(suite.shown for suite in suites), *(f"not {sign}" for sign in unknown)]
+        case Unknown(found=found):
+            said = ["without", *found]
+        case NeedsDocker(found=found):
+            said = ["docker", *found]
+        case _:
+            assert_never(resolved)
+    return f"tests/{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
+
+
+def written(resolved: Resolved) -> dict[str, Any]:
+    """Return it as the data of an event; what prepares the suites is in the event of the setup."""
+    suites = suites_of(resolved)
+    return {
+        "source": _SOURCES[type(resolved)],
+        "command": suites[0].command if len(suites) == 1 else None,
+        "found": list(getattr(resolved, "found", ())),
+        "said": getattr(resolved, "said", False),
+        "suites": [list(suite[:4]) for suite in suites],
+        "unknown": list(getattr(resolved, "unknown", ())),
+    }
+
+
+_SOURCES: Final = {
+    Given: "given",
+    Detected: "detected",
+    Unknown: "unknown",
+    NeedsDocker: "docker",
+    NoTests: "notests",
+}
+
+
+def read_back(data: Mapping[str, Any]) -> Resolved:
+    """Read it from the data of an event; one without suites has a single command."""
+    found = tuple(data["found"])
+    suites = tuple(Suite(*plain) for plain in data.get("suites") or ())
+    if not suites and data.get("command"):
+        suites = (Suite("", data["command"]),)
+    match data["source"]:
+        case "given":
+            return Given(suites)
+        case "detected":
+            return Detected(suites, found, (), tuple(data.get("unknown", ())))
+        case "unknown":
+            return Unknown(found)
+        case "docker":
+            return NeedsDocker(found)
+        case _:
+            return NoTests(data["said"])
+
+
+def resolve_setup(given: str | None, suites: Iterable[Suite], project: Project) -> Setup:
+    """Resolve the setup: the command of the settings, where "" means none, else those of the suites."""
+    command = given.strip() if given is not None else joined(suites)
+    if not command:
+        return NO_SETUP
+    seen = sorted((name, file) for name, file in project.names.items() if installs(name))
+    return Setup(command, hashlib.sha256(json.dumps([command, seen]).encode()).hexdigest()[:32])
+
+
+def joined(suites: Iterable[Suite]) -> str:
+    """Join what prepares several suites into one command; two that install in the same place do it once."""
+    steps: dict[tuple[str, str], None] = {}
+    for suite in suites:
+        folder, command = suite.folder, suite.setup.strip()
+        if above := _UP.match(command):
+            command = command[above.end() :]
+            for _ in above[1].split("/"):
+                folder = parent(folder)
+        if command:
+            steps[folder, command] = None
+    if len(steps) == 1 and ("", command := next(iter(steps))[1]) in steps:
+        return command
+    return " && ".join(f"(cd {shlex.quote(folder or '.')} && {command})" for folder, command in steps)
+
+
+def _shown(names: Iterable[str]) -> tuple[str, ...]:
+    """Make names fit for a sentence, whatever they hold."""
+    return tuple(
+        "".join(letter if letter.isprintable() else "?" for letter in name[:_NAME]) for name in names
+    )

@@ -1,0 +1,213 @@
+"""The runners that are known: one row for each, the better one of a folder first.
+
+Words in braces are filled in from the manifests: `{python}` and `{node}` by the package manager that the
+lock file names, `{options}` by what its build declares, `{declared}` by the command of tox, nox or hatch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from asbuilt.proof.projects.index import Language
+    from asbuilt.proof.projects.model import Counting
+
+Family = Literal["python", "node", "go", "rust", "jvm", "native", "ruby", "recipe"]
+Format = Literal[
+    "JUnit XML", "unittest", "TAP", "node:test", "go test", "libtest", "surefire", "ctest", "RSpec", "output"
+]
+"""How tests are counted; `output`: by any summary that is known, else by the exit code alone."""
+
+
+class Mark(NamedTuple):
+    """A file that shows a runner, by its name and a pattern in its text."""
+
+    name: str
+    pattern: str = ""
+    part: Literal["text", "script"] = "text"
+    """`script`: the pattern is looked for in the test script of a package.json."""
+
+
+class Row(NamedTuple):
+    """One runner."""
+
+    name: str
+    family: Family
+    marks: tuple[Mark, ...]
+    """Any of them shows it."""
+    command: str
+    setup: str
+    format: Format
+    needs: Language | None = None
+    """It is a suite only where tests of this language are below its folder."""
+    counts: Counting = "tests"
+
+
+_NODE: Final = "{node}"
+_TARGETS: Final = ("Makefile", "makefile", "GNUmakefile")
+_DECLARED: Final = r"^tests?(?:\s+[\w.-]+)*\s*:(?!=)"
+_GRADLE: Final = (
+    "{gradle} --no-daemon -q testClasses && ({gradle} --no-daemon -q test --continue || true)"
+    " && find . -name build -type d -prune -exec rm -rf {} +"
+)
+_MAVEN: Final = (
+    "{maven} -B -q test -Dmaven.test.failure.ignore=true"
+    " && find . -name target -type d -prune -exec rm -rf {} +"
+)
+"""A provider of surefire is resolved only when tests run. What was compiled must not outlive its sources."""
+
+
+def _script(*runners: str) -> tuple[Mark, ...]:
+    return tuple(Mark("package.json", rf"(?<![\w@/-]){runner}(?![\w/-])", "script") for runner in runners)
+
+
+TABLE: Final = (
+    Row(
+        "pytest",
+        "python",
+        (
+            Mark("pytest.ini"),
+            Mark(".pytest.ini"),
+            Mark("pytest.toml"),
+            Mark("pyproject.toml", r"^\[tool\.pytest"),
+            Mark("setup.cfg", r"^\[tool:pytest\]"),
+            Mark("tox.ini", r"^\[pytest\]"),
+            Mark("conftest.py"),
+        ),
+        "python -m pytest -q{arguments}",
+        "{python}",
+        "JUnit XML",
+    ),
+    Row("tox", "python", (Mark("tox.ini"), Mark("tox.toml")), "{declared}", "{python}", "unittest"),
+    Row("nox", "python", (Mark("noxfile.py"),), "{declared}", "{python}", "unittest"),
+    Row(
+        "hatch",
+        "python",
+        (Mark("pyproject.toml", r"^\[tool\.hatch\.envs"), Mark("hatch.toml", r"^\[envs")),
+        "{declared}",
+        "{python}",
+        "unittest",
+    ),
+    Row("django", "python", (Mark("manage.py"),), "python manage.py test", "{python}", "unittest", "python"),
+    Row("unittest", "python", (), "python -m unittest discover", "{python}", "unittest", "python"),
+    Row(
+        "vitest",
+        "node",
+        (*_script("vitest"), Mark("vitest.config.*"), Mark("vitest.workspace.*")),
+        "npx --no-install vitest run",
+        _NODE,
+        "JUnit XML",
+    ),
+    Row(
+        "jest",
+        "node",
+        (*_script("jest", "react-scripts test"), Mark("jest.config.*")),
+        "npx --no-install jest",
+        _NODE,
+        "JUnit XML",
+    ),
+    Row(
+        "mocha",
+        "node",
+        (*_script("_?mocha", "electron-mocha"), Mark(".mocharc.*")),
+        "npx --no-install mocha",
+        _NODE,
+        "JUnit XML",
+    ),
+    Row("ava", "node", (*_script("ava"), Mark("ava.config.*")), "npx --no-install ava --tap", _NODE, "TAP"),
+    Row("tap", "node", (*_script("tap", "tape"), Mark(".taprc")), "npx --no-install tap", _NODE, "TAP"),
+    Row("node:test", "node", _script(r"node (?:\S+ )*--test"), "node --test", _NODE, "node:test", "node"),
+    Row("npm", "node", (Mark("package.json", r"\S", "script"),), "npm test", _NODE, "output"),
+    Row(
+        "cargo",
+        "rust",
+        (Mark("Cargo.toml"),),
+        "cargo test --offline{options}",
+        "cargo fetch{locked}",
+        "libtest",
+    ),
+    # Without -v, go does not print how many tests ran.
+    Row("go", "go", (Mark("go.mod"),), "go test -v ./...", "go mod download", "go test", "go"),
+    Row("maven", "jvm", (Mark("pom.xml"),), "{maven} -o -B test", _MAVEN, "surefire", "jvm"),
+    Row(
+        "gradle",
+        "jvm",
+        (Mark("build.gradle"), Mark("build.gradle.kts"), Mark("settings.gradle*")),
+        "{gradle} --no-daemon --offline cleanTest test",
+        _GRADLE,
+        "JUnit XML",
+        "jvm",
+    ),
+    Row(
+        "ctest",
+        "native",
+        (Mark("CMakeLists.txt", r"(?im)^\s*(enable_testing\s*\(|include\s*\(\s*CTest\b|add_test\s*\()"),),
+        "cmake -S . -B {build}{options} && cmake --build {build} --parallel 4 &&"
+        " ctest --test-dir {build} --output-on-failure",
+        "{fetched}",
+        "ctest",
+    ),
+    Row(
+        "meson",
+        "native",
+        (Mark("meson.build", r"(?m)^\s*test\s*\("),),
+        "meson setup {build}{options} && meson test -C {build} --print-errorlogs",
+        "",
+        "JUnit XML",
+    ),
+    Row("rspec", "ruby", (Mark("Gemfile"), Mark(".rspec")), "bundle exec rspec", "{bundle}", "RSpec", "ruby"),
+    Row(
+        "rake",
+        "ruby",
+        (Mark("Rakefile", r"TestTask|:test\b"),),
+        "bundle exec rake test",
+        "{bundle}",
+        "output",
+        "ruby",
+    ),
+    Row(
+        "autotools",
+        "recipe",
+        (Mark("Makefile.am", r"(?m)^\s*(TESTS|check)\b|^SUBDIRS"),),
+        "test -x configure || autoreconf -i; ./configure && make check",
+        "",
+        "output",
+        counts="exit-code",
+    ),
+    *(
+        Row(
+            "make",
+            "recipe",
+            tuple(Mark(name, rf"(?m)^(?:[\w.-]+\s+)*{target}(?:\s+[\w.-]+)*\s*:(?!=)") for name in _TARGETS),
+            f"make {target}",
+            "",
+            "output",
+            counts="exit-code",
+        )
+        for target in ("test", "check", "tests")
+    ),
+    Row(
+        "just",
+        "recipe",
+        (Mark("justfile", r"(?m)^@?test\b[^:=]*:(?!=)"), Mark(".justfile", r"(?m)^@?test\b[^:=]*:(?!=)")),
+        "just test",
+        "",
+        "output",
+        counts="exit-code",
+    ),
+)
+
+FOREIGN: Final = (
+    "phpunit.xml*", "mix.exs", "*.sln", "*.csproj", "Package.swift", "build.sbt", "*.cabal", "stack.yaml",
+    "pubspec.yaml", "rebar.config", "dune-project", "build.zig", "deno.json*", "Project.toml", "DESCRIPTION",
+    "project.clj", "deps.edn", "WORKSPACE", "MODULE.bazel", "cpanfile", "Makefile.PL", "bun.lock*",
+)  # fmt: skip
+"""Manifests of ecosystems whose test command has to be given by hand."""
+
+DOCKER: Final = r"\btestcontainers\b|\bpytest[-_]docker\b|\bdocker[- ]compose (?:\S+ )*(up|run|exec)\b"
+"""Words in a manifest of tests that start containers."""
+
+
+def row(name: str) -> Row:
+    """Return the first row of a name."""
+    return next(row for row in TABLE if row.name == name)

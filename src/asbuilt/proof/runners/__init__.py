@@ -1,0 +1,7 @@
+"""How test runners are called: for a report, for some of their tests, until the first failure."""
+
+from asbuilt.proof.runners.calls import failing_fast, narrowed, only, reporting, runner_of
+from asbuilt.proof.runners.scripts import real_argv
+from asbuilt.proof.runners.table import Call, Runner
+
+__all__ = ["Call", "Runner", "failing_fast", "narrowed", "only", "real_argv", "reporting", "runner_of"]

@@ -1,0 +1,163 @@
+"""Ask a test runner for a report that is not its prose, for some tests only, or for its first failure. Pure.
+
+The one rule: only a runner that is known for certain is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.proof.runners.lines import PACKAGERS, line_of
+from asbuilt.proof.runners.table import ROWS, Call, is_printed_by
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from asbuilt.proof.runners.lines import Line
+    from asbuilt.proof.runners.table import Row, Runner
+
+_TAKES_NEXT: Final = frozenset(
+    (
+        "-r",
+        "--require",
+        "--file",
+        "--config",
+        "-c",
+        "--import",
+        "--loader",
+        "--ignore",
+        "--exclude",
+        "--rootdir",
+    )
+)
+"""Options whose value may be a path, and is no test to be run."""
+_RUST_TEST: Final = re.compile(r"(?:.*/)?tests/([^/]+)\.rs")
+
+
+def runner_of(argv: tuple[str, ...], output: str) -> Runner | None:
+    """Name the runner that a command starts: by its words, else by what it printed."""
+    named = _named_in(line_of(argv))
+    return named or next((runner for runner in ROWS if is_printed_by(runner, output)), None)
+
+
+def reporting(argv: tuple[str, ...], report: str) -> Call:
+    """Give the call that also names every test, or the same command where that is not certain."""
+    line = line_of(argv)
+    runner = _named_in(line)
+    return Call(argv) if runner is None else _call(line, ROWS[runner], report)
+
+
+def failing_fast(runner: Runner | None, argv: tuple[str, ...]) -> Call:
+    """Give the call that ends at the first failure, or the same command where it cannot be told so."""
+    if runner is None:
+        return Call(argv)
+    row, line = ROWS[runner], line_of(argv)
+    if row.find(line.words) is None:
+        if runner == "pytest":
+            return Call(argv, {"PYTEST_ADDOPTS": "-x"})
+        return _in_package(row, argv, row.fast) or Call(argv)
+    words = tuple(word for word in line.words if word not in row.slow)
+    fast = () if runner == "gradle" and not _is_test_task(line) else row.fast
+    return Call(line.argv(_with(row, words, fast, is_first=row.first)))
+
+
+def narrowed(
+    runner: Runner, argv: tuple[str, ...], word: str, report: str, also: Sequence[str] = ()
+) -> Call | None:
+    """Give the call that runs only tests with a word in their name; None where the runner cannot be told so.
+
+    With pytest, the tests of the modules `also` run before them in the same process.
+    """
+    row, line = ROWS[runner], line_of(argv)
+    wanted = " or ".join((word, *also)) if runner == "pytest" else word
+    if row.word is None or (runner == "gradle" and not _is_test_task(line)):
+        return None
+    words = tuple(one.replace("{word}", wanted) for one in row.word)
+    if row.find(line.words) is not None:
+        return _call(line, row, report, words)
+    if runner == "pytest":
+        return Call(argv, {"PYTEST_ADDOPTS": f"--maxfail=0 --junitxml='{report}' -k '{wanted}'"})
+    return _in_package(row, argv, words)
+
+
+def only(
+    runner: Runner, argv: tuple[str, ...], files: Sequence[str], report: str, there: Collection[str]
+) -> Call | None:
+    """Give the call that runs only the tests of some files; None where the runner cannot be told so.
+
+    `there` has every path of the tree: words of the command that are paths give way to the files.
+    """
+    row, line = ROWS[runner], line_of(argv)
+    at = row.find(line.words)
+    if at is None:
+        return _in_package(row, argv, tuple(files)) if runner in ("vitest", "jest") else None
+    if line.moves:
+        return None
+    own, before = line.words[at + 1 :], line.words[: at + 1]
+    stems = dict.fromkeys(file.rpartition("/")[2].partition(".")[0] for file in files)
+    match runner:
+        case "pytest" | "mocha" | "ava" | "tap":
+            own = (*_without_paths(own, there), *files)
+        case "vitest" | "jest":
+            own = (*own, *files)
+        case "unittest":
+            own = tuple(files)
+        case "node":
+            own = (*(word for word in own if word.startswith("-")), *files)
+        case "go":
+            own = tuple(dict.fromkeys(f"./{file.rpartition('/')[0]}" for file in files))
+        case "cargo" | "nextest":
+            targets = [_RUST_TEST.fullmatch(file) for file in files]
+            if not all(targets) or "--" in own:
+                return None
+            own = (*own, *(word for found in targets if found for word in ("--test", found[1])))
+        case "maven":
+            own = (*own, f"-Dtest={','.join(stems)}", *(row.word or ())[1:])
+        case "gradle":
+            if not _is_test_task(line):
+                return None
+            own = (*(word for stem in stems for word in ("--tests", f"*{stem}")), *own)
+        case "django" | "ctest" | "meson":
+            return None
+    return _call(line._replace(words=(*before, *own)), row, report)
+
+
+def _named_in(line: Line) -> Runner | None:
+    return next((runner for runner, row in ROWS.items() if row.find(line.words) is not None), None)
+
+
+def _call(line: Line, row: Row, report: str, more: tuple[str, ...] = ()) -> Call:
+    chosen = row.chosen and any(word.startswith(row.chosen) for word in line.words)
+    names = () if chosen else tuple(word.replace("{report}", report) for word in row.names)
+    words = _with(row, line.words, names, is_first=not row.at_end)
+    return Call(line.argv(_with(row, words, more, is_first=row.first)), {}, row.reports)
+
+
+def _with(row: Row, words: tuple[str, ...], more: tuple[str, ...], *, is_first: bool) -> tuple[str, ...]:
+    """Add words: right behind the runner, or behind its own, where the last of two options wins."""
+    at = (row.find(words) or 0) + 1
+    if not is_first:
+        at = words.index("--", at) if "--" in words[at:] else len(words)
+    return (*words[:at], *more, *words[at:])
+
+
+def _in_package(row: Row, argv: tuple[str, ...], words: tuple[str, ...]) -> Call | None:
+    """Add words behind those of the script that a packager runs."""
+    if argv[0] not in PACKAGERS or not row.in_packages:
+        return None
+    return Call((*argv, *(("--",) if argv[0] == "npm" and "--" not in argv else ()), *words))
+
+
+def _is_test_task(line: Line) -> bool:
+    at = ROWS["gradle"].find(line.words)
+    return at is not None and line.words[at].rpartition(":")[2] == "test"
+
+
+def _without_paths(words: Sequence[str], there: Collection[str]) -> list[str]:
+    paths = {path.rstrip("/") for path in there}
+    return [
+        word
+        for before, word in zip(("", *words), words, strict=False)
+        if before in _TAKES_NEXT or word.partition("::")[0].removeprefix("./").rstrip("/") not in paths
+    ]

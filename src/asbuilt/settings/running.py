@@ -1,0 +1,109 @@
+"""The settings that a run works by, as its options hold them.
+
+A run reads them when it starts and again when it continues; what differs then is a `Change`.
+"""
+
+from __future__ import annotations
+
+import copy
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.settings.registry import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.settings.layers import Settings
+
+COMMANDS: Final = ("checks.tests", "checks.setup", "ui.pictures")
+"""Keys whose values are programs to start."""
+_PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "checks.tests": ("tests",),
+        "checks.setup": ("setup",),
+        "checks.probe": ("probe",),
+        "ui.patterns": ("ui",),
+        "ui.pictures": ("pictures",),
+        "landing.sign": ("sign",),
+        "landing.ci_poll_s": ("pull", "poll_s"),
+        "landing.ci_limit_s": ("pull", "limit_s"),
+        "landing.ci_fixes": ("pull", "fixes"),
+        "ring.required": ("ring_required",),
+        "attention.desktop": ("desktop",),
+        "limits.usd": ("caps", "usd"),
+        "limits.tokens": ("caps", "tokens"),
+        "limits.hours": ("caps", "hours"),
+        **{key: ("scope", key.partition(".")[2]) for key in SETTINGS if key.startswith("scope.")},
+    }
+)
+"""Where a run's options hold each key. Agents and the landing mode are missing: flags choose them too."""
+
+
+class Change(NamedTuple):
+    """A setting that differs from what a run had."""
+
+    key: str
+    before: Any
+    after: Any
+
+    @property
+    def is_command(self) -> bool:
+        """Whether another program than before is started."""
+        return self.key in COMMANDS
+
+
+def command_in(settings: Settings, key: str) -> str | None:
+    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
+    chosen = settings.text(key).strip()
+    return "" if chosen == "none" else chosen or None
+
+
+def chosen_for_runs(settings: Settings) -> dict[str, Any]:
+    """Give the options of a run that follow from settings alone."""
+    options: dict[str, Any] = {}
+    for key, (*folders, name) in _PLACES.items():
+        table = options
+        for folder in folders:
+            table = table.setdefault(folder, {})
+        table[name] = _option(settings, key)
+    return options
+
+
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """List the settings that two runs have both, with different values."""
+    found = ((key, _held(before, place), _held(after, place)) for key, place in _PLACES.items())
+    return [Change(key, then[0], now[0]) for key, then, now in found if then and now and then[0] != now[0]]
+
+
+def renewed(options: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[Change]]:
+    """Give the options of a run that continues: what it has of settings, as it is chosen now."""
+    now = chosen_for_runs(settings)
+    changes, whole = differing(options, now), copy.deepcopy(dict(options))
+    for key, _, after in changes:
+        *folders, name = _PLACES[key]
+        table = whole
+        for folder in folders:
+            table = table[folder]
+        table[name] = after
+    return whole, changes
+
+
+def _option(settings: Settings, key: str) -> Any:  # noqa: ANN401 - as JSON holds it
+    value = settings.chosen[key].value
+    if key in ("checks.tests", "checks.setup"):
+        return command_in(settings, key)
+    if key.startswith("limits."):
+        return value or None
+    if isinstance(value, tuple):
+        return list(value)
+    return value.strip() if isinstance(value, str) else value
+
+
+def _held(options: Mapping[str, Any], place: tuple[str, ...]) -> tuple[Any] | None:
+    table: Any = options
+    for name in place:
+        if not isinstance(table, dict) or name not in table:
+            return None
+        table = table[name]
+    return (table,)
