@@ -10,7 +10,8 @@ from asbuilt.flows.tidings import Tidings
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.lifecycle import moves, phases
-from asbuilt.proof.resolving import NoTests, written
+from asbuilt.proof.projects.model import NoTests
+from asbuilt.proof.projects.resolving import written
 
 if TYPE_CHECKING:
     from asbuilt.flows.fencing import Fenced

@@ -63,6 +63,10 @@ def _request(**request: object) -> bytes:
             Begun("s", "2", ("Read",)),
         ),
         (
+            _line(type="system", subtype="init", session_id="s", claude_code_version="2", model="opus"),
+            Begun("s", "2", (), "opus"),
+        ),
+        (
             _request(
                 subtype="hook_callback", input={"hook_event_name": "PreToolUse", "cwd": "/w"}, tool_use_id="t"
             ),

@@ -53,6 +53,22 @@ def test_no_role_may_make_one_of_the_forbidden_calls(role: Role, *, held: bool) 
     assert [row.text for row, call in calls.items() if answered(snapshot, call).allowed] == []
 
 
+@pytest.mark.parametrize(
+    ("path", "is_allowed"),
+    [
+        ("/run/asbuilt/checkout/src/a.py", True),
+        ("/run/asbuilt/checkout/plans/login.md", False),
+        ("/run/asbuilt/checkout/../home/venv/bin/python", False),
+        ("/run/asbuilt/checkouts/a.py", False),
+    ],
+)
+def test_the_path_that_checks_have_for_a_workspace_is_judged_as_the_workspace(
+    path: str, *, is_allowed: bool
+) -> None:
+    snapshot = compiled("implementer", workspace="/workspace", protected=("/workspace/plans/login.md",))
+    assert answered(snapshot, Call(tool="edit", kind="edit", path=path)).allowed == is_allowed
+
+
 def test_every_start_freezes_the_role_with_real_paths(machine: Machine) -> None:
     brief = started(machine, "works", role="verify", writable=False)
     ended(machine, brief)

@@ -71,8 +71,16 @@ plans/limits.md:20: error: `pyest -q` of phase 3 cannot run: pyest is not instal
 ! 1   passes      test -s file.txt: exit 0 without any of the work
 ! 2   passes      test -s file.txt: exit 0 without any of the work
 ✗ 3   no program  pyest -q: pyest is not installed
+  failed    check
+  command   pyest -q
+  where     a clean checkout of tree 01a15b7
+  ended     exit 127
+  | sh: 1: exec: pyest: not found
+  cause     The sandbox has no program pyest that can be started.
 Tried 4 checks: 1 fails before the work, as it should; 2 pass; 1 cannot run.
 1 error, 1 warning in 3 phases; 1 remark with -v.
+--- stderr
+Next: asbuilt config set checks.setup "<command>"
 """)
     assert (git(committed, "status", "--porcelain"), (committed / ".git/config").read_text()) == before
 

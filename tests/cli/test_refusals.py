@@ -71,6 +71,10 @@ ELSEWHERE = {
     "cli/replay.py another replay is under way": "journeys/test_replay.py",
     "cli/replay.py no ring holds here what the checks run": "journeys/test_replay.py",
     "cli/replay.py nothing of {}{} can be replayed": "journeys/test_replay.py",
+    "cli/selftest/agent.py selftest agent costs money, and nobody can be asked here": (
+        "journeys/test_selftest_agent.py"
+    ),
+    "cli/selftest/agent.py {} is there already": "journeys/test_selftest_agent.py",
     "cli/selftest/corpus.py {}: {}": "attack/test_corpus.py",
     "cli/watch.py {} runs are under way here: {}": "cli/test_looking.py",
     'cli/site.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",

@@ -163,5 +163,6 @@ def test_a_script_gets_the_sums_and_the_files(night: Night) -> None:
         "state": "landed", "at": "2099-11-13T20:00:00Z", "ended_at": "2099-11-13T20:21:00Z", "reason": "",
         "items": 0, "checks": 0, "items_proven": 0, "checks_passed": 0, "not_run": 0, "waived": 0,
         "notes": [], "cost": {"usd": 1.34, "tokens": None, "is_whole": True, "basis": "api_price"},
-        "advice": None, "files": [f"{folder}/rate-limit.1.html", f"{folder}/rate-limit.1.md"],
+        "advice": None, "failures": [], "next": None,
+        "files": [f"{folder}/rate-limit.1.html", f"{folder}/rate-limit.1.md"],
     }  # fmt: skip

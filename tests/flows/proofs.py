@@ -18,7 +18,8 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.lifecycle.facts import RunFacts
-from asbuilt.proof.resolving import Given, written
+from asbuilt.proof.projects.model import Given, Suite
+from asbuilt.proof.projects.resolving import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,7 @@ class Project:
             address = Address(LOCAL, "6f9c", "plan.md")
             run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
-        self._record.say("tests.resolved", "tests", **written(Given(tests)))
+        self._record.say("tests.resolved", "tests", **written(Given((Suite("", tests),))))
         self._record.say("setup.done", "setup", command=None, digest="none")
         self.base = self._tree(files)
         processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")

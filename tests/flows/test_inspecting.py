@@ -14,8 +14,9 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.proof.projects.model import Given, Suite
+from asbuilt.proof.projects.resolving import written
 from asbuilt.proof.remarks import Remark
-from asbuilt.proof.resolving import Given, written
 from asbuilt.proof.suites.model import Severity
 from tests.git.conftest import shop
 from tests.git.shop import ADA
@@ -57,7 +58,7 @@ def record(shop: Shop, tmp_path: Path) -> Iterator[Record]:
         address = Address(LOCAL, "6f9c", "plan.md")
         run = runs.request(session, address, run="01r", slug="plan", options=options, actor="you")
     made = Record(run=run, store=store, blobs=Blobs(tmp_path / "blobs"))
-    made.say("tests.resolved", "tests", **written(Given("pytest -q")))
+    made.say("tests.resolved", "tests", **written(Given((Suite("", "pytest -q"),))))
     text = made.blobs.put(PLAN.encode())
     made.say("phase.begun", "1/begun", phase="1", intent="sha256:1", text=text)
     yield made

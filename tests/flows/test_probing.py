@@ -12,7 +12,7 @@ from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.probing import probe
 from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trials import Order, Trials
-from asbuilt.proof.resolving import Setup
+from asbuilt.proof.projects.model import Setup
 from tests.flows.proofs import NO_PLUGINS, PYTEST, Project
 from tests.git.conftest import shop
 

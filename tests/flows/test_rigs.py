@@ -15,7 +15,7 @@ from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.checks.results import lay
 from asbuilt.flows.rigs import Rig, Rigs
 from asbuilt.proof.counts import Counts
-from asbuilt.proof.resolving import NO_SETUP, Setup
+from asbuilt.proof.projects.model import NO_SETUP, Setup
 from tests.agents.conftest import level
 from tests.git.conftest import shop
 

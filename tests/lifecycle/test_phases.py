@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
-from asbuilt.proof.resolving import Detected, Given, NoTests, Unknown, written
+from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, Unknown
+from asbuilt.proof.projects.resolving import written
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import RunFacts
@@ -18,8 +19,8 @@ RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
 LATER = "2026-11-15T05:00:00.000Z"
 RESOLVED: dict[str, dict[str, Any]] = {
-    "given": written(Given("make test")),
-    "detected": written(Detected("uv run pytest -q", ("pyproject.toml",))),
+    "given": written(Given((Suite("", "make test"),))),
+    "detected": written(Detected((Suite("", "uv run pytest -q"),), ("pyproject.toml",))),
     "unknown": written(Unknown(("tests/all.sh",))),
     "notests": written(NoTests()),
 }

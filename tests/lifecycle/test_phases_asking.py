@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, Move, next_move
-from asbuilt.proof.resolving import Detected, Unknown, proposal
+from asbuilt.proof.projects.model import Detected, Suite, Unknown
+from asbuilt.proof.projects.resolving import proposal
 from tests.lifecycle.test_phases import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World, whole_runs
 
 
@@ -94,7 +95,7 @@ def test_the_question_names_the_command_and_what_it_showed() -> None:
         ("setup.done", {"run": RUN, "outcome": "PASS"}),
         ("baseline.done", {"run": RUN, "outcome": "PASS", "ran": 214, "failed": 0}),
     ]
-    key = f"{proposal(Detected('uv run pytest -q', ()))}/{RUN}"
+    key = f"{proposal(Detected((Suite('', 'uv run pytest -q'),), ()))}/{RUN}"
     question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
     told = next_move(fold(RUN, {"branch": "main"}, events), NOW)
     assert told == phases.Ask(key, "tests", question)

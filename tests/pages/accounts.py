@@ -16,6 +16,7 @@ from asbuilt.lifecycle.timeline import Span
 from asbuilt.pages.telling import Page
 from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.failure import failure_of
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from asbuilt.proof.pictures import Picture
 from asbuilt.proof.remarks import Remark
@@ -53,6 +54,7 @@ ORDERED: Final = Remark(
     cited="line 14: remove `tests/test_old.py`",
 )  # fmt: skip
 
+_BROKEN: Final = failure_of(RED, b"E   assert 200 == 429\n``` 1 failed, 11 passed, 1 skipped\n")
 FAILED: Final = Account(
     name="plan.2",
     plan="docs/plan.md",
@@ -89,7 +91,9 @@ FAILED: Final = Account(
     pending=(Work("1", "r", "a" * 40),),
     workspaces=("/state/workspaces/6f9c/r/main",),
     tests="pytest -q",
-    outputs={"sha256:0": "E   assert 200 == 429\n``` 1 failed, 11 passed, 1 skipped"},
+    failures={"sha256:0": _BROKEN},
+    failed=(_BROKEN,),
+    next_step="`asbuilt doctor` names what prevents it.",
 )
 
 _OPINION: Final = Opinion(

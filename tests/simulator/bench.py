@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Command
-    from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.projects.model import Setup
     from asbuilt.proof.runners import Call
     from tests.simulator.model_git import Files, Model
 
@@ -55,11 +55,12 @@ class Bench:
         over: Mapping[str, bytes | None] | None = None,
         call: Call | None = None,
         limit_s: float | None = None,
+        folder: str = "",
         modules: tuple[str, ...] = (),
     ) -> Ran:
         """Run a command on a tree; no runner here can be called in another way."""
         assert (call, modules) == (None, ()), (call, modules)
-        del limit_s
+        del limit_s, folder
         self._model.stage.sleep(3.0)
         laid = {**self._model.trees[tree], **(over or {})}
         files = {path: content for path, content in laid.items() if content is not None}

@@ -137,6 +137,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (files.entries, model_git.entries),
         (trees.names_in, model_git.names_in),
         (trees.text_of, model_git.text_of),
+        (trees.texts_of, model_git.texts_of),
         (trees.differing, model_git.differing),
         (trees.file_in, model_git.file_in),
         (outside.reach, lambda _repository, _workspace, _run: {}),

@@ -316,9 +316,13 @@ def tree_at(repository: Model, commit: str) -> str:
     return repository.commits[commit].tree
 
 
-def names_in(repository: Model, tree: str, *, below: object = ()) -> dict[str, str]:
-    del below
+def names_in(repository: Model, tree: str) -> dict[str, str]:
     return {path: path for path in _files_at(repository, tree)}
+
+
+def texts_of(repository: Model, files: Mapping[str, str]) -> dict[str, str]:
+    del repository
+    return dict.fromkeys(files, "")
 
 
 def text_of(repository: Model, file: str) -> str:

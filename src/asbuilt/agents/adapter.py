@@ -70,7 +70,14 @@ class Noted:
     text: str
 
 
-Event = Said | Called | Used | Conversed | Noted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modelled:
+    """The model that the agent reports to work with; empty: it reports none."""
+
+    model: str
+
+
+Event = Said | Called | Used | Conversed | Noted | Modelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

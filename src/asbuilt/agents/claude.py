@@ -18,7 +18,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents import claude_messages as say
-from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Turn, stopped
+from asbuilt.agents.adapter import Called, Conversed, Modelled, Noted, Said, Turn, stopped
 from asbuilt.agents.capture import Lines
 from asbuilt.agents.claude_cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
@@ -117,7 +117,8 @@ class Claude:
 
     async def _take(self, message: Message, heard: Heard, gate: Gate, emit: Emit) -> None:
         match message:
-            case Begun(version=version, tools=tools):
+            case Begun(version=version, tools=tools, model=model):
+                emit(Modelled(model=model))
                 emit(Noted(text=f"Claude Code {version} with {', '.join(tools)}."))
             case Hooked(request=request, call=call, cwd=cwd):
                 self._where |= {call: cwd} if cwd else {}

@@ -23,6 +23,7 @@ class Begun(NamedTuple):
     session: str
     version: str
     tools: tuple[str, ...]
+    model: str = ""
 
 
 class Hooked(NamedTuple):
@@ -179,7 +180,7 @@ def _system(subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
         case "init", {"session_id": str(session)}:
             tools = tuple(tool for tool in _list(rest.get("tools")) if isinstance(tool, str))
-            return Begun(session, str(rest.get("claude_code_version", "")), tools)
+            return Begun(session, str(rest.get("claude_code_version", "")), tools, str(rest.get("model", "")))
         case "api_retry", _:
             return Noticed(
                 f"The API answered {rest.get('error_status')} ({rest.get('error')}); "

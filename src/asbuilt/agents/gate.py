@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.adapter import Answer
+from asbuilt.policy.check_environment import PLACED
 from asbuilt.policy.ring import secrets
 from asbuilt.policy.roles import compiled, refusal
 
@@ -66,10 +67,18 @@ def answered(snapshot: Snapshot, call: Call) -> Answer:
     try:
         # The real path: a link inside the workspace may lead out of it.
         path, cwd = (
-            os.path.realpath(os.path.join(snapshot.workspace, named)) if named else ""  # noqa: PTH118
+            os.path.realpath(os.path.join(snapshot.workspace, _in_workspace(snapshot, named)))  # noqa: PTH118
+            if named
+            else ""
             for named in (call.path, call.cwd)
         )
     except (OSError, ValueError):
         return Answer(allowed=False, reason="Its path cannot be read.")
     refused = refusal(snapshot, call.kind, path=path, command=call.command or "", cwd=cwd)
     return Answer(allowed=refused is None, reason=refused or "")
+
+
+def _in_workspace(snapshot: Snapshot, path: str) -> str:
+    """Give a path in the workspace its name there: a traceback shows the one that checks have for it."""
+    below = path.removeprefix(PLACED.checkout)
+    return snapshot.workspace + below if below != path and below[:1] in ("", "/") else path

@@ -11,7 +11,7 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
 
-from asbuilt.agents.adapter import Called, Conversed, Noted, Said, Used
+from asbuilt.agents.adapter import Called, Conversed, Modelled, Noted, Said, Used
 from asbuilt.agents.folder import write_whole
 from asbuilt.agents.signs import read_events
 
@@ -63,7 +63,7 @@ class Record:
             case Conversed(session=session):
                 self.session = session
                 write_whole(self._folder.path / "session", session.encode("utf-8", "replace"))
-            case Noted():
+            case Noted() | Modelled():
                 pass
             case _:
                 assert_never(event)

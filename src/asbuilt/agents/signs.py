@@ -51,6 +51,12 @@ def signs_of(folder: Path) -> Signs:
     )
 
 
+def models_of(folder: Path) -> list[str]:
+    """List the models that the agent of an attempt has reported."""
+    events = read_events(folder / "events.jsonl", 0)[0]
+    return [model for event in events if isinstance(model := event.get("model"), str) and model]
+
+
 def last_heard(folder: Path) -> datetime | None:
     """Tell when the agent last gave a sign."""
     try:

@@ -8,6 +8,7 @@ import click
 
 from asbuilt.cli.clock import stamp, to_the_second
 from asbuilt.cli.commands import Command
+from asbuilt.cli.failing import show_failures
 from asbuilt.cli.looking import complete_address, look_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
@@ -15,6 +16,7 @@ from asbuilt.cli.talking import answer, next_command
 from asbuilt.cli.telling import told
 from asbuilt.errors import DONE
 from asbuilt.journal.events import last
+from asbuilt.journal.failures import failures_in
 
 if TYPE_CHECKING:
     from asbuilt.journal.events import Event
@@ -51,8 +53,12 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
     wanted = {name: value for name, value in wanted.items() if value is not None}
     with looking.journal.store.read() as session:
         events, earlier = _page(session, address, before, wanted)
+    failures = [failures_in(looking.journal.blobs, event.kind, event.data) for event in events]
     if door.json:
-        rows = [{**event._asdict(), "at": stamp(event.at)} for event in events]
+        rows = [
+            {**event._asdict(), "at": stamp(event.at), "failures": [one.plain for one in failed]}
+            for event, failed in zip(events, failures, strict=True)
+        ]
         door.screen.emit_json(
             {"schema": "asbuilt.log/1", "plan": address.plan, "events": rows, "earlier": earlier}
         )
@@ -62,10 +68,11 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
         next_command(door, f"asbuilt log {named.plan}", " shows all of it")
     lines = [told(event) for event in events]
     wide = max((len(line.phase) for line in lines), default=0)
-    for event, line in zip(events, lines, strict=True):
+    for event, line, failed in zip(events, lines, failures, strict=True):
         name = f"{line.phase:<{max(3, wide)}} {line.word.lower():<11}"
         lead = f"{to_the_second(event.at, looking.moment.now)}  {name}"
         answer(door, printable(lead), line.text, under=min(len(lead), door.screen.out.width // 3))
+        show_failures(door, failed)
     if earlier is not None:
         only = f" --phase {phase}" if phase else ""
         next_command(door, f"asbuilt log {plan}{only} --before {earlier}", " for what came before")

@@ -11,6 +11,7 @@ import click
 
 from asbuilt.cli.clock import at, lasting, parsed, stamp, zone_of
 from asbuilt.cli.commands import Command
+from asbuilt.cli.failing import helping, show_failures
 from asbuilt.cli.looking import complete_address, look, look_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.paper import copy_to, keep, show
@@ -121,11 +122,15 @@ def _show(door: Door, looking: Looking, run: Run, facts: RunFacts, account: Acco
     answer(door, "", _what_came(account))
     if run.state == "failed":
         answer(door, f"{pen.symbols.failed} ", account.reason)
+        show_failures(door, account.failed, more=f"asbuilt why {account.slug}")
     for phase, text in notes(account):
         answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}", under=4)
     if account.advice is not None:
         advise(door, *account.advice)
-    next_command(door, f"asbuilt report {account.name} --open")
+    if command := helping(account.failed):
+        next_command(door, command, f", then `asbuilt resume {account.slug}`")
+    else:
+        next_command(door, f"asbuilt report {account.name} --open")
 
 
 def _what_came(account: Account) -> str:
@@ -163,6 +168,8 @@ def _json(run: Run, facts: RunFacts, account: Account) -> dict[str, Any]:
         "reason": account.reason,
         **sums(account)._asdict(),
         "advice": account.advice and account.advice[1],
+        "failures": [one.plain for one in account.failed],
+        "next": helping(account.failed) or account.next_step or None,
         "notes": [{"phase": phase, "text": text} for phase, text in notes(account)],
         "cost": facts.spent.plain,
     }

@@ -40,15 +40,14 @@ class Scratch:
         name: str,
         environ: Mapping[str, str],
         own: Mapping[str, str] = MappingProxyType({}),
-        keep: tuple[str, ...] = (),
     ) -> None:
-        """Take the user's environment without `ASBUILT_` and `GIT_` variables, except prefixes in `keep`."""
+        """Take the user's environment without `ASBUILT_` and `GIT_` variables, and `own` over it."""
         self.checkout = folder / name
         self.state = folder / "state"
         kept = {
             variable: value
             for variable, value in environ.items()
-            if not variable.startswith(("ASBUILT_", "GIT_")) or variable.startswith((*keep, _PASSED))
+            if not variable.startswith(("ASBUILT_", "GIT_")) or variable == _PASSED
         }
         self.environ: Mapping[str, str] = {
             **kept,

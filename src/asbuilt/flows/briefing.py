@@ -58,7 +58,7 @@ def brief_for(
         text=matter.text,
         intent=matter.intent,
         items=tuple(promise.text for promise in matter.promises),
-        tests=record.tests(),
+        tests="\n".join(suite.shown for suite in record.suites().values()) or None,
         overall_s=overall_s(record, facts),
         script=Path(script) if script else None,
         protected=(Path(run.plan),) if run.is_in_repository else (),

@@ -13,7 +13,6 @@ from asbuilt.journal.events import shortened
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.drift import Number, corrections, far_off
-from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.measuring import Shown, notes_of, numbers_in, tokens_in
 from asbuilt.proof.verdict import Waiver
 
@@ -71,10 +70,10 @@ def _shown(record: Record, phase: Phase, shown: Iterable[Evidence]) -> Shown:
     outputs = {
         one.name: record.blobs.get(one.output).decode("utf-8", "replace")
         for one in passed
-        if one.name != TESTS
+        if not one.is_suite
     }
-    suites = [one.ran - (one.failed or 0) for one in passed if one.name == TESTS and one.ran is not None]
-    return Shown(outputs, suites[0] if suites else None)
+    suites = [one.ran - (one.failed or 0) for one in passed if one.is_suite and one.ran is not None]
+    return Shown(outputs, sum(suites) if suites else None)
 
 
 def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Measured) -> None:

@@ -38,20 +38,27 @@ class Emptied(NamedTuple):
     why: str = ""
 
 
-class Emptying:
-    """The probe of one tree whose suite, and checks, pass."""
+class Tested(NamedTuple):
+    """A suite that ran on the tree and passed."""
 
-    def __init__(self, rig: Rig, trials: Trials, suite: Ran, counts: Counts) -> None:
+    trials: Trials
+    ran: Ran
+    counts: Counts
+
+
+class Emptying:
+    """The probe of one tree whose suites, and checks, pass."""
+
+    def __init__(self, rig: Rig, suites: Sequence[Tested]) -> None:
         self._rig = rig
-        self._trials = trials
-        self._suite = suite
-        self._counts = counts
-        self._limit_s = ceil(3 * suite.ended.duration_s) + _SLACK_S
+        self._suites = suites
+        self._took_s = sum(one.ran.ended.duration_s for one in suites)
+        self._limit_s = ceil(3 * self._took_s) + _SLACK_S
 
     def phase(self, checks: Sequence[str]) -> Emptied:
         """Empty all product files that the phase has changed, then, as long as there is time, each alone."""
-        trials = self._trials
-        files = sorted_out(trials.changed, (trials.runner(self._suite),))
+        trials = self._suites[0].trials
+        files = sorted_out(trials.changed, [one.trials.runner(one.ran) for one in self._suites])
         beside = (f"not run by any check: {listed(files.others)}",) if files.others else ()
         found = trials.read(frozenset(files.product).__contains__)
         empty = {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
@@ -65,9 +72,9 @@ class Emptying:
 
     def base(self) -> Emptied:
         """Empty a product file of the base that tests mention, then three, then all, until a check fails."""
-        trials = self._trials
-        files = [*trials.product_files(self._suite)]
-        large = (path for path in files[:_LARGE] if trials.mentioning([word_of(path)], self._suite))
+        trials, ran = self._suites[0].trials, self._suites[0].ran
+        files = [*trials.product_files(ran)]
+        large = (path for path in files[:_LARGE] if trials.mentioning([word_of(path)], ran))
         first = [*islice(large, _SINGLES)] or files[:_SINGLES]
         tried: list[str] = []
         for group in (first[:1], first, files[:_ALL]):
@@ -86,7 +93,7 @@ class Emptying:
         """Name the files that no check misses when they alone are emptied, as far as there is time for it."""
         if len(empty) == 1:
             return ()
-        until = time.monotonic() + singles_s(self._suite.ended.duration_s)
+        until = time.monotonic() + singles_s(self._took_s)
         each = ((path, self._without({path: left}, checks, until)) for path, left in sorted(empty.items()))
         unnoticed = [path for path, shown in each if shown == "green"]
         return (f"no check runs this file: {', '.join(unnoticed)}",) if unnoticed else ()
@@ -96,29 +103,39 @@ class Emptying:
 
         None: the time was over before it was known.
         """
-        trials, suite = self._trials, self._suite
-        was_green = suite.ended.exit_code == 0
-        over = {**trials.over_tests, **empty}
-        for call, whole in ((trials.near([*empty], suite), False), (trials.whole(suite), True)):
-            if call is None:
-                continue
-            if (limit_s := self._limit(until)) is None:
-                return None
-            ran = self._rig.run(suite.tree, suite.command, over=over, call=call, limit_s=limit_s)
-            code, counts = ran.ended.exit_code, ran.counts
-            if code is None and time.monotonic() >= until:
-                return None
-            if not whole and (counts is None or not counts.ran):
-                continue
-            shown = shown_without(code, counts, self._counts, was_green=was_green, whole=whole)
+        for suite in self._suites:
+            shown = self._suite_without(suite, empty, until)
             if shown != "green":
                 return shown
+        trials, tree = self._suites[0].trials, self._suites[0].ran.tree
         for check in checks:
             over = {**trials.over_checks, **empty}
             if (limit_s := self._limit(until)) is None:
                 return None
-            if self._rig.run(suite.tree, check, over=over, limit_s=limit_s).ended.exit_code != 0:
+            if self._rig.run(tree, check, over=over, limit_s=limit_s).ended.exit_code != 0:
                 return "tested"
+        return "green"
+
+    def _suite_without(self, suite: Tested, empty: Mapping[str, bytes], until: float) -> Shown | None:
+        trials, ran, counts = suite
+        over = {**trials.over_tests, **empty}
+        for call, whole in ((trials.near([*empty], ran), False), (trials.whole(ran), True)):
+            if call is None:
+                continue
+            if (limit_s := self._limit(until)) is None:
+                return None
+            now = self._rig.run(
+                ran.tree, ran.command, over=over, call=call, limit_s=limit_s, folder=trials.folder
+            )
+            code = now.ended.exit_code
+            if code is None and time.monotonic() >= until:
+                return None
+            if not whole and (now.counts is None or not now.counts.ran):
+                continue
+            was_green = ran.ended.exit_code == 0
+            shown = shown_without(code, now.counts, counts, was_green=was_green, whole=whole)
+            if shown != "green":
+                return shown
         return "green"
 
     def _limit(self, until: float) -> int | None:

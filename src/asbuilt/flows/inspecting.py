@@ -17,14 +17,13 @@ from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.hollow import hollow
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
-from asbuilt.proof.resolving import LOOKED_INTO
 from asbuilt.proof.scope import USUAL, beyond, plan_changed
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order
 from asbuilt.proof.suites.places import Role, role_of
 from asbuilt.proof.tampering import tampering
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
@@ -59,7 +58,8 @@ def inspect(
     """
     phase, text = record.frozen(phase_id, run=run)
     around = _around_phases(read(record.frozen_plan(phase_id, run=run)))
-    base, command = base_of(repository, commit), record.tests() or ""
+    base = base_of(repository, commit)
+    command = "\n".join(suite.command for suite in record.suites().values())
     rules = {**USUAL, **record.run.options.get("scope", {})}
     parents = read_commit(repository, commit).parents
     facts = [*parents, read_commit(repository, commit).tree, text, phase.lines[0], command, around, rules]
@@ -73,7 +73,7 @@ def inspect(
         text,
         phase.lines[0],
         command,
-        _unchanged(repository, base, changes),
+        _unchanged(repository, base, changes, {suite.folder for suite in record.suites().values()}),
         tuple(check.command for check in phase.checks),
     )
     there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
@@ -113,19 +113,23 @@ def _around_phases(plan: Plan) -> str:
     return "\n".join(text for line, text in enumerate(plan.source.lines, 1) if line not in within)
 
 
-def _unchanged(repository: Repository, tree: str, changes: Sequence[Change]) -> dict[str, bytes]:
-    """Read what did not change and has a say: runner settings at the top, and what tests are handed."""
+def _unchanged(
+    repository: Repository, tree: str, changes: Sequence[Change], folders: Collection[str]
+) -> dict[str, bytes]:
+    """Read what did not change and has a say: runner settings of the suites, and what tests are handed."""
     changed = {change.path for change in changes}
-    files = names_in(repository, tree, below=LOOKED_INTO)
+    files = names_in(repository, tree)
     return {
         path: repository.git.said("cat-file", "blob", file).out
         for path, file in files.items()
-        if path not in changed and _has_a_say(path)
+        if path not in changed and _has_a_say(path, {"", *folders})
     }
 
 
-def _has_a_say(path: str) -> bool:
-    return path.endswith("conftest.py") or ("/" not in path and role_of(path) is Role.SETTINGS)
+def _has_a_say(path: str, folders: Collection[str]) -> bool:
+    return path.endswith("conftest.py") or (
+        path.rpartition("/")[0] in folders and role_of(path) is Role.SETTINGS
+    )
 
 
 def _of_the_plan(

@@ -15,7 +15,7 @@ from asbuilt.flows.proving import tree_of
 from asbuilt.git.changes import base_of, touched
 from asbuilt.git.trees import lines_of
 from asbuilt.proof.drift import accepted, against
-from asbuilt.proof.evidence import TESTS, evidence_from
+from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import Line
 from asbuilt.proof.verdict import Held, one_spelling
 
@@ -95,6 +95,7 @@ class Exhibits:
             removed=self.removed,
             lines={path: count for path, count in lines if count is not None},
             checks={one.name: one.outcome for one in shown},
+            suites=frozenset(one.name for one in shown if one.is_suite),
             passed=self._passed(shown),
             idle=self._idle(shown),
             says=self._attempt.says,
@@ -124,5 +125,5 @@ class Exhibits:
 
     def _passed(self, shown: Sequence[Evidence]) -> frozenset[str]:
         """Read which tests passed from what their runner wrote."""
-        counted = [self._record.counts_of(one) for one in shown if one.name == TESTS]
+        counted = [self._record.counts_of(one) for one in shown if one.is_suite]
         return frozenset(one_spelling(name) for counts in counted if counts for name in counts.passed)

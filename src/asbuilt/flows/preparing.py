@@ -9,17 +9,12 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
-from asbuilt.git.trees import names_in, text_of
+from asbuilt.git.trees import names_in, texts_of
 from asbuilt.journal import approvals
-from asbuilt.proof.resolving import (
-    LOOKED_INTO,
-    READ,
-    Project,
-    proposal,
-    resolve,
-    resolve_setup,
-    written,
-)
+from asbuilt.proof.evidence import overall
+from asbuilt.proof.projects.index import wanted
+from asbuilt.proof.projects.model import Project
+from asbuilt.proof.projects.resolving import chosen, proposal, resolve, resolve_setup, written
 
 if TYPE_CHECKING:
     from asbuilt.flows.proving import Proving
@@ -27,14 +22,17 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.proof.projects.model import Suite
 
 _MAX_COMMAND: Final = 1_000
+_SHOWN: Final = 600
+"""Characters of a setup that its event has; a longer one is kept whole beside it."""
 
 
 def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     """Write down how the project is tested, and whether a person has agreed to it before."""
     run = record.run
-    resolved = resolve(_given(run, "tests"), project_of(repository, tree))
+    resolved = resolve(_given(run), project_of(repository, tree), counts=run.options.get("counts"))
     key = proposal(resolved)
     with record.store.read() as session:
         said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")
@@ -44,13 +42,16 @@ def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
 
 def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
     """Make what checks shall find, or find it made."""
-    setup = resolve_setup(_given(record.run, "setup"), project_of(repository, tree))
+    run = record.run
+    setup = resolve_setup(run.options.get("setup"), project_of(repository, tree), _given(run))
+    is_long = setup.command is not None and len(setup.command) > _SHOWN
     shown = proving.set_up(setup)
     why = "no setup is set" if setup.command is None else "it stands from before"
     record.prepare(
         "setup.done",
         "setup",
-        command=setup.command,
+        command=setup.command[:_SHOWN] if setup.command else None,
+        script=record.blobs.put(setup.command.encode()) if setup.command and is_long else None,
         digest=setup.digest,
         outcome="PASS" if shown is None else shown.outcome,
         why=why if shown is None else shown.why,
@@ -61,8 +62,8 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
 
 def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
     """Run the tests on the base; a landing or an undo is judged by the base on which the work was proven."""
-    tests = record.tests()
-    if tests is None:
+    suites = record.suites()
+    if not suites:
         why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
         record.prepare("baseline.done", "baseline", outcome="PASS", why=why)
         return
@@ -76,36 +77,38 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
         why = f"as of run {proven_by}"
         record.prepare("baseline.done", "baseline", outcome="PASS", why=why, counts=counts)
         return
-    shown, counted = proving.baseline(tests)
-    outcome = shown.outcome
-    if outcome == "FAIL":
-        # Failures of the base are noted and do not block; only not knowing them does.
-        outcome = "INDETERMINATE" if counted is None else "PASS"
+    base = {name: proving.baseline(name, suite) for name, suite in suites.items()}
+    shown = [evidence for evidence, _ in base.values()]
+    counts = {name: counted for name, (_, counted) in base.items()}
+    # Failures of the base are noted and do not block; only not knowing them does.
+    noted = {name for name, (evidence, counted) in base.items() if evidence.outcome == "FAIL" and counted}
     record.prepare(
         "baseline.done",
         "baseline",
-        outcome=outcome,
-        why=shown.why,
-        ran=shown.ran,
-        failed=shown.failed,
-        counts=None if counted is None else record.blobs.put(json.dumps(counted).encode()),
-        evidence=proving.keep([shown]),
+        outcome=overall(
+            "PASS" if name in noted else evidence.outcome for name, (evidence, _) in base.items()
+        ),
+        why="; ".join(one.why if len(base) == 1 else f"{name}: {one.why}" for name, (one, _) in base.items()),
+        ran=sum(one.ran or 0 for one in shown) if any(one.ran is not None for one in shown) else None,
+        failed=sum(one.failed or 0 for one in shown),
+        counts=record.blobs.put(json.dumps(counts).encode()),
+        evidence=proving.keep(shown),
     )
 
 
 def project_of(repository: Repository, tree: str) -> Project:
-    """Look at what tells how a project is tested and set up."""
-    names = names_in(repository, tree, below=LOOKED_INTO)
-    return Project(names, {name: text_of(repository, names[name]) for name in READ if name in names})
+    """List every file of a tree, with the texts that tell how it is tested and set up."""
+    names = names_in(repository, tree)
+    return Project(names, texts_of(repository, {name: names[name] for name in wanted(names)}))
 
 
-def _given(run: Run, name: str) -> str | None:
-    """Return the command that the run was started with; None when nobody has said anything."""
-    command: str | None = run.options.get(name)
-    if command is not None and len(json.dumps(command)) > _MAX_COMMAND:
+def _given(run: Run) -> tuple[Suite, ...] | None:
+    """Return the suites that the settings name; None where they name none."""
+    suites = chosen(run.options)
+    if suites and len(json.dumps([suite[:4] for suite in suites])) > _MAX_COMMAND:
         raise GateStopped(
-            f"the command for {name} has more than {_MAX_COMMAND} bytes",
-            why="It is written down with everything that it proves.",
-            next_step="Put it into a script of the repository, and set the command that runs the script.",
+            f"the test commands have more than {_MAX_COMMAND} bytes",
+            why="They are recorded with everything that they prove.",
+            next_step="Put them into scripts of the repository, and set the commands that run the scripts.",
         )
-    return command
+    return suites

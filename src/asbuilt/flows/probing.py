@@ -44,7 +44,9 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
             break
         _, source = sources[mutant.path]
         changed = {**over, mutant.path: mutant.applied(source)}
-        ran = rig.run(tree, suite.command, over=changed, call=call, limit_s=ceil(left_s))
+        ran = rig.run(
+            tree, suite.command, over=changed, call=call, limit_s=ceil(left_s), folder=trials.folder
+        )
         if ran.ended.exit_code is None:
             break
         last_s = max(last_s, ran.ended.duration_s)
@@ -52,7 +54,7 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
     if not noticed and not unnoticed:
         return (f"no change to the new lines was tried: the box of {limit_s:.0f} s was over",)
     if call and not unnoticed:
-        alone = rig.run(tree, suite.command, over=over, call=call)
+        alone = rig.run(tree, suite.command, over=over, call=call, folder=trials.folder)
         if alone.ended.exit_code != 0:
             return ("no change to the new lines was tried: the phase's own tests do not pass alone",)
     by = "the phase's own tests" if call else "the tests"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.emptying import Emptying
+from asbuilt.flows.emptying import Emptying, Tested
 from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
@@ -15,7 +14,6 @@ from asbuilt.policy.shell import argv_of
 from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
     SETUP,
-    TESTS,
     Evidence,
     disagreement,
     judge_check,
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
-    from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.projects.model import Setup, Suite
 
 _SHOWN: Final = 220
 _NAMED: Final = 3
@@ -67,8 +65,8 @@ class Proving:
         with self._rigs.take(setup) as rig:
             return self._made(rig)
 
-    def baseline(self, tests: str) -> tuple[Evidence, Counts | None]:
-        """Run the tests on the base; failures there are noted, no test at all is a stop.
+    def baseline(self, name: str, suite: Suite) -> tuple[Evidence, Counts | None]:
+        """Run a suite on the base; failures there are noted, no test at all is a stop.
 
         The canaries run here too: only what a runner reports rightly before any work can be held against it.
         """
@@ -76,9 +74,11 @@ class Proving:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return made, None
-            trials = Trials(rig, self._repository, self.base, None)
-            ran = rig.run(self.base, tests, modules=trials.modules)
-            shown = self._tests(ran, ran.counts)
+            trials = Trials(rig, self._repository, self.base, None, folder=suite.folder)
+            ran = rig.run(
+                self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
+            )
+            shown = self._tests(name, suite, ran, ran.counts)
             if not shown.is_conclusive:
                 # What was set up long ago may have died since: the next run makes it anew.
                 rig.forget()
@@ -87,7 +87,7 @@ class Proving:
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
                 )
-                shown = _held_to(shown, Emptying(rig, trials, ran, ran.counts).base())
+                shown = _held_to(shown, Emptying(rig, [Tested(trials, ran, ran.counts)]).base())
         return shown, ran.counts
 
     def prove(
@@ -98,25 +98,33 @@ class Proving:
         Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
         its base, unless its text names them, and the phase's own tests are tried on that base too.
         """
-        setup, tests = self._record.setup(), self._record.tests()
-        shown = [] if tests is None or anew else self._known(tree, tests, setup, probed=order is not None)
-        to_run = tests if not shown else None
-        if to_run is None and not checks:
-            return shown
+        setup, suites = self._record.setup(), self._record.suites()
+        known = {} if anew else self._known(tree, suites, setup, probed=order is not None)
+        if len(known) == len(suites) and not checks:
+            return [*known.values()]
         with self._rigs.take(setup) as rig:
             made = self._made(rig)
             if made is not None and made.outcome != "PASS":
                 return [made]
-            trials = Trials(rig, self._repository, tree, order, command=tests or "")
-            suite = None
-            if to_run is not None:
-                suite, told = self._suite(rig, trials, tree, to_run)
+            command = "\n".join(suite.command for suite in suites.values())
+            trials = Trials(rig, self._repository, tree, order, command=command)
+            shown: list[Evidence] = []
+            tried: list[Tested] = []
+            for name, suite in suites.items():
+                if name in known:
+                    shown.append(known[name])
+                    continue
+                inside = trials.within(suite.folder)
+                ran, told = self._suite(rig, inside, tree, name, suite)
                 shown.append(told)
+                if ran.counts is not None:
+                    tried.append(Tested(inside, ran, ran.counts))
             # Where no suite proves anything, what a runner is told cannot make one green.
-            over = trials.without_caches if tests is None else trials.over_checks
+            over = trials.over_checks if suites else trials.without_caches
             shown += self._checked(rig, tree, checks, over)
-            if suite is not None and suite.counts is not None and order and outcome_of(shown) == "PASS":
-                shown[0] = _held_to(shown[0], Emptying(rig, trials, suite, suite.counts).phase(checks))
+            if tried and order and outcome_of(shown) == "PASS":
+                found = Emptying(rig, tried).phase(checks)
+                shown = [_held_to(one, found) if one.is_suite and not one.reused else one for one in shown]
             return shown
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
@@ -129,16 +137,19 @@ class Proving:
                 return [made]
             return self._checked(rig, tree, checks, {})
 
-    def _suite(self, rig: Rig, trials: Trials, tree: str, tests: str) -> tuple[Ran, Evidence]:
-        """Run the suite, then try the run itself: a PASS stands only when every trial agrees."""
-        ran = rig.run(tree, tests, over=trials.over_tests, modules=trials.modules)
-        return ran, self._tried_suite(rig, trials, ran)
+    def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
+        """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
+        ran = rig.run(
+            tree, suite.command, over=trials.over_tests, modules=trials.modules, folder=suite.folder
+        )
+        return ran, self._tried_suite(rig, trials, ran, name, suite)
 
-    def _tried_suite(self, rig: Rig, trials: Trials, ran: Ran) -> Evidence:
-        known = {one.tree: one for one in self._record.shown() if one.name == TESTS}
+    def _tried_suite(self, rig: Rig, trials: Trials, ran: Ran, name: str, suite: Suite) -> Evidence:
+        known = {one.tree: one for one in self._record.shown() if one.name == name}
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
-        shown = self._tests(ran, self._record.baseline(), before, may_shrink=trials.may_shrink(ran))
+        counted = self._record.baseline(name)
+        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran))
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures and not shown.unusable:
@@ -162,7 +173,7 @@ class Proving:
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
         """Run tests once more that fail though nothing was done to them; a chance is told, not rounded up."""
-        counts, records = ran.counts, self._record.baselines(self.base)
+        counts, records = ran.counts, self._record.baselines(self.base, shown.name)
         of_phase = self._record.counts_of(before) if before and before.tree != self.base else None
         records += [of_phase] if of_phase else []
         names = to_run_again(shown, counts, records, trials.changed_around(ran)) if counts else ()
@@ -180,8 +191,9 @@ class Proving:
         then = self._record.counts_of(before) if before else None
         held = "\n".join(changed.values())
         # A runner that named its tests then and does not now is no reason: their number is compared too.
-        is_named = then and now and now.ran_names
-        gone = left_out(then.ran_names, now.ran_names, changed, held) if is_named else ()
+        if then is None or now is None or not now.ran_names:
+            return None
+        gone = left_out(then.ran_names, now.ran_names, changed, held)
         if not gone:
             return None
         told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
@@ -204,35 +216,49 @@ class Proving:
         """Keep evidence as a blob and return its digest."""
         return self._record.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
 
-    def _known(self, tree: str, tests: str, setup: Setup, *, probed: bool) -> list[Evidence]:
-        wanted = (TESTS, argv_of(tests), tree, setup.digest)
-        found = (
-            one._replace(reused=True)
-            for one in self._record.shown()
-            if (one.name, one.argv, one.tree, one.setup) == wanted
-            and one.is_conclusive
+    def _known(
+        self, tree: str, suites: Mapping[str, Suite], setup: Setup, *, probed: bool
+    ) -> dict[str, Evidence]:
+        """Find what each suite has shown of this very tree before."""
+        wanted = {(name, argv_of(suite.command), tree, setup.digest) for name, suite in suites.items()}
+        found: dict[str, Evidence] = {}
+        for one in self._record.shown():
             # A phase's PASS counts only when its files were emptied, too.
-            and (one.emptied or one.outcome != "PASS" or not probed)
-        )
-        return [*islice(found, 1)]
+            is_whole = one.emptied or one.outcome != "PASS" or not probed
+            if (one.name, one.argv, one.tree, one.setup) in wanted and one.is_conclusive and is_whole:
+                found.setdefault(one.name, one._replace(reused=True))
+        return found
 
     def _made(self, rig: Rig) -> Evidence | None:
         ran = rig.set_up(self.base)
         return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
 
     def _tests(
-        self, ran: Ran, baseline: Counts | None, before: Evidence | None = None, *, may_shrink: bool = False
+        self,
+        name: str,
+        suite: Suite,
+        ran: Ran,
+        baseline: Counts | None,
+        before: Evidence | None = None,
+        *,
+        may_shrink: bool = False,
     ) -> Evidence:
         """Judge a run of the suite; what its runner did on the base already is not held against it."""
         ended, counts = ran.ended, ran.counts
         judged = judge_tests(
-            ended.exit_code, counts, truncated=ended.truncated, baseline=baseline, may_shrink=may_shrink
+            ended.exit_code,
+            counts,
+            truncated=ended.truncated,
+            baseline=baseline,
+            may_shrink=may_shrink,
+            by_exit_code=suite.counts == "exit-code",
         )
         expected = bool(before and before.report)
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
         if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
             judged = judged._replace(outcome="FAIL", why=contradicts)
-        shown = self._evidence(TESTS, ran, judged, counts)
+        counted = suite.counts if counts is None else "tests"
+        shown = self._evidence(name, ran, judged, counts)._replace(folder=suite.folder, counted=counted)
         if ran.strays:
             return shown._replace(outcome="INDETERMINATE", why=cause_of(ran.strays[0]), unusable=True)
         return shown

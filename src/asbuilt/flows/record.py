@@ -17,8 +17,9 @@ from asbuilt.lifecycle.timers import backs_off_until, reopens_at
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts, from_output, from_report
-from asbuilt.proof.evidence import evidence_from
-from asbuilt.proof.resolving import Setup, command_of, read_back
+from asbuilt.proof.evidence import TESTS, evidence_from
+from asbuilt.proof.projects.model import Setup, names_of, suites_of
+from asbuilt.proof.projects.resolving import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Result
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.projects.model import Suite
 
 
 ACTOR: Final = "asbuilt"
@@ -152,14 +154,16 @@ class Record:
         name, email, at = self.told("started")["author"]
         return Person(name=name, email=email, at=datetime.fromisoformat(at))
 
-    def tests(self) -> str | None:
-        """Return the test command, resolved once for the whole run; None when no test proves anything."""
-        return command_of(read_back(self.prepared("tests")))
+    def suites(self) -> dict[str, Suite]:
+        """Return the suites by the names of their evidence; none where no test proves anything."""
+        suites = suites_of(read_back(self.prepared("tests")))
+        return dict(zip(names_of(suites), suites, strict=True))
 
     def setup(self) -> Setup:
         """Return how a checkout is made ready in this run."""
         told = self.prepared("setup")
-        return Setup(told["command"], told["digest"])
+        whole = self.blobs.get(told["script"]).decode() if told.get("script") else told["command"]
+        return Setup(whole, told["digest"])
 
     def shown(self) -> list[Evidence]:
         """Return all evidence of this run, in order."""
@@ -170,8 +174,8 @@ class Record:
         """Return the digest of what this run has noticed of a change before, by what it depends on."""
         return next((told["remarks"] for told in self._all_told() if told.get("inspected") == of), None)
 
-    def baselines(self, tree: str) -> list[Counts]:
-        """Return what the tests showed of a tree that was the base of any run of this plan."""
+    def baselines(self, tree: str, suite: str = TESTS) -> list[Counts]:
+        """Return what a suite showed of a tree that was the base of any run of this plan."""
         with self.store.read() as session:
             every = [(one.kind, one.data) for one in whole_history(session, self.run.address)]
         found = []
@@ -179,7 +183,7 @@ class Record:
             # What a run of long ago has shown may have been let go.
             with suppress(NotFound):
                 shown = map(evidence_from, json.loads(self.blobs.get(digest)))
-                found += [self.counts_of(one) for one in shown if one.tree == tree]
+                found += [self.counts_of(one) for one in shown if (one.tree, one.name) == (tree, suite)]
         return [counts for counts in found if counts is not None]
 
     def _all_told(self) -> list[dict[str, Any]]:
@@ -192,12 +196,14 @@ class Record:
         reported = from_report(self.blobs.get(tests.report)) if tests.report else None
         return reported or from_output(self.blobs.get(tests.output).decode("utf-8", "replace"))
 
-    def baseline(self) -> Counts | None:
-        """Return what the tests showed on the base, if there are tests."""
+    def baseline(self, suite: str = TESTS) -> Counts | None:
+        """Return what a suite showed on the base; None where it was not counted."""
         kept = self.prepared("baseline").get("counts")
-        if kept is None:
+        held = None if kept is None else json.loads(self.blobs.get(kept))
+        plain = held.get(suite) if isinstance(held, dict) else held
+        if plain is None:
             return None
-        counts = Counts(*json.loads(self.blobs.get(kept)))
+        counts = Counts(*plain)
         failures, passed, others = map(tuple, (counts.failures, counts.passed, counts.others))
         return counts._replace(failures=failures, passed=passed, others=others)
 

@@ -12,6 +12,7 @@ from asbuilt.flows.signoffs import signed_off
 from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
 from asbuilt.journal.events import whole_history
+from asbuilt.journal.failures import failures_of
 from asbuilt.lifecycle.correcting import drifted
 from asbuilt.lifecycle.money import total
 from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount, PullAccount
@@ -20,9 +21,10 @@ from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.failure import failure_of
 from asbuilt.proof.opinion import opinion_from
+from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.remarks import remark_from
-from asbuilt.proof.resolving import command_of
 from asbuilt.proof.verdict import faults_in, item_from
 
 if TYPE_CHECKING:
@@ -33,13 +35,11 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.plan.model import Plan
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.failure import Failure
     from asbuilt.proof.pictures import Picture
 
 
 _SEVERAL: Final = 2
-_LINES: Final = 20
-_TAIL: Final = 3_000
-"""Letters and lines of an output that a page has room for: its end tells what went wrong."""
 
 
 class _Gathering:
@@ -54,7 +54,7 @@ class _Gathering:
                 event for event in whole_history(session, run.address) if event.data.get("run") == run.run
             ]
         self.events: list[Event] = every
-        self.outputs: dict[str, str] = {}
+        self.failures: dict[str, Failure] = {}
         self._by_key = {event.key.removeprefix(f"{run.run}/"): event for event in every}
 
     def told(self, key: str) -> dict[str, Any]:
@@ -176,8 +176,7 @@ class _Gathering:
         shown = tuple(evidence_from(one) for one in self._plain(digest) or ())
         for one in shown:
             if one.outcome != "PASS":
-                said = (self._blob(one.output) or b"").decode("utf-8", "replace").strip()
-                self.outputs[one.output] = "\n".join(said[-_TAIL:].splitlines()[-_LINES:])
+                self.failures[one.output] = failure_of(one, self._blob(one.output) or b"")
         return shown
 
     def _plain(self, digest: str | None) -> Any:  # noqa: ANN401 - JSON
@@ -220,7 +219,7 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         worked_s=facts.time.worked_s(run.ended_at or now or run.at),
         spent=facts.spent,
         ring=facts.ring,
-        tests=command_of(facts.tests) if facts.tests else None,
+        tests=", ".join(suite.shown for suite in suites_of(facts.tests)) or None if facts.tests else None,
         setup=record.prepared("setup").get("command") if facts.setup else None,
         baseline=facts.baseline_shown,
         outline=tuple(
@@ -236,5 +235,7 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         pictured=str(gathering.pictured().get("why", "")),
         whole=gathering.whole(),
         far=drifted(facts),
-        outputs=gathering.outputs,
+        failures=gathering.failures,
+        failed=failures_of(record.blobs, facts.failed) if facts.failed else (),
+        next_step=facts.next_step,
     )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.check_environment import Places
     from asbuilt.ports import Ended, Processes
     from asbuilt.proof.origins import Loaded
-    from asbuilt.proof.resolving import Setup
+    from asbuilt.proof.projects.model import Setup
 
 LIMIT_S: Final = 45 * 60
 """What a setup, the tests or one check may take, when the run says nothing else."""

@@ -78,6 +78,7 @@ def start(
         "titles": {phase.id: phase.title for phase in plan.phases},
         "done": sorted(done_now(ground.standing, marked)),
         "unlanded": ground.unlanded,
+        "checked": all(phase.checks for phase in plan.phases if phase.status is not Status.DONE),
     }
     of = None
     if run.options.get("kind", "run") == "undo":

@@ -5,6 +5,7 @@ The one rule: a trial can only take a PASS away; the suite's own outcome is neve
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import secrets
@@ -19,6 +20,7 @@ from asbuilt.proof.canaries import Canary, canaries, has_canary, heard, is_test_
 from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
 from asbuilt.proof.origins import names_of
+from asbuilt.proof.projects.index import below, is_vendored, is_within, top_first
 from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, role_of
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
+_RECIPES_READ: Final = 20
 _AMONG: Final = ("*test*", "*Test*", "*spec*")
 """Where files are looked for that mention a product file."""
 _NEAR: Final = 30
@@ -75,9 +78,16 @@ class Trials:
     """The trials of one tree in one rig."""
 
     def __init__(
-        self, rig: Rig, repository: Repository, tree: str, order: Order | None, *, command: str = ""
+        self,
+        rig: Rig,
+        repository: Repository,
+        tree: str,
+        order: Order | None,
+        *,
+        command: str = "",
+        folder: str = "",
     ) -> None:
-        """Take what is tried; `command` starts the tests."""
+        """Take what is tried; `command` starts the tests, and `folder` is where."""
         self._rig = rig
         self._repository = repository
         self._tree = tree
@@ -85,6 +95,13 @@ class Trials:
         self._listed: dict[str, dict[str, str]] = {}
         self._there = touched(repository, order.base, tree) if order else {}
         self.put_back = self._restored(command)
+        self.folder = folder
+
+    def within(self, folder: str) -> Trials:
+        """Return the same trials for the suite of a folder."""
+        inside = copy.copy(self)
+        inside.folder = folder
+        return inside
 
     @property
     def over_tests(self) -> dict[str, bytes | None]:
@@ -112,26 +129,26 @@ class Trials:
 
     def changed_held(self, suite: Ran) -> dict[str, str]:
         """Give those of the files among tests that differ and were there before, with what they held."""
-        before = self._files(self._order.base) if self._order else {}
+        before = self._inside(self._files(self._order.base)) if self._order else {}
         held = [path for path in self.changed_around(suite) if path in before]
         return {path: text_of(self._repository, before[path]) for path in held}
 
     def changed_tests(self, suite: Ran) -> list[str]:
         """List the test files that the phase has added, changed or removed."""
         runner = runner_of(*self._argv(suite))
-        return sorted(path for path in self._there if runner is not None and is_test_file(runner, path))
+        return sorted(path for path in self._mine if runner is not None and is_test_file(runner, path))
 
     def changed_around(self, suite: Ran) -> list[str]:
-        """List these, and what else lies among tests: tests may be made from data that lies there."""
-        among = {path for path in self._there if role_of(path) in _AMONG_TESTS}
-        return sorted({*self.changed_tests(suite), *among})
+        """List these, and what else is among tests, by their paths in the suite's folder."""
+        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS}
+        return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
 
     def changed_inline(self, suite: Ran) -> dict[str, str]:
         """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
         before = self._files(self._order.base) if self._order else {}
         is_rust = runner_of(*self._argv(suite)) in ("cargo", "nextest")
-        held = [path for path in self._there if is_rust and path.endswith(".rs") and path in before]
-        return {path: text_of(self._repository, before[path]) for path in held}
+        held = [path for path in self._mine if is_rust and path.endswith(".rs") and path in before]
+        return self._inside({path: text_of(self._repository, before[path]) for path in held})
 
     def sing(self, suite: Ran, *, name: str = "") -> Sung:
         """Run the canaries alone, with everything that the suite loads and nothing else that it runs."""
@@ -139,7 +156,7 @@ class Trials:
         runner = runner_of(argv, output)
         if runner is None:
             return Sung("", None, "no canary: the runner is not known")
-        files = self._files(self._tree)
+        files = {path: file for path, file in self._files(self._tree).items() if is_within(path, self.folder)}
         changed = [path for path in self.changed_tests(suite) if self._there[path]]
         canary = Canary(*name.split("-")) if name else _new()
         made = canaries(runner, files, lambda path: text_of(self._repository, files[path]), canary, changed)
@@ -154,7 +171,9 @@ class Trials:
                 else "it cannot be told to run only some tests"
             )
             return Sung("", None, f"no canary: the runner is {runner}, and {why}")
-        ran = self._rig.run(self._tree, suite.command, over={**self.over_tests, **made}, call=call)
+        ran = self._rig.run(
+            self._tree, suite.command, over={**self.over_tests, **made}, call=call, folder=self.folder
+        )
         found = heard(canary, len(made), ran.ended.exit_code, ran.counts)
         return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
 
@@ -168,11 +187,11 @@ class Trials:
         if runner is None or not tests:
             return Compared(note="" if runner else "not tried on the base: the runner is not known")
         files = self._files(self._tree)
-        call = only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+        call = self._only(runner, argv, tests)
         if call is None:
             return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
         over = {path: self._content(files[path]) for path in tests if path in files}
-        ran = self._rig.run(self._order.base, suite.command, over=over, call=call)
+        ran = self._rig.run(self._order.base, suite.command, over=over, call=call, folder=self.folder)
         return _compared(ran.counts, counts, tests)
 
     def own_tests(self, suite: Ran) -> Call | None:
@@ -182,8 +201,7 @@ class Trials:
         tests = [path for path in self.changed_tests(suite) if self._there[path]]
         if runner is None or not tests:
             return None
-        files = self._files(self._tree)
-        return only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+        return self._only(runner, argv, tests)
 
     @property
     def changed(self) -> list[str]:
@@ -196,7 +214,8 @@ class Trials:
 
     def product_files(self, suite: Ran) -> list[str]:
         """List the files of the tree that the suite's runner could run, the largest first."""
-        found = sorted_out(self._files(self._tree), (self.runner(suite),)).product
+        mine = [path for path in self._files(self._tree) if is_within(path, self.folder)]
+        found = sorted_out(mine, (self.runner(suite),)).product
         sizes = sizes_in(self._repository, self._tree) if found else {}
         return sorted(found, key=lambda path: -sizes.get(path, 0))
 
@@ -211,7 +230,8 @@ class Trials:
         """List the test files in which one of the words is."""
         runner = self.runner(suite)
         found = mentioning(self._repository, self._tree, words, among=_AMONG)
-        return [path for path in found if runner is not None and is_test_file(runner, path)]
+        mine = (path for path in found if is_within(path, self.folder))
+        return [path for path in mine if runner is not None and is_test_file(runner, path)]
 
     def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
         """Give the call that runs the changed tests and those that mention some files, until one fails."""
@@ -221,8 +241,7 @@ class Trials:
         tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
         if runner is None or not tests:
             return None
-        files = self._files(self._tree)
-        call = only(runner, argv, tests, self._rig.report, [*files, *_folders(files)])
+        call = self._only(runner, argv, tests)
         return call and self._fast(call, suite)
 
     def whole(self, suite: Ran) -> Call:
@@ -238,8 +257,8 @@ class Trials:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Name the Python modules that the tree offers."""
-        return names_of(self._files(self._tree), sys.stdlib_module_names)
+        """Name the Python modules that the suite's folder offers."""
+        return names_of(self._inside(self._files(self._tree)), sys.stdlib_module_names)
 
     def read(self, is_wanted: Callable[[str], bool]) -> dict[str, tuple[bytes, bytes]]:
         """Read files that the phase has added or changed, as they were and as they are."""
@@ -257,7 +276,7 @@ class Trials:
         """Run only the tests of these names once more; None where the runner cannot be told so."""
         argv, output = self._argv(suite)
         runner = runner_of(argv, output)
-        files = self._files(self._tree)
+        files = self._inside(self._files(self._tree))
         held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
         call = None
         if runner in ("node", "go", "ctest"):
@@ -267,12 +286,35 @@ class Trials:
             call = only(runner, argv, held, self._rig.report, [*files, *_folders(files)])
         if call is None:
             return None
-        return self._rig.run(self._tree, suite.command, over=self.over_tests, call=call).counts
+        over = self.over_tests
+        return self._rig.run(self._tree, suite.command, over=over, call=call, folder=self.folder).counts
+
+    @property
+    def _mine(self) -> list[str]:
+        """What differs below the suite's folder."""
+        return [path for path in self._there if is_within(path, self.folder)]
+
+    def _inside(self, files: Mapping[str, str]) -> dict[str, str]:
+        """Return the files of the suite's folder by their paths in it."""
+        cut = len(self.folder) + 1 if self.folder else 0
+        return {path[cut:]: file for path, file in files.items() if is_within(path, self.folder)}
+
+    def _only(self, runner: Runner, argv: tuple[str, ...], tests: Sequence[str]) -> Call | None:
+        """Give the call that runs only some test files of the tree."""
+        files = self._inside(self._files(self._tree))
+        return only(
+            runner,
+            argv,
+            [*self._inside(dict.fromkeys(tests, ""))],
+            self._rig.report,
+            [*files, *_folders(files)],
+        )
 
     def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
-        package = self.over_tests.get("package.json")
+        manifest = below(self.folder, "package.json")
+        package = self.over_tests.get(manifest)
         if package is None:
-            file = self._files(self._tree).get("package.json")
+            file = self._files(self._tree).get(manifest)
             package = b"" if file is None else self._content(file)
         argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
         return argv, suite.ended.output.decode("utf-8", "replace")
@@ -286,9 +328,11 @@ class Trials:
         return put_back((Change(*one) for one in found), self._order.text, commands)
 
     def _recipes(self, tree: str) -> list[str]:
-        """Read what the test command may stand for: the recipes at the top of a tree."""
+        """Read what the test commands may stand for: the recipes of a tree, the top ones first."""
         files = self._files(tree)
-        return [text_of(self._repository, files[path]) for path in _RECIPES if path in files]
+        found = [path for path in files if path.rpartition("/")[2] in _RECIPES and not is_vendored(path)]
+        wanted = top_first(found)[:_RECIPES_READ]
+        return [text_of(self._repository, files[path]) for path in wanted]
 
     def _content(self, file: str) -> bytes:
         return self._repository.git.said("cat-file", "blob", file).out

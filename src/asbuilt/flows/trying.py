@@ -15,9 +15,20 @@ from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
 from asbuilt.proof.evidence import judge_setup
-from asbuilt.proof.resolving import resolve_setup
+from asbuilt.proof.failure import Failure, checkout_of, explained
+from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runners import Call
-from asbuilt.proof.trying import Shown, judge, needs_shell, not_tried, parse_only, to_try, told, tried_from
+from asbuilt.proof.trying import (
+    Before,
+    Shown,
+    judge,
+    needs_shell,
+    not_tried,
+    parse_only,
+    to_try,
+    told,
+    tried_from,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,9 +41,12 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.approving import Revision
     from asbuilt.plan.model import Plan
     from asbuilt.policy.ring import Level
+    from asbuilt.ports import Ended
+    from asbuilt.proof.failure import What
     from asbuilt.proof.trying import Tried
 
 TRIED: Final = "draft.tried"
+_SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
 LIMIT_S: Final = 120
 """What one check may take before the work; most fail at once."""
 
@@ -68,13 +82,31 @@ class Trying:
             made = rig.set_up(self._tree)
             ready = None if made is None else judge_setup(made.ended.exit_code)
             if ready is not None and ready.outcome != "PASS":
-                return [not_tried(phase, check, f"setup: {ready.why}") for phase, check in wanted]
+                failure = None if made is None else self._failure("setup", made.command, made.ended)
+                why = f"setup: {ready.why}"
+                return [not_tried(phase, check, why, failure) for phase, check in wanted]
             commands = dict.fromkeys(check.command for _, check in wanted)
-            shown = {command: self._shown(rig, command) for command in commands}
-        return [judge(phase, check, shown[check.command], there) for phase, check in wanted]
+            ended = {one: rig.run(self._tree, one, limit_s=LIMIT_S).ended for one in commands}
+            shown = {command: self._shown(rig, command, ended[command]) for command in commands}
+        tried = (judge(phase, check, shown[check.command], there) for phase, check in wanted)
+        return [
+            one if one.before in _SHOWS else one._replace(failure=self._failure("check", one.command, end))
+            for one in tried
+            for end in (ended[one.command],)
+        ]
 
-    def _shown(self, rig: Rig, command: str) -> Shown:
-        ended = rig.run(self._tree, command, limit_s=LIMIT_S).ended
+    def _failure(self, what: What, command: str, ended: Ended) -> Failure:
+        failure = Failure(
+            what,
+            command,
+            checkout_of(self._tree),
+            ended.exit_code,
+            timed_out=ended.exit_code is None,
+            duration_s=ended.duration_s,
+        )
+        return explained(failure, ended.output)
+
+    def _shown(self, rig: Rig, command: str, ended: Ended) -> Shown:
         shown = Shown(ended.exit_code, ended.output.decode("utf-8", "replace"))
         if not shown.exit_code or not needs_shell(command):
             return shown
@@ -88,7 +120,7 @@ def keep_tried(
     session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
 ) -> None:
     """Keep what the checks of a draft did before the work, for whoever approves it."""
-    rows = blobs.put(json.dumps([one._asdict() for one in tried]).encode())
+    rows = blobs.put(json.dumps([one.plain for one in tried]).encode())
     data = {"run": revision.run, "number": revision.number, "rows": rows, "told": told(tried)}
     append(session, address, key=_key(revision), kind=TRIED, actor=ACTOR, data=data)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.git.command import MEGABYTE, check_oid
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from asbuilt.git.repository import Repository
 
@@ -110,19 +110,24 @@ def is_here(repository: Repository, commit: str) -> bool:
     return repository.git.said("cat-file", "-e", named, allowed=(0, 1, 128)).code == 0
 
 
-def names_in(repository: Repository, tree: str, *, below: Collection[str] = ()) -> dict[str, str]:
-    """List the files at the top of a tree, and all files below some folders: name to object."""
-    listing = ("ls-tree", "-z", "--full-tree")
-    fields = repository.git.said(*listing, check_oid(tree)).fields
-    if below:
-        fields += repository.git.said(*listing, "-r", tree, "--", *below).fields
+def names_in(repository: Repository, tree: str) -> dict[str, str]:
+    """List every file of a tree: name to object."""
     found = {}
-    for one in fields:
+    for one in repository.git.said("ls-tree", "-r", "-z", "--full-tree", check_oid(tree)).fields:
         head, name = one.split(b"\t", 1)
         _, kind, file = head.split(b" ")
         if kind == b"blob":
             found[name.decode("utf-8", "replace")] = file.decode("ascii")
     return found
+
+
+def texts_of(repository: Repository, files: Mapping[str, str]) -> dict[str, str]:
+    """Read several files by their objects, as text; a very large one reads as empty."""
+    read = dict(contents(repository, sorted({*files.values()}), _TEXT_CAP))
+    whole = {name: read.get(file, b"") for name, file in files.items()}
+    return {
+        name: "" if len(data) > _TEXT_CAP else data.decode("utf-8", "replace") for name, data in whole.items()
+    }
 
 
 def text_of(repository: Repository, file: str) -> str:

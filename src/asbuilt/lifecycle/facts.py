@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.failing import FailedStep
     from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.lifecycle.windows import Window
-    from asbuilt.proof.resolving import Resolved
+    from asbuilt.proof.projects.model import Resolved
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
@@ -305,6 +305,8 @@ class RunFacts(Folded):
     """Where it began, and where it lands."""
     revision: int = 0
     """How often its settings were renewed."""
+    checked: bool = True
+    """Every open phase of its plan has checks of its own."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """A person has said yes to this very proposal before, in whatever run."""

@@ -24,7 +24,7 @@ from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
 from asbuilt.lifecycle.windows import window_in
-from asbuilt.proof.resolving import read_back
+from asbuilt.proof.projects.resolving import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -206,6 +206,7 @@ def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
     facts.branch_at = data.get("branch_at")
     facts.of = data.get("of")
     facts.done_before = frozenset(data.get("done", ()))
+    facts.checked = data.get("checked", True)
     titles = data.get("titles", {})
     facts.phases = {
         phase: PhaseFacts(phase, tuple(needs), titles.get(phase, ""))

@@ -5,15 +5,18 @@ The one rule: what nobody has set is asked for, and unattended it stops the run,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.facts import PASS
 from asbuilt.lifecycle.moves import Ask, Baseline, End, MakeWorkspace, Move, ResolveTests, SetUp, Wait
-from asbuilt.proof.resolving import Detected, Unknown, command_of, proposal
+from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Suite
+from asbuilt.proof.projects.resolving import proposal
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import RunFacts
-    from asbuilt.proof.resolving import Resolved
+    from asbuilt.proof.projects.model import Resolved
+
+_NONE: Final = 'asbuilt config set checks.tests "none"'
 
 
 def preparation(facts: RunFacts) -> Move | None:
@@ -74,26 +77,52 @@ def held(facts: RunFacts) -> Move | None:
 
 
 def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
-    """Let a person agree to what nobody has set; where nobody is there to ask, stop and say how to set it."""
+    """Let a person agree to what no setting names; an unattended run stops with the setting to make."""
+    if (
+        isinstance(tests, NoTests)
+        and facts.kind == "run"
+        and facts.auto
+        and not (tests.said or facts.checked)
+    ):
+        return End("failed", f"no tests were found, and not every phase has checks of its own. Next: {_NONE}")
     key = proposal(tests)
     if key is None or facts.tests_agreed:
         return None
     found = ", ".join(getattr(tests, "found", ()))
+    if isinstance(tests, NeedsDocker):
+        why = f"the tests start containers, which checks cannot: see {found}"
+        return End(
+            "failed", f"{why}. Next: set checks.tests to a command that needs no container, or: {_NONE}"
+        )
     if facts.auto:
         return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
-    if isinstance(tests, Unknown):
+    if not isinstance(tests, Detected):
         question = f"go on without tests? There is {found}, and no command that runs it is known"
     elif facts.baseline is None:
         # It is tried first, so that the question can say what came of it.
         return None
     else:
-        question = f"prove with `{command_of(tests)}`? {facts.baseline_shown} on {facts.branch}"
+        question = f"prove with {_commands(tests)}? {facts.baseline_shown} on {facts.branch}"
     return asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
 
 
+def _commands(tests: Detected) -> str:
+    """Name the commands that would prove, and what they leave out."""
+    told = ", ".join(f"`{suite.command}`{suite.shown[len(suite.command) :]}" for suite in tests.suites)
+    return f"{told}, without {', '.join(tests.unknown)}" if tests.unknown else told
+
+
 def _way_on(tests: Resolved) -> str:
-    command = tests.command if isinstance(tests, Detected) else "<command>"
-    return f'Next: asbuilt config set checks.tests "{command}"'
+    match tests:
+        case Detected(suites=(Suite(folder="", command=command),)):
+            return f'Next: asbuilt config set checks.tests "{command}"'
+        case Detected(suites=suites):
+            told = "; ".join(f"`{suite.command}` in {suite.folder or '.'}" for suite in suites)
+            return (
+                f"Next: name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {told}"
+            )
+        case _:
+            return 'Next: asbuilt config set checks.tests "<command>"'
 
 
 def asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.timeline import Span
     from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.failure import Failure
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture
     from asbuilt.proof.remarks import Remark
@@ -173,8 +174,12 @@ class Account(NamedTuple):
     pull: PullAccount | None = None
     far: int = 0
     """How many numbers of the plan are far off."""
-    outputs: Mapping[str, str] = {}
-    """The end of what checks printed that did not pass, by the digest of the whole."""
+    failures: Mapping[str, Failure] = {}
+    """The checks that did not pass, by the digest of their output."""
+    failed: tuple[Failure, ...] = ()
+    """What failed last."""
+    next_step: str = ""
+    """What the reason of its end advises."""
 
     @property
     def at_work_s(self) -> float | None:

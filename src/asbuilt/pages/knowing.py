@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.pages.document import Code, Mark, Said
 from asbuilt.pages.phases import codes, counted, failures_of, plan_words
-from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.remarks import for_a_person
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _of_phase(phase: PhaseAccount) -> Iterator[Words]:
 
 
 def _of_suite(shown: Evidence) -> Iterator[Words]:
-    if shown.name != TESTS or shown.outcome != "PASS":
+    if not shown.is_suite or shown.outcome != "PASS":
         return
     if shown.put_back:
         yield Mark("put back", "open"), " the tests ran with the base's ", *codes(shown.put_back)

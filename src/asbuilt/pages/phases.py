@@ -22,6 +22,7 @@ from asbuilt.pages.document import (
     Section,
     Table,
 )
+from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.times import lasting, seconds
 from asbuilt.proof.remarks import failing
 from asbuilt.proof.suites.model import Severity
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence, Outcome
+    from asbuilt.proof.failure import Failure
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict
 
@@ -92,7 +94,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     judged = phase.judged
     blocks: list[Block] = [Paragraph(_facts(account, phase))]
     blocks += _promises(phase, judged)
-    blocks += _checks(phase.evidence, account.outputs)
+    blocks += _checks(phase.evidence, account.failures)
     blocks += _trials(phase.evidence)
     blocks += _numbers(judged)
     blocks += _noticed(phase)
@@ -106,7 +108,7 @@ def whole_section(account: Account, whole: AttemptAccount) -> Section:
     promised = tuple(Promise(item.text) for item in whole.items)
     together = PhaseAccount("", "", promised, (whole,), None, None)
     is_proven = whole.ending == "PASS" and bool(whole.items) and not failures_of(whole)
-    blocks = [*_promises(together, whole), *_checks(whole.evidence, account.outputs)]
+    blocks = [*_promises(together, whole), *_checks(whole.evidence, account.failures)]
     mark = Mark("proven", "proven") if is_proven else Mark("not proven", "failed")
     return Section(("All phases together ", mark), tuple(blocks), is_proven)
 
@@ -197,7 +199,7 @@ def _cited(evidence: Sequence[str]) -> Iterator[str | Code]:
         yield Code(words.removeprefix(lead).strip("`"))
 
 
-def _checks(evidence: Sequence[Evidence], outputs: Mapping[str, str]) -> Iterator[Block]:
+def _checks(evidence: Sequence[Evidence], failures: Mapping[str, Failure]) -> Iterator[Block]:
     if not evidence:
         return
     yield Heading(("Checks, run by asbuilt on a clean checkout",))
@@ -206,9 +208,8 @@ def _checks(evidence: Sequence[Evidence], outputs: Mapping[str, str]) -> Iterato
         tuple(_check(one) for one in evidence),
     )
     for one in evidence:
-        if outputs.get(one.output) and one.outcome != "PASS":
-            yield Paragraph(("What ", Code(one.command), " printed last:"))
-            yield Listing(outputs[one.output])
+        if one.output in failures and one.outcome != "PASS":
+            yield from failure_blocks(failures[one.output])
 
 
 def _check(one: Evidence) -> tuple[Words, ...]:

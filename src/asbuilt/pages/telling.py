@@ -22,10 +22,11 @@ from asbuilt.pages.document import (
     Table,
 )
 from asbuilt.pages.drawing import DOINGS, edges, graph, timeline
+from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.html import html
 from asbuilt.pages.knowing import to_know
 from asbuilt.pages.markdown import markdown
-from asbuilt.pages.phases import HASH, counted, phase_section, state_of, whole_section
+from asbuilt.pages.phases import HASH, counted, phase_section, plan_words, state_of, whole_section
 from asbuilt.pages.times import clock, lasting, moment, seconds, zone_of
 
 if TYPE_CHECKING:
@@ -154,9 +155,11 @@ def _failure(account: Account, zone: tzinfo | None) -> Iterator[Block]:
     points.append(("What: ", account.reason))
     points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
     points += [("Kept: ", Code(path)) for path in account.workspaces]
+    points += [("Next: ", *plan_words(account.next_step))] if account.next_step else []
     points += [("Go on: ", Code(command)) for command in _commands(account)]
     when = f" - {moment(account.at, zone)}" if account.at else ""
-    yield Section((f"Run failed{when}",), (Points(tuple(map(Point, points))),))
+    failed = (block for one in account.failed[:1] for block in failure_blocks(one))
+    yield Section((f"Run failed{when}",), (Points(tuple(map(Point, points))), *failed))
 
 
 def _what_stands(account: Account) -> Words:

@@ -31,6 +31,8 @@ class Kind(NamedTuple):
     """The agent's own program, where `program` is an adapter that is installed beside it."""
     install: str = ""
     """The command that installs that adapter."""
+    reports_usd: bool = True
+    """Whether it reports dollars; the cost of one that does not is unknown."""
 
 
 _CLAUDE: Final = Kind(
@@ -91,6 +93,7 @@ _CODEX: Final = Kind(
     remade=("skills/.system",),
     own="codex",
     install="npm install -g @zed-industries/codex-acp",
+    reports_usd=False,
 )
 _GEMINI: Final = Kind(
     "gemini",
@@ -111,6 +114,7 @@ _GEMINI: Final = Kind(
         "policies",
         "skills",
     ),
+    reports_usd=False,
 )
 _OPENCODE: Final = Kind(
     "opencode",

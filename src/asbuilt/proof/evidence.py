@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 TESTS: Final = "tests"
-"""The name of the whole test suite among checks."""
+"""The name of a suite that is the only one; one of several is named with its folder."""
 SETUP: Final = "setup"
 """The name of the setup among checks."""
 _SHELL: Final = ("/bin/sh", "-c")
@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
     """One command, what it did, and what that shows."""
 
     name: str
-    """`tests`, or the check's own text."""
+    """`tests`, `tests in FOLDER` of several suites, or the check's own text."""
     argv: tuple[str, ...]
     exit_code: int | None
     outcome: Outcome
@@ -66,11 +66,19 @@ class Evidence(NamedTuple):
     """What else is to be known of it, in words."""
     flaky: tuple[tuple[str, int, int, bool], ...] = ()
     """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
-
+    folder: str | None = None
+    """Where a suite ran, from the root; None for any other command."""
+    counted: str = "tests"
+    """`exit-code`: its tests are not counted, a weaker proof."""
     emptied: str = ""
     """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
     unusable: bool = False
     """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
+
+    @property
+    def is_suite(self) -> bool:
+        """Tell whether it shows a suite, and not a phase's own check."""
+        return self.name == TESTS or self.folder is not None
 
     @property
     def command(self) -> str:
@@ -80,7 +88,7 @@ class Evidence(NamedTuple):
     @property
     def is_conclusive(self) -> bool:
         """Tell whether running it again on the same tree could show nothing else: it ran, and was counted."""
-        return self.outcome in ("PASS", "FAIL") and self.ran is not None
+        return self.outcome in ("PASS", "FAIL") and (self.ran is not None or self.counted == "exit-code")
 
 
 def evidence_from(plain: Mapping[str, Any]) -> Evidence:
@@ -132,9 +140,11 @@ def judge_tests(
     truncated: bool,
     baseline: Counts | None,
     may_shrink: bool = False,
+    by_exit_code: bool = False,
 ) -> Judged:
     """Judge a run of the test suite. New failures block; those of the base are noted.
 
+    `by_exit_code`: where its tests cannot be counted, exit 0 is enough, which is a weaker proof.
     `may_shrink`: tests were changed, and compared one by one; then fewer of them, or more that are skipped,
     are what the plan orders, or the same in other words.
     """
@@ -143,6 +153,8 @@ def judge_tests(
     if counts is None:
         if exit_code != 0:
             return Judged("FAIL", f"exit {exit_code}, and no summary of the tests")
+        if by_exit_code:
+            return Judged("PASS", "exit 0; its tests are not counted")
         cut = "its output was cut" if truncated else "it printed no summary that could be read"
         return Judged("INDETERMINATE", f"exit 0, but {cut}")
     if counts.ran == 0:

@@ -54,7 +54,7 @@ class Failure(NamedTuple):
     @property
     def how(self) -> str:
         """Word how it ended; empty where that is unknown."""
-        took = "" if self.duration_s is None else _lasting(self.duration_s)
+        took = "" if not self.duration_s or self.duration_s < 1 else _lasting(self.duration_s)
         if self.timed_out:
             return f"ended after {took}, its time limit" if took else "ended by its time limit"
         if self.signal:

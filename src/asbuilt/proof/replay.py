@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.remarks import OBSERVED
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def _difference(then: Evidence, now: Evidence) -> str:
     """Say what is not the same though the outcome is."""
     counts = [(one.ran, one.skipped, one.failed) for one in (then, now)]
     told = []
-    if then.name == TESTS and counts[0] != counts[1]:
+    if then.is_suite and counts[0] != counts[1]:
         was, is_now = (f"{ran} ran, {skipped} skipped, {failed} failed" for ran, skipped, failed in counts)
         told.append(f"{is_now}; then {was}")
     if then.ring != now.ring:

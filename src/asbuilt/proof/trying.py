@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.plan.model import Problem, Rule, Severity, Status
 from asbuilt.policy.shell import argv_of
+from asbuilt.proof.failure import failure_from
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.plan.model import Check, Plan
+    from asbuilt.proof.failure import Failure
 
 _SHELL: Final = ("/bin/sh", "-c")
 _NOT_STARTED: Final = 126
@@ -48,6 +50,13 @@ class Tried(NamedTuple):
     line: int
     before: Before
     why: str
+    failure: Failure | None = None
+    """How the command, or its setup, failed, where it could not show anything."""
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """Give it as JSON."""
+        return {**self._asdict(), "failure": self.failure and self.failure.plain}
 
     @property
     def is_fit(self) -> bool:
@@ -59,7 +68,9 @@ class Tried(NamedTuple):
 
 def tried_from(plain: Mapping[str, Any]) -> Tried:
     """Read a row back from what was kept of it."""
-    return Tried(**{**plain, "before": Before(plain["before"])})
+    failure = plain.get("failure")
+    failed = {"failure": failure_from(failure)} if failure else {}
+    return Tried(**{**plain, "before": Before(plain["before"]), **failed})
 
 
 class Shown(NamedTuple):
@@ -127,9 +138,9 @@ def judge(phase: str, check: Check, shown: Shown, there: Collection[str]) -> Tri
     return tried(Before.FAILS, f"exit {code}")
 
 
-def not_tried(phase: str, check: Check, why: str) -> Tried:
+def not_tried(phase: str, check: Check, why: str, failure: Failure | None = None) -> Tried:
     """Tell that a check could not be tried."""
-    return Tried(phase, check.command, check.line, Before.UNCLEAR, why)
+    return Tried(phase, check.command, check.line, Before.UNCLEAR, why, failure)
 
 
 def paths_in(command: str) -> list[str]:

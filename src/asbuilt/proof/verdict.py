@@ -63,6 +63,8 @@ class Held(NamedTuple):
     """How many lines each cited file of the tree has; a file that is not here is not in the tree."""
     checks: Mapping[str, Outcome] = {}
     """What each check has shown that we ran on this tree, by its text."""
+    suites: frozenset[str] = frozenset({TESTS})
+    """Those of them that are whole suites."""
     passed: frozenset[str] = frozenset()
     """The tests that ran and passed, in one spelling: `one_spelling`."""
     idle: frozenset[str] = frozenset()
@@ -238,7 +240,7 @@ def _beside_the_point(promise: Promise, evidence: Iterable[Citation], held: Held
     for citation in evidence:
         match citation:
             case RanCheck(check=check):
-                if check != TESTS or promise.is_criterion:
+                if check not in held.suites or promise.is_criterion:
                     return None
                 kinds["the whole test suite, which shows no single item"] += 1
             case Line(path=path):

@@ -10,6 +10,7 @@ from asbuilt.settings.layers import Chosen, Layer, Origin, Settings, load, surve
 from asbuilt.settings.places import (
     Place,
     bytes_of,
+    config_folder,
     data_folder,
     decoded,
     line_of,
@@ -36,6 +37,7 @@ __all__ = [
     "Settings",
     "Value",
     "bytes_of",
+    "config_folder",
     "data_folder",
     "decoded",
     "from_text",

@@ -32,6 +32,7 @@ _NOT_SETTINGS: Final = (
     "ASBUILT_CONVERSATION",
     "ASBUILT_HOME",
     "ASBUILT_ORGANISATION_FILE",
+    "ASBUILT_USER_FILE",
 )
 _NEARLY: Final = 0.8
 """How like one of our variables another must be to be a slip; all of them begin alike."""

@@ -51,9 +51,15 @@ def data_folder(environ: Mapping[str, str]) -> Path:
     return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "asbuilt"
 
 
+def config_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder in which programs of this user keep their settings."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config")
+
+
 def user_place(environ: Mapping[str, str]) -> Place:
-    """Say where the user's own settings stand."""
-    file = _xdg(environ, "XDG_CONFIG_HOME", ".config") / "asbuilt" / "config.toml"
+    """Return the user's settings file; `ASBUILT_USER_FILE` names another one."""
+    other = environ.get("ASBUILT_USER_FILE")
+    file = Path(other) if other else config_folder(environ) / "asbuilt" / "config.toml"
     home = _home(environ)
     name = f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
     return Place(file=file, name=name)

@@ -46,7 +46,7 @@ def command(door: Door, to: Path | None) -> None:
     """
     name = f"asbuilt-bug-report-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     file = to or Path.cwd() / f"{name}.tar.gz"
-    files = parts(door, _redaction(door.environ))
+    files = parts(door, redaction_for(door.environ))
     bundle = packed(files, name)
     create(file, bundle)
     screen = door.screen
@@ -63,7 +63,8 @@ def command(door: Door, to: Path | None) -> None:
     screen.talk(f"Read it first: {screen.err.bold(f'tar -xzOf {quote(str(to or file.name))}')}")
 
 
-def _redaction(environ: Mapping[str, str]) -> Redaction:
+def redaction_for(environ: Mapping[str, str]) -> Redaction:
+    """Gather what must not leave this machine: the user's home, names and secrets."""
     home = environ.get("HOME", "")
     host = socket.gethostname()
     return Redaction(

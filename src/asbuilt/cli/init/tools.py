@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.init import rendering
-from asbuilt.settings import data_folder, user_place
+from asbuilt.settings import config_folder, data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +74,7 @@ TOOLS: Final = {
             title="opencode",
             gets="commands, as /asbuilt-status",
             render=rendering.opencode,
-            top=lambda environ: user_place(environ).file.parent.parent / "opencode" / "commands",
+            top=lambda environ: config_folder(environ) / "opencode" / "commands",
             below="",
         ),
     )

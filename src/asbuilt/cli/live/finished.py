@@ -61,6 +61,8 @@ class Story:
                 rows = [self._proven(event, titles, canvas)]
             case "checks.done" | "verdict.given" if data["outcome"] != _PASS:
                 rows = self._not_proven(event, titles, canvas)
+            case "setup.done" | "baseline.done" if data["outcome"] != _PASS:
+                rows = _note(event, "failed", canvas)
             case "attempt.ended" if data["ending"] not in ("done", "limited"):
                 rows = _note(event, "failed", canvas)
             case "stage.judged" if data["outcome"] == "accepted":

@@ -15,6 +15,7 @@ from asbuilt.cli.live.moment import Moment
 from asbuilt.cli.live.viewers import News
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
+from asbuilt.journal.failures import failures_in
 from asbuilt.journal.views import run_view
 from asbuilt.lifecycle.attention import notice
 from asbuilt.proof.evidence import evidence_from
@@ -80,7 +81,7 @@ class Lookout:
         with self._journal.store.read() as session:
             events = history(session, self._run.address, after=self._seen)
             view = self._view(session)
-        news = [News(event, self._shown(event)) for event in events if event.data.get("run") == self._run.run]
+        news = [self._news(event) for event in events if event.data.get("run") == self._run.run]
         now = datetime.now(UTC)
         moment = Moment(view, now, self._listener.activity(view), is_served=served, is_here=self._is_here)
         self._viewer.show(news, moment)
@@ -89,6 +90,9 @@ class Lookout:
             self._viewer.ring()
         self._seen = events[-1].seq if events else self._seen
         return view
+
+    def _news(self, event: Event) -> News:
+        return News(event, self._shown(event), failures_in(self._journal.blobs, event.kind, event.data))
 
     def _shown(self, event: Event) -> list[Evidence]:
         kept = event.data.get("evidence")

@@ -44,7 +44,11 @@ class Canvas(NamedTuple):
 
     def safe(self, text: str) -> str:
         """Make text of others harmless: one row, nothing that steers, nothing that cannot be encoded."""
-        shown = printable(" ".join(text.split()))
+        return self.verbatim(" ".join(text.split()))
+
+    def verbatim(self, text: str) -> str:
+        """Make a row of others harmless, and keep its spaces."""
+        shown = printable(text)
         return shown.encode("ascii", "backslashreplace").decode("ascii") if self.symbols is ASCII else shown
 
     def cut(self, text: str, width: int) -> str:

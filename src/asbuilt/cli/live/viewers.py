@@ -8,14 +8,16 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from asbuilt.cli.failing import failure_rows
 from asbuilt.cli.following import clock_time, line_of, shortened
 from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import OURS, frame, heard
 from asbuilt.cli.live.region import Region
-from asbuilt.cli.screen import printable
+from asbuilt.cli.live.rows import Piece
+from asbuilt.cli.screen import WIDTH, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
@@ -24,15 +26,17 @@ if TYPE_CHECKING:
     from asbuilt.cli.screen import Screen
     from asbuilt.journal.events import Event
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.failure import Failure
 
 _SILENCE_S: Final = 300
 
 
 class News(NamedTuple):
-    """An event, and the evidence that it names."""
+    """An event, the evidence that it names, and what failed by it."""
 
     event: Event
     shown: Sequence[Evidence] = ()
+    failures: Sequence[Failure] = ()
 
 
 class Viewer(Protocol):
@@ -68,6 +72,9 @@ class LiveViewer:
         for one in news:
             self._story.hear(one.event, one.shown)
             above += self._story.finished(titles, canvas)
+            for failure in one.failures[:1]:
+                rows = failure_rows(failure, canvas.width)
+                above += [canvas.fitted((Piece(canvas.verbatim(row)),)) for row in rows]
         mending = self._story.mending(moment.view.waits_for.phase)
         self._region.draw(frame(moment._replace(failures=mending), canvas), above=above)
 
@@ -93,7 +100,7 @@ class LineViewer:
         """Write what is news."""
         name = moment.view.name
         wide = _wide(moment)
-        lines = [line for one in news if (line := line_of(self._screen, name, one.event, wide=wide))]
+        lines = [line for one in news for line in self._lines(name, one, wide)]
         if moment.is_served != self._was_served:
             self._was_served = moment.is_served
             news_of_it = "one is alive again" if moment.is_served else "none is alive: nothing goes on"
@@ -105,6 +112,13 @@ class LineViewer:
             lines.append(_line(moment, "ALIVE", alive(moment)))
         for line in lines:
             self._screen.talk(shortened(printable(line), self._screen))
+
+    def _lines(self, name: str, one: News, wide: int) -> Iterator[str]:
+        line = line_of(self._screen, name, one.event, wide=wide)
+        if line is not None:
+            yield line
+            for failure in one.failures[:1]:
+                yield from failure_rows(failure, WIDTH)
 
     def ring(self) -> None:
         """Stay silent: lines are read by programs, too."""

@@ -173,5 +173,5 @@ def _as_json(checked: _Checked) -> dict[str, Any]:
         "phases": len(plan.phases),
         "written": list(checked.written),
         "problems": [problem_contract(problem) for problem in plan.problems],
-        **({} if checked.tried is None else {"tried": [one._asdict() for one in checked.tried]}),
+        **({} if checked.tried is None else {"tried": [one.plain for one in checked.tried]}),
     }

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt import wiring
+from asbuilt.cli.failing import helping, show_failures
 from asbuilt.cli.screen import printable
-from asbuilt.cli.talking import answer, coloured
+from asbuilt.cli.talking import answer, coloured, next_command
 from asbuilt.cli.words import counted
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows.enrolling import known
@@ -82,7 +83,11 @@ def show_tried(door: Door, tried: Sequence[Tried]) -> None:
         first, *rest = pen.hanging(lead, f"{command}: {one.why}", commands=False, under=6)
         for row in (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest):
             door.screen.answer(row)
+    failures = [*dict.fromkeys(one.failure for one in tried if one.failure is not None)]
+    show_failures(door, failures)
     if tried:
         answer(door, "", f"Tried {counted(len(tried), 'check')}: {told(tried)}.")
     else:
         answer(door, "", "It has no check that could be tried.")
+    if command := helping(failures):
+        next_command(door, command)

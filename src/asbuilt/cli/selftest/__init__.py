@@ -7,8 +7,12 @@ from asbuilt.cli.commands import Lazy, LazyGroup
 group = LazyGroup(
     "selftest",
     commands={
+        "agent": Lazy("asbuilt.cli.selftest.agent:command", "five small plans with your own agent, measured"),
         "lies": Lazy("asbuilt.cli.selftest.lies:command", "are lies caught, and honest work let through?"),
     },
-    examples=[("asbuilt selftest lies", "the whole corpus against this installation")],
+    examples=[
+        ("asbuilt selftest lies", "the whole corpus against this installation; no model"),
+        ("asbuilt selftest agent", "five small plans with your own agent and login; asks first"),
+    ],
     help="Try this installation on what it is for, in folders of its own.",
 )

@@ -23,7 +23,7 @@ from asbuilt.errors import DONE, FAILED, NameTaken
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.source import digest
-from asbuilt.settings import SETTINGS, user_place
+from asbuilt.settings import SETTINGS, config_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +111,7 @@ def _unit(environ: Mapping[str, str]) -> units.Unit:
     home = Path(environ.get("HOME") or "~").expanduser()
     if sys.platform == "darwin":
         return units.launchd(home, argv, given)
-    return units.systemd(user_place(environ).file.parent.parent, home, argv, given)
+    return units.systemd(config_folder(environ), home, argv, given)
 
 
 def _content(unit: units.Unit) -> bytes | None:

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
 UNIT: Final = "asbuilt-worker.service"
 LABEL: Final = "asbuilt.worker"
-KEPT: Final = ("ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "PATH")
+KEPT: Final = (
+    "ASBUILT_HOME",
+    "ASBUILT_ORGANISATION_FILE",
+    "ASBUILT_USER_FILE",
+    "XDG_STATE_HOME",
+    "XDG_CONFIG_HOME",
+    "PATH",
+)
 """What the worker must see as its user does: the same state, the same settings, the same programs."""
 _BACK_AFTER_S: Final = 15
 _MARK: Final = "# Written by `asbuilt worker install`; `asbuilt worker uninstall` removes it."

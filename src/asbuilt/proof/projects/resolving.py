@@ -12,7 +12,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.proof.projects.finding import find
-from asbuilt.proof.projects.index import installs, parent
+from asbuilt.proof.projects.index import installs, is_within, parent
 from asbuilt.proof.projects.model import (
     NO_SETUP,
     Detected,
@@ -26,15 +26,27 @@ from asbuilt.proof.projects.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from asbuilt.proof.projects.model import Project, Resolved
+    from asbuilt.proof.projects.finding import Found
+    from asbuilt.proof.projects.model import Counting, Project, Resolved
 
 _NAME: Final = 80
 _UP: Final = re.compile(r"cd ((?:\.\./)*\.\.) && ")
 
 
-def resolve(given: Sequence[Suite] | None, project: Project) -> Resolved:
+def chosen(options: Mapping[str, Any]) -> tuple[Suite, ...] | None:
+    """Read the suites that a run's options name: none where a person said so; None to find them."""
+    if options.get("suites"):
+        return tuple(Suite(**plain) for plain in options["suites"])
+    command = options.get("tests")
+    if command is None:
+        return None
+    counts: Counting = options.get("counts") or "tests"
+    return (Suite("", command, counts=counts),) if command.strip() else ()
+
+
+def resolve(given: Sequence[Suite] | None, project: Project, *, counts: Counting | None = None) -> Resolved:
     """Resolve the suites: those of the settings, where none means no tests, else what the tree has."""
     if given is not None:
         return Given(tuple(given)) if given else NoTests(said=True)
@@ -42,7 +54,8 @@ def resolve(given: Sequence[Suite] | None, project: Project) -> Resolved:
     if found.docker:
         return NeedsDocker(_shown(found.docker), found.suites)
     if found.suites:
-        return Detected(found.suites, _shown(found.signs), found.others, _shown(found.unknown))
+        suites = tuple(suite._replace(counts=counts or suite.counts) for suite in found.suites)
+        return Detected(suites, _shown(found.signs), found.others, _shown(found.unknown))
     return Unknown(_shown(found.unknown)) if found.unknown else NoTests()
 
 
@@ -105,13 +118,28 @@ def read_back(data: Mapping[str, Any]) -> Resolved:
             return NoTests(data["said"])
 
 
-def resolve_setup(given: str | None, suites: Iterable[Suite], project: Project) -> Setup:
-    """Resolve the setup: the command of the settings, where "" means none, else those of the suites."""
-    command = given.strip() if given is not None else joined(suites)
+def resolve_setup(given: str | None, project: Project, suites: Sequence[Suite] | None = None) -> Setup:
+    """Resolve the setup: the command of the settings, where "" means none, else what the suites need.
+
+    `suites` has those that the settings name; where none of these names its setup, the tree's suites in its
+    folder do.
+    """
+    command = given.strip() if given is not None else joined(_prepared(suites, find(project)))
     if not command:
         return NO_SETUP
     seen = sorted((name, file) for name, file in project.names.items() if installs(name))
     return Setup(command, hashlib.sha256(json.dumps([command, seen]).encode()).hexdigest()[:32])
+
+
+def _prepared(given: Sequence[Suite] | None, found: Found) -> Iterator[Suite]:
+    """Yield suites with what prepares them."""
+    for suite in found.suites if given is None else given:
+        if given is None or suite.setup:
+            yield suite._replace(setup="" if suite.setup == "none" else suite.setup)
+            continue
+        inside = [one for one in found.suites if is_within(one.folder, suite.folder)]
+        above = [one for one in found.suites if is_within(suite.folder, one.folder)]
+        yield from inside or above[-1:]
 
 
 def joined(suites: Iterable[Suite]) -> str:
