@@ -1,4 +1,4 @@
-"""Try asbuilt on real projects: `python -m tests.real [NAMES] [--slice] [--fresh] [--write]`; `just real` calls it."""
+"""Try asbuilt on real projects: `just real [NAMES] [--slice] [--write]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.real.trial import attempt
 
 
 def main() -> int:
-    """Try the named projects one after another, write the table, and return 1 where one is not as it should be."""
+    """Try projects one after another; return 1 where one is not as it should be."""
     parser = argparse.ArgumentParser(prog="just real", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--slice", action="store_true", help="only the projects that CI tries")
@@ -31,15 +31,20 @@ def main() -> int:
             continue
         result = attempt(project, cache, programs)
         wrong += not result.right
-        print(f"{result.name}: honest {result.honest}, broken {result.broken}, {result.wall_s:.0f} s", flush=True)
+        _show(f"{result.name}: honest {result.honest}, broken {result.broken}, {result.wall_s:.0f} s")
         for label, text in (("honest", result.why), ("broken", result.broken_why)):
             if text:
-                print(f"  {label}: " + text.replace("\n", "\n    "), flush=True)
+                _show(f"  {label}: " + text.replace("\n", "\n    "))
         if chosen.write:
             merge(result)
     if chosen.write:
         write()
     return 1 if wrong else 0
+
+
+def _show(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -54,7 +54,16 @@ def install(cache: Path) -> Path:
     """Build the wheel, install it as a tool, and return the folder with its programs and uv."""
     programs = cache / "bin"
     shutil.rmtree(cache / "dist", ignore_errors=True)
-    built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(cache / "dist")]
+    built = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        str(cache / "dist"),
+    ]
     subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
     [wheel] = (cache / "dist").glob("*.whl")
     programs.mkdir(parents=True, exist_ok=True)

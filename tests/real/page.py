@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, Final
 
 from tests.real.desk import ROOT
+from tests.real.result import Result
 from tests.real.table import HERE, projects
-from tests.real.trial import Result
 
 PAGE: Final = ROOT / "docs/real-projects.md"
 RESULTS: Final = HERE / "results.json"
 
+_COLUMNS: Final = (
+    "project", "kind", "suites found", "setup", "baseline", "agent", "honest", "broken", "questions",
+    "bare s", "proof", "runs", "disk MB",
+)  # fmt: skip
 _HEAD: Final = """\
 # Real projects
 
 <!-- Written by `just real --write`; edit tests/real instead. -->
 
-asbuilt tried on real projects, from a built wheel in an empty home, without settings written by hand. Each project
-gets honest work in two phases, and a broken change whose plan's own check is green: only the project's tests notice
-it. `tests/real/projects.toml` has the table, `just real NAME` repeats a row, CI repeats the rows of the slice.
+asbuilt tried on real projects, from a built wheel in an empty home, without settings written by hand. Each
+project gets honest work in two phases, and a broken change whose plan's own check is green: only the tests of
+the project notice it. `just real NAME` repeats a row of `tests/real/projects.toml`; CI repeats those of its
+slice.
 """
 _LEGEND: Final = """\
-*Questions*: how often the user has to answer before an unattended run starts. *Agent*: what the same command gave in
-the agent's own workspace. *Proof*: the time of all checks of each phase against the bare suite. *Runs*: sandboxed
-commands in each phase that lasted at least half as long as the bare suite. *Disk*: asbuilt's folder after both plans.
+*Questions*: how often the user has to answer before an unattended run starts. *Agent*: what the same command
+gave in the agent's own workspace. *Proof*: the time of all checks of each phase against the bare suite.
+*Runs*: sandboxed commands in each phase that lasted at least half as long as the bare suite. *Disk*: the
+folder of asbuilt after both plans.
 """
 
 
@@ -36,9 +41,9 @@ def merge(result: Result) -> None:
     RESULTS.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def write(page: Path = PAGE) -> None:
+def write() -> None:
     """Write the page from the results."""
-    page.write_text(render(), encoding="utf-8")
+    PAGE.write_text(render(), encoding="utf-8")
 
 
 def render() -> str:
@@ -62,17 +67,13 @@ def _summary(rows: list[Result], what: str) -> str:
     broken = sum(row.broken == "LANDED" for row in rows)
     asked = max((row.questions for row in rows), default=0)
     return (
-        f"\n{len(rows)} {what}: honest work landed in {landed}, stopped rightly in {stopped}; broken work landed in "
-        f"{broken}; at most {asked} question each.\n"
+        f"\n{len(rows)} {what}: honest work landed in {landed}, stopped rightly in {stopped};"
+        f" broken work landed in {broken}; at most {asked} question each.\n"
     )
 
 
 def _table(rows: list[Result]) -> list[str]:
-    lines = [
-        "| project | kind | suites found | setup | baseline | agent | honest | broken | questions | bare s | proof |"
-        " runs | disk MB |\n",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-    ]
+    lines = [f"| {' | '.join(_COLUMNS)} |\n", f"|{'---|' * len(_COLUMNS)}\n"]
     for row in rows:
         cells = [
             row.name, row.kind, "<br>".join(f"`{_cell(suite)}`" for suite in row.suites) or "none",

@@ -87,14 +87,26 @@ def _download(source: Source, cache: Path, shelf: Path) -> None:
         case "crate":
             _run(["apt-get", "download", "-qq", source.name], shelf)
         case "debian":
-            _run(["apt-get", *_source_lists(cache), "source", "-qq", "--download-only", "--tar-only", source.name],
-                 shelf)
+            _run(
+                [
+                    "apt-get",
+                    *_source_lists(cache),
+                    "source",
+                    "-qq",
+                    "--download-only",
+                    "--tar-only",
+                    source.name,
+                ],
+                shelf,
+            )
             for extra in (*shelf.glob("*.asc"), *shelf.glob("*.orig-*")):
                 extra.unlink()
         case "snapshot":
             raise AssertionError(source)
     if len(list(shelf.iterdir())) != 1:
-        raise Unobtainable(f"{source.registry} {source.name}: {sorted(file.name for file in shelf.iterdir())}")
+        raise Unobtainable(
+            f"{source.registry} {source.name}: {sorted(file.name for file in shelf.iterdir())}"
+        )
 
 
 def _source_lists(cache: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""The table of real projects: projects.toml as typed values, and the plans and scripts that follow from it."""
+"""The table of real projects as typed values, and the plans and scripts that follow from it."""
 
 from __future__ import annotations
 
@@ -121,6 +121,8 @@ def _toml(turns: list[dict[str, Any]]) -> str:
         lines += [f"{key} = {json.dumps(value)}" for key, value in turn.items() if key != "acts"]
         lines.append("acts = [")
         for act in turn["acts"]:
-            lines.append("  { " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in act.items()) + " },")
+            lines.append(
+                "  { " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in act.items()) + " },"
+            )
         lines.append("]\n")
     return "\n".join(lines)
