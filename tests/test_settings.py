@@ -224,5 +224,5 @@ def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protect
     free = {key for key, one in SETTINGS.items() if one.repository_may_set and not one.tightens}
     assert free == {
         "plans.folder", "plan.length", "ui.patterns", "ui.pictures", "checks.tests", "checks.setup",
-        "landing.mode", "landing.branch_prefix",
+        "checks.minutes", "landing.mode", "landing.branch_prefix",
     }  # fmt: skip

@@ -88,6 +88,10 @@ class StoreFailed(AsbuiltError):
     """The journal cannot be read or written; nothing goes on without it."""
 
 
+class JournalNewer(StoreFailed):
+    """A newer version of asbuilt has written the journal; this one neither reads nor writes it."""
+
+
 class JournalDamaged(StoreFailed):
     """The journal is not whole any more; nothing is written over it, and a person brings it back."""
 

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents import landlock
+from asbuilt.agents import landlock, ring
 from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
 from asbuilt.agents.ring import Probed, launch, probe, runtime_folders, settle
 from asbuilt.policy.ring import for_agent, for_check, for_planning
@@ -56,6 +57,29 @@ def test_the_probe_tells_what_it_tried() -> None:
     assert probe().level in ("bwrap", "landlock", "seatbelt", "none")
     assert (probe().reasons == ()) == (probe().level in ("bwrap", "seatbelt"))
     assert probe() is probe()
+
+
+@needs_bwrap
+def test_a_probe_that_failed_is_tried_again_and_one_that_held_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1_000.0]
+    monkeypatch.setattr(ring, "_last", [])
+    monkeypatch.setattr(ring, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert probe().for_work == "none"
+    broken.unlink()
+    now[0] += 9
+    assert probe().for_work == "none"
+    now[0] += 1
+    assert (probe().level, probe().reasons) == ("bwrap", ())
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    now[0] += 1_000
+    assert probe().level == "bwrap"
 
 
 def test_landlock_holds_no_agent() -> None:

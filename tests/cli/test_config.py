@@ -23,6 +23,7 @@ ui.patterns            []
 ui.pictures            ""
 checks.tests           ""
 checks.setup           ""
+checks.minutes         45
 scope.outside          sign-off
 scope.plan             block
 scope.ci               sign-off
@@ -87,6 +88,7 @@ ui.patterns            []             default
 ui.pictures            ""             default
 checks.tests           ""             default
 checks.setup           ""             default
+checks.minutes         45             default
 scope.outside          sign-off       default
 scope.plan             block          default
 scope.ci               sign-off       default
@@ -200,6 +202,7 @@ ui.patterns            []           default
 ui.pictures            ""           default
 checks.tests           ""           default
 checks.setup           ""           default
+checks.minutes         45           default
 scope.outside          sign-off     default
 scope.plan             block        default
 scope.ci               sign-off     default

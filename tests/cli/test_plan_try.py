@@ -74,7 +74,7 @@ plans/limits.md:20: error: `pyest -q` of phase 3 cannot run: pyest is not instal
   failed    check
   command   pyest -q
   where     a clean checkout of tree 01a15b7
-  ended     exit 127
+  result    exit 127
   | sh: 1: exec: pyest: not found
   cause     The sandbox has no program pyest that can be started.
 Tried 4 checks: 1 fails before the work, as it should; 2 pass; 1 cannot run.

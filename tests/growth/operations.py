@@ -81,6 +81,7 @@ READS: Final[dict[str, Operation]] = {
     "status of one plan": _one_plan,
     "a part of a name": lambda session, _: plans.recent(session, LOCAL, REPO),
     "inbox": lambda session, _: approvals.waiting(session, LOCAL, REPO),
+    "what waits to land": lambda session, _: runs.to_land(session, LOCAL, REPO),
     "log page": lambda session, _: last(session, _SHOWN, before=20, limit=200),
     "what was agreed to": lambda session, _: approvals.last_answered(session, LOCAL, REPO, under="tests/7/"),
     "what can go on": lambda session, _: runs.unfinished(session, LOCAL, REPO),

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt._version import VERSION
 from asbuilt.cli.doctor.state import look_at_store
-from asbuilt.errors import StoreFailed
+from asbuilt.errors import JournalNewer, StoreFailed
 from asbuilt.journal import approvals, claims, inventory, runs
 from asbuilt.journal.events import MAX_BODY, append, body_size, history, open_plan, shortened
 from asbuilt.journal.home import Home
@@ -51,6 +52,18 @@ def test_migrating_again_changes_nothing(store: Store, where: str) -> None:
     with again.read() as session:
         assert session.rows("SELECT slug FROM heads") == [{"slug": "rate-limit"}]
     again.close()
+
+
+def test_a_journal_of_a_newer_version_is_refused_before_anything_is_written(store: Store, where: str) -> None:
+    older = open_store(where)
+    with pytest.raises(JournalNewer) as refused:
+        older.migrate(STEPS[:-1])
+    known = STEPS[-1].number
+    assert refused.value.what == (
+        f"the journal has schema {known}; this asbuilt {VERSION} knows schemas up to {known - 1}"
+    )
+    older.close()
+    assert store.version() == known
 
 
 def test_whoever_opens_a_journal_to_look_waits_for_nobody_who_writes(store: Store, where: str) -> None:

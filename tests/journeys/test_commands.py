@@ -131,6 +131,11 @@ Lands    on main, by cherry-pick, when proven
 [TIME] greet.1 2a  IMPLEMENT attempt 1, scripted
 [TIME] greet.1 2a  SAYS DONE agent: "done"
 [TIME] greet.1 2a  FAIL      grep -q goodbye part.py: FAIL, exit 1
+  failed    check
+  command   grep -q goodbye part.py
+  where     a clean checkout of tree [HASH]
+  result    exit 1
+  printed   nothing
 [TIME] greet.1 2a  FIX       attempt 2, scripted
 [TIME] greet.1 2a  SAYS DONE agent: "done"
 [TIME] greet.1 2a  PASS      every check that asbuilt ran
@@ -191,6 +196,11 @@ exit 0
 [TIME]  2a  says done  agent: "done"
 [TIME]  2a  kept       tree [HASH]
 [TIME]  2a  fail       grep -q goodbye part.py: FAIL, exit 1
+  failed    check
+  command   grep -q goodbye part.py
+  where     a clean checkout of tree [HASH]
+  result    exit 1
+  printed   nothing
 [TIME]  2a  fix        attempt 2, scripted
 [TIME]  2a  says done  agent: "done"
 [TIME]  2a  kept       tree [HASH]
@@ -289,7 +299,7 @@ def test_a_phase_that_could_not_land_is_landed_by_going_on_and_no_other_begins(o
         [
             "exit 1",
             "--- stdout",
-            "greet.1 failed: Not landed: greet.py is in the way, and this plan adds it. Next:",
+            "greet.1 failed: Not landed: greet.py is in the way, and this plan adds it.",
         ]
     )
     mine.unlink()

@@ -176,8 +176,12 @@ def test_ctrl_c_ends_the_demo_and_nothing_of_it_stays(visitor: Visitor) -> None:
     while "IMPLEMENT" not in process.stderr.readline():
         assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=120)
-    assert process.returncode != 0
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert told.splitlines()[-1:] == [
+        "Interrupted. Nothing of the demo is left; asbuilt demo starts it again."
+    ]
+    assert "resume" not in told
     end = time.monotonic() + 60
     while left := [*visitor.tmp.rglob("*"), *_processes_of(visitor.tmp)]:
         assert time.monotonic() < end, left

@@ -20,7 +20,10 @@ MAIN = ("refs/heads/main",)
 TESTS = "sh tests.sh"
 RUNNER = """\
 ran=0; failed=0
-for file in *.py; do ran=$((ran+1)); done
+for file in *.py; do
+  ran=$((ran+1))
+  if [ -e "$file" ] && [ ! -s "$file" ]; then failed=1; fi
+done
 if [ -e broken ]; then failed=1; fi
 echo "$ran passed, $failed failed"
 exit $failed

@@ -83,6 +83,22 @@ def test_a_window_says_when_it_opens(hours: str, now: str, opens: str | None) ->
     assert window.opens_at(now) == opens
 
 
+@pytest.mark.parametrize(
+    ("cadence", "hours", "begins"),
+    [
+        ("4h", "22:00-07:00", ["15T22:00", "16T00:00", "16T04:00"]),
+        ("4h", "13:00-14:00", ["16T13:00", "17T13:00", "18T13:00"]),
+        ("day at 09:00", "22:00-07:00", ["16T22:00", "17T22:00", "18T22:00"]),
+        ("day at 23:00", "22:00-07:00", ["15T23:00", "16T23:00", "17T23:00"]),
+    ],
+)
+def test_a_schedule_with_hours_names_the_times_at_which_phases_begin(
+    cadence: str, hours: str, begins: list[str]
+) -> None:
+    times = Setting(cadence, "UTC", AT_12).next_times(AT_12, read(hours, "UTC"))
+    assert [f"{time:%dT%H:%M}" for time in times] == begins
+
+
 def test_only_what_is_not_begun_waits_for_the_window() -> None:
     window = window_in({"between": {"hours": "22:00-07:00", "zone": "UTC"}})
     assert isinstance(window, Window)

@@ -23,6 +23,9 @@ from asbuilt.proof.suites.model import Change
 
 CANARY = Canary("z1", "0a", "0b")
 REPORT = "--junitxml=r.xml"
+NO_FAILURE = ("-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false")
+SUREFIRE = ("target/surefire-reports/TEST-*.xml", "target/failsafe-reports/TEST-*.xml")
+GRADLE = ("build/test-results/*/TEST-*.xml",)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +74,27 @@ def test_a_runner_is_known_by_its_words_or_by_its_output(
         ("go", ("go", "test", "./..."), Call(("go", "test", "-run", "z1", "-v", "./..."))),
         ("cargo", ("cargo", "test"), Call(("cargo", "test", "--no-fail-fast", "z1"))),
         ("cargo", ("make", "test"), None),
+        (
+            "mocha",
+            ("npx", "mocha", "-r", "x", "t/"),
+            Call(("npx", "mocha", "--reporter", "spec", "-r", "x", "t/", "--grep", "z1")),
+        ),
+        ("mocha", ("npm", "test", "--", "t/"), Call(("npm", "test", "--", "t/", "--grep", "z1"))),
+        ("ava", ("yarn", "ava"), Call(("yarn", "ava", "--match=*z1*"))),
+        ("tap", ("npx", "tap"), None),
+        ("ctest", ("ctest",), Call(("ctest", "--output-junit", "r.xml", "-R", "z1"))),
+        ("meson", ("meson", "test", "-C", "b"), Call(("meson", "test", "-C", "b", "z1"))),
+        (
+            "maven",
+            ("./mvnw", "test"),
+            Call(("./mvnw", "test", "-Dtest=*z1*", *NO_FAILURE), {}, SUREFIRE),
+        ),
+        (
+            "gradle",
+            ("./gradlew", ":core:test", "-i"),
+            Call(("./gradlew", ":core:test", "--tests", "*z1*", "-i"), {}, GRADLE),
+        ),
+        ("gradle", ("./gradlew", "check"), None),
     ],
 )
 def test_a_runner_is_told_to_run_only_tests_of_some_name(
@@ -93,6 +117,15 @@ def test_a_runner_is_told_to_run_only_tests_of_some_name(
         ("vitest", ("npm", "test"), Call(("npm", "test", "--", "tests/test_a.py"))),
         ("go", ("go", "test"), Call(("go", "test", "-v", "./tests"))),
         ("cargo", ("cargo", "test"), None),
+        ("pytest", ("/bin/sh", "-c", "cd api && pytest"), None),
+        (
+            "mocha",
+            ("npx", "mocha", "--require", "tests", "./tests/"),
+            Call(("npx", "mocha", "--reporter", "spec", "--require", "tests", "tests/test_a.py")),
+        ),
+        ("maven", ("mvn", "test"), Call(("mvn", "test", "-Dtest=test_a", *NO_FAILURE), {}, SUREFIRE)),
+        ("gradle", ("gradle", "test"), Call(("gradle", "test", "--tests", "*test_a"), {}, GRADLE)),
+        ("ctest", ("ctest",), None),
     ],
 )
 def test_a_runner_is_told_to_run_only_some_files(
@@ -125,8 +158,7 @@ def test_a_runner_is_told_to_run_only_some_files(
         ("cargo", ("cargo", "test", "--no-fail-fast"), Call(("cargo", "test"))),
         ("ctest", ("ctest", "--test-dir", "b"), Call(("ctest", "--test-dir", "b", "--stop-on-failure"))),
         ("maven", ("mvn", "-q", "test"), Call(("mvn", "-q", "test", "-Dsurefire.skipAfterFailureCount=1"))),
-        ("gradle", ("./gradlew", "test"), Call(("./gradlew", "test", "--fail-fast"))),
-        ("gradle", ("./gradlew", "check"), Call(("./gradlew", "check"))),
+        ("gradle", ("./gradlew", "test"), Call(("./gradlew", "test"))),
         ("node", ("node", "--test"), Call(("node", "--test"))),
         (None, ("make", "test"), Call(("make", "test"))),
     ],
@@ -137,17 +169,82 @@ def test_a_runner_is_told_to_end_at_its_first_failure(
     assert failing_fast(runner, argv) == call
 
 
-def test_npm_test_is_read_through_where_its_script_is_plainly_nodes() -> None:
-    package = json.dumps({"scripts": {"test": "node --test test/"}})
-    assert real_argv(("npm", "test"), package) == ("node", "--test", "test/")
-    for other in ("", "[]", json.dumps({"scripts": {"test": "tsc && node --test"}})):
-        assert real_argv(("npm", "test"), other) == ("npm", "test")
-    assert real_argv(("make", "test"), package) == ("make", "test")
+def package(test: str, **scripts: str) -> str:
+    return json.dumps({"scripts": {"test": test, **scripts}})
 
 
-def test_unittest_is_asked_for_names_unless_somebody_wants_it_quiet() -> None:
-    assert reporting(("python", "-m", "unittest"), "r.xml").argv == ("python", "-m", "unittest", "-v")
-    assert reporting(("python", "-m", "unittest", "-q"), "r.xml").argv == ("python", "-m", "unittest", "-q")
+@pytest.mark.parametrize(
+    ("argv", "script", "real"),
+    [
+        (("npm", "test"), "node --test test/", ("node", "--test", "test/")),
+        (("npm", "run", "test"), "mocha -r x t/", ("npx", "--no-install", "mocha", "-r", "x", "t/")),
+        (("npm", "test", "--", "a.js"), "jest", ("npx", "--no-install", "jest", "a.js")),
+        (("pnpm", "test"), "vitest run", ("pnpm", "exec", "vitest", "run")),
+        (("yarn", "test"), "cross-env CI=1 ava", ("yarn", "run", "cross-env", "CI=1", "ava")),
+        (("npm", "t"), "c8 tap", ("npx", "--no-install", "c8", "tap")),
+        (
+            ("npm", "test"),
+            "node --experimental-vm-modules node_modules/jest/bin/jest.js",
+            ("node", "--experimental-vm-modules", "node_modules/jest/bin/jest.js"),
+        ),
+        (("npm", "test"), "npx mocha", ("npx", "mocha")),
+        (("npm", "test"), "tsc && node --test", None),
+        (("npm", "test"), "NODE_ENV=test mocha", None),
+        (("npm", "test"), "eslint . mocha", None),
+        (("npm", "test", "-w", "web"), "jest", None),
+        (("make", "test"), "jest", None),
+    ],
+)
+def test_npm_test_is_read_through_where_its_script_is_one_plain_call_of_a_runner(
+    argv: tuple[str, ...], script: str, real: tuple[str, ...] | None
+) -> None:
+    assert real_argv(argv, package(script)) == (real or argv)
+    assert real_argv(argv, package(script, pretest="tsc")) == argv
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"scripts": []}', '{"scripts": {"test": 3}}'])
+def test_a_package_without_a_script_is_called_as_it_is(text: str) -> None:
+    assert real_argv(("npm", "test"), text) == ("npm", "test")
+
+
+@pytest.mark.parametrize(
+    ("argv", "call"),
+    [
+        (("python", "-m", "unittest"), Call(("python", "-m", "unittest", "-v"))),
+        (("python", "-m", "unittest", "-q"), Call(("python", "-m", "unittest", "-q"))),
+        (("python", "manage.py", "test"), Call(("python", "manage.py", "test", "-v", "2"))),
+        (("uv", "run", "--extra", "dev", "pytest"), Call(("uv", "run", "--extra", "dev", "pytest", REPORT))),
+        (("go", "test", "./..."), Call(("go", "test", "-v", "./..."))),
+        (("go", "test", "-json", "./..."), Call(("go", "test", "-json", "./..."))),
+        (("npx", "jest", "src"), Call(("npx", "jest", "--json", "--outputFile=r.xml", "src"))),
+        (
+            ("vitest", "run"),
+            Call(
+                ("vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit=r.xml"),
+            ),
+        ),
+        (("vitest", "run", "--reporter=dot"), Call(("vitest", "run", "--reporter=dot"))),
+        (("mocha", "-R", "dot"), Call(("mocha", "-R", "dot"))),
+        (
+            ("/bin/sh", "-c", "cmake -B b && cmake --build b && ctest --test-dir b"),
+            Call(
+                ("/bin/sh", "-c", "cmake -B b && cmake --build b && ctest --output-junit r.xml --test-dir b")
+            ),
+        ),
+        (("mvn", "-B", "verify"), Call(("mvn", "-B", "verify"), {}, SUREFIRE)),
+        (("mvn", "compile"), Call(("mvn", "compile"))),
+        (("./gradlew", "check"), Call(("./gradlew", "check"), {}, GRADLE)),
+        (("cargo", "test"), Call(("cargo", "test"))),
+        (("/bin/sh", "-c", "pytest | tee log"), Call(("/bin/sh", "-c", "pytest | tee log"))),
+        (("/bin/sh", "-c", "(cd a && pytest)"), Call(("/bin/sh", "-c", "(cd a && pytest)"))),
+        (("/bin/sh", "-c", "echo 'a && pytest'"), Call(("/bin/sh", "-c", "echo 'a && pytest'"))),
+        (("make", "test"), Call(("make", "test"))),
+    ],
+)
+def test_a_runner_is_asked_to_name_its_tests_unless_the_user_has_chosen_otherwise(
+    argv: tuple[str, ...], call: Call
+) -> None:
+    assert reporting(argv, "r.xml") == call
 
 
 @pytest.mark.parametrize(
@@ -164,6 +261,12 @@ def test_unittest_is_asked_for_names_unless_somebody_wants_it_quiet() -> None:
         ("jest", "__tests__/a.js", "__tests__/z10.js"),
         ("go", "pkg/a_test.go", "pkg/z10_test.go"),
         ("cargo", "tests/a.rs", "tests/z10.rs"),
+        ("django", "shop/tests.py", "shop/test_z10.py"),
+        ("mocha", "test/a.js", "test/z10.js"),
+        ("mocha", "test/a.spec.ts", "test/z10.spec.ts"),
+        ("ava", "test/a.mjs", "test/z10.mjs"),
+        ("maven", "src/test/java/x/ATest.java", "src/test/java/x/Tz10Test.java"),
+        ("gradle", "app/src/test/java/x/ATest.java", "app/src/test/java/x/Tz10Test.java"),
     ],
 )
 def test_a_canary_is_named_as_its_sibling_so_that_it_is_collected_too(
@@ -174,6 +277,19 @@ def test_a_canary_is_named_as_its_sibling_so_that_it_is_collected_too(
     assert is_test_file(runner, made)
     content = found[made].decode()
     assert (content.count("z10_0a"), content.count("z10_0b")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("runner", "sibling"),
+    [
+        ("ctest", "tests/a.c"),
+        ("meson", "tests/a.c"),
+        ("tap", "test/a.js"),
+        ("gradle", "src/test/kotlin/A.kt"),
+    ],
+)
+def test_a_runner_whose_tests_are_listed_in_a_build_file_has_no_canary(runner: Runner, sibling: str) -> None:
+    assert canaries(runner, [sibling], lambda _: "", CANARY) == {}
 
 
 def test_every_folder_with_tests_has_its_pair_and_those_of_the_phase_come_first() -> None:

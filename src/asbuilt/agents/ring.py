@@ -13,8 +13,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 _HERE: Final = Path(__file__).resolve().parent
 _PROBE_TIMEOUT_S: Final = 20
+_AGAIN_S: Final = 10.0
 _SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
+_OVERLAID: Final[set[int]] = set()
 _CANARY: Final = """\
 import os, socket, sys
 held, free, port = sys.argv[1:-2], sys.argv[-2], int(sys.argv[-1])
@@ -87,9 +89,23 @@ class Prepared:
     cwd: str
 
 
-@cache
+_last: list[tuple[float, Probed]] = []
+"""What the last probe of this process found, and when."""
+
+
 def probe() -> Probed:
-    """Find the best ring by trying; once in a process, because the machine may be another next time."""
+    """Find the best ring by trying.
+
+    A ring that holds agents is kept for the life of the process. Where none did, the next call after 10 s
+    tries again: a busy machine, a missing package or a setting of the kernel may have been the cause.
+    """
+    now = time.monotonic()
+    if not _last or (_last[0][1].for_work == "none" and now - _last[0][0] >= _AGAIN_S):
+        _last[:] = [(now, _probed())]
+    return _last[0][1]
+
+
+def _probed() -> Probed:
     if sys.platform == "darwin":
         refused = _tried("seatbelt", None)
         return Probed(level="seatbelt") if refused is None else Probed(level="none", reasons=(refused,))
@@ -103,26 +119,32 @@ def probe() -> Probed:
 
 
 def can_overlay(folder: Path) -> bool:
-    """Report whether an overlay can be made of folders on this one's file system, by making one."""
-    return _overlays_on(folder.stat().st_dev, str(folder))
+    """Report whether an overlay can be made of folders on this one's file system, by making one.
+
+    A success is remembered for the file system; a failure is tried again, because it may have passed.
+    """
+    device = folder.stat().st_dev
+    if device not in _OVERLAID and _overlays_in(folder):
+        _OVERLAID.add(device)
+    return device in _OVERLAID
 
 
-@cache
-def _overlays_on(_device: int, folder: str) -> bool:
+def _overlays_in(folder: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix=".overlay-", dir=folder) as name:
-        lower, upper, work, point = (str(Path(name, part)) for part in ("lower", "upper", "work", "point"))
+        lower, upper, work, point = (Path(name, part) for part in ("lower", "upper", "work", "point"))
         for path in (lower, upper, work, point):
-            Path(path).mkdir()
-        Path(lower, "shown").touch()
+            path.mkdir()
+        (lower / "shown").touch()
+        view = Overlay(lower=(str(lower),), upper=str(upper), work=str(work), point=str(point))
         request = Request(
             chdir="/",
             readable=runtime_folders(),
-            overlays=(Overlay(lower=(lower,), upper=upper, work=work, point=point),),
-            placed=(Placed(point, f"{PRIVATE_TMP}/view"),),
+            overlays=(view,),
+            placed=(Placed(view.point, f"{PRIVATE_TMP}/view"),),
         )
         script = f"cd {PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
         said = _output("bwrap", request, ["/bin/sh", "-c", script])
-        return said == "laid" and Path(lower, "shown").is_file() and Path(upper, "also").is_file()
+        return said == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
 
 
 def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None) -> Prepared:

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asbuilt.cli.asking import agreed
-from asbuilt.cli.clock import ago, stamp
+from asbuilt.cli.clock import ago, at, stamp
 from asbuilt.cli.columns import pad, shorten, width
 from asbuilt.cli.commands import Command, Lazy, LazyGroup
 from asbuilt.cli.deciding import edited, give, told_of
 from asbuilt.cli.drafts import as_json, draft_of, screen_of
-from asbuilt.cli.inbox import asker_of, question_at, question_in, waiting_everywhere, waiting_here
+from asbuilt.cli.inbox import (
+    asker_of,
+    landing_here,
+    question_at,
+    question_in,
+    waiting_everywhere,
+    waiting_here,
+)
 from asbuilt.cli.options import Door, door_of, shared
 from asbuilt.cli.plan.desk import next_command
 from asbuilt.cli.questions import below, is_slip
@@ -28,19 +35,39 @@ from asbuilt.lifecycle.questions import options_of
 
 if TYPE_CHECKING:
     from asbuilt.cli.deciding import Said
+    from asbuilt.cli.inbox import Waits
     from asbuilt.cli.site import Site
     from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.runs import Run
 
 
 def _list(door: Door, *, everywhere: bool) -> int:
     asked = waiting_everywhere(door) if everywhere else waiting_here(door)
+    proven = [] if everywhere else landing_here(door)
     if door.json:
         rows = [{**_json(one.asked, one.run), "id": one.name} for one in asked]
-        door.screen.emit_json({"schema": "asbuilt.approvals/1", "waiting": rows})
+        told = [
+            {"plan": run.plan, "run": _name(run), "ended_at": stamp(run.ended_at or run.at)} for run in proven
+        ]
+        door.screen.emit_json({"schema": "asbuilt.approvals/1", "waiting": rows, "to_land": told})
         return DONE
-    if not asked:
+    if asked:
+        _show_asked(door, asked)
+    for run in proven:
+        since = at(run.ended_at or run.at, datetime.now(UTC))
+        told = f"{_name(run)} is proven since {since}, not landed: `asbuilt land {run.options['slug']}`"
+        for row in door.screen.out.hanging("", printable(told)):
+            door.screen.answer(row)
+    if not asked and not proven:
         door.screen.answer("Nothing waits for you." if everywhere else "Nothing waits for you here.")
-        return DONE
+    return DONE
+
+
+def _name(run: Run) -> str:
+    return f"{run.options['slug']}.{run.number}"
+
+
+def _show_asked(door: Door, asked: list[Waits]) -> None:
     now, symbols = datetime.now(UTC), door.screen.out.symbols
     wide = max(5, *(width(one.name) + 2 for one in asked))
     room = max(12, 47 - wide)
@@ -51,7 +78,6 @@ def _list(door: Door, *, everywhere: bool) -> int:
         door.screen.answer(printable(f"{row}{ago(one.asked_at, now):>7}"))
     name = asked[0].name
     next_command(door, answering(asked[0].asked, name), f', or `asbuilt approve no {name} -m "why"`')
-    return DONE
 
 
 def _json(one: Approval, run: str) -> dict[str, Any]:

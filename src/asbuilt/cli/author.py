@@ -18,6 +18,7 @@ from asbuilt.cli.principles import principles_text
 from asbuilt.cli.reviewed import put_to_reviewers
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
+from asbuilt.cli.settling import is_settled, settle
 from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.terms import team_for
 from asbuilt.cli.words import counted
@@ -100,6 +101,9 @@ def command(
     address, slug, options = _wanted(door, site, words, mode, wish)
     _announce(door, mode, options)
     code = ask_for(door, site, address, slug, options, is_here=foreground)
+    is_written = code == DONE and (site.repository.root / address.plan).is_file()
+    if is_written and door.may_ask and not door.json and not is_settled(site.desk):
+        settle(door, site.desk, plan=address.plan)
     if not wish.by_pull or code != WAITS_FOR_APPROVAL:
         return code
     return put_to_reviewers(door, site, address, is_here=foreground)

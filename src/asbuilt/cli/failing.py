@@ -28,7 +28,8 @@ def failure_rows(failure: Failure, width: int) -> Iterator[str]:
         ("failed", failure.title),
         ("command", failure.command),
         ("where", failure.folder),
-        ("ended", failure.how),
+        ("result", failure.how),
+        ("printed", "" if failure.lines else "nothing"),
     )
     for label, text in told:
         yield from _labelled(label, text, width)

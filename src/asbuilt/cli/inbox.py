@@ -20,6 +20,7 @@ from asbuilt.journal.ids import LOCAL
 if TYPE_CHECKING:
     from asbuilt.cli.options import Door
     from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
 
 
@@ -51,6 +52,15 @@ def waiting_everywhere(door: Door) -> list[Waits]:
         return [
             one for repo in approvals.counted(session, LOCAL) for one in _waiting(session, repo, names[repo])
         ]
+
+
+def landing_here(door: Door) -> list[Run]:
+    """List the runs of this repository whose proven work waits to be landed, newest first."""
+    _, site = look_at(door)
+    if site is None:
+        return []
+    with site.journal.store.read() as session:
+        return runs.to_land(session, LOCAL, site.repo)
 
 
 def _waiting(session: Session, repo: str, name: str) -> list[Waits]:

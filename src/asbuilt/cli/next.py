@@ -45,6 +45,8 @@ def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
         repo = None if everywhere else looking.repo
         with looking.journal.store.read() as session:
             due, set_up = due_runs(session, LOCAL, repo), schedules.every(session, LOCAL, repo)
+        if looking.moment.worker is not None:
+            due = [one for one in due if not one.is_running]
     if plan is not None:
         path = look_for(door, plan).find(plan)[0].plan
         due = [one for one in due if one.plan == path]

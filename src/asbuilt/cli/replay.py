@@ -21,7 +21,7 @@ from asbuilt.flows.enrolling import known
 from asbuilt.flows.environment import kept
 from asbuilt.flows.record import Record
 from asbuilt.flows.replaying import HERE, Replay
-from asbuilt.flows.rigs import LIMIT_S, Rigs
+from asbuilt.flows.rigs import Rigs
 from asbuilt.git.repository import open_repository
 from asbuilt.git.trees import is_here
 from asbuilt.journal import plans, runs
@@ -29,6 +29,7 @@ from asbuilt.journal.blobs import Aside
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import only_one
 from asbuilt.journal.views import facts_of
+from asbuilt.settings.running import check_limit_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,7 +173,7 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
             home.path / "setups" / run.repo,
             stored.repository,
             processes,
-            limit_s=int(run.options.get("limits", {}).get("checks_s", LIMIT_S)),
+            limit_s=check_limit_s(run.options),
             environment=kept(home.runs / run.run),
             history=stored.facts.base or "",
         )

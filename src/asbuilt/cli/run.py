@@ -24,6 +24,7 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for, next_command
 from asbuilt.cli.scheduling import put_on, read_times, refuse_contradictions, tell_of_next, times
 from asbuilt.cli.screen import printable
+from asbuilt.cli.settling import is_settled, settle
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
 from asbuilt.cli.terms import announce, team_for, terms_of
@@ -35,6 +36,7 @@ from asbuilt.git.repository import current_branch, open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import events_of
+from asbuilt.lifecycle.preparation import SETTLE
 from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.lifecycle.timers import written
 from asbuilt.plan.edit import the_phase
@@ -112,6 +114,9 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
         return _rehearse(door, plan, wish, timed)
     site = open_site(door)
     opened = site.desk.open(plan)
+    if not wish.auto and _is_attended(door) and not is_settled(site.desk):
+        settle(door, site.desk, plan=opened.at.shown if _is_inside(site, opened) else "")
+        site = site._replace(desk=desk_for(door))
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | timed.hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
@@ -129,12 +134,20 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     return ask_for(door, site, address, opened.at.slug, options, is_here=foreground)
 
 
+def _is_attended(door: Door) -> bool:
+    return door.may_ask and not door.json
+
+
+def _is_inside(site: Site, opened: Opened) -> bool:
+    """Tell whether a plan is a file of the repository, and not of the user's own folder."""
+    return opened.at.file.resolve().is_relative_to(site.repository.root.resolve())
+
+
 def _goes_ahead(
     door: Door, opened: Opened, phases: Sequence[Phase], options: Mapping[str, Any], wish: Wish
 ) -> bool:
     """Tell of doubts, terms and what waits for eyes at the end, and hear whether it may begin."""
-    is_attended = not wish.auto and door.may_ask and not door.json
-    if not goes_on(door, opened, phases, is_attended=is_attended):
+    if not goes_on(door, opened, phases, is_attended=not wish.auto and _is_attended(door)):
         return False
     announce(door, options, expected_cost(door, len(phases)))
     _tell_of_eyes(door, phases)
@@ -344,6 +357,9 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     desk = desk_for(door)
     opened = desk.open(name)
     repository = desk.library.repository
+    is_open = repository is not None and not is_settled(desk)
+    saved = is_open and _is_attended(door) and settle(door, desk).chosen is not None
+    desk = desk_for(door) if saved else desk
     checkout = repository.root if repository else door.start
     options = options_for(desk.settings, door.environ, opened, checkout, wish) | timed.hours
     now = written(now_in(None))
@@ -360,8 +376,10 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in phases:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase['id']:<4}{phase['title']}"))
-    screen.answer(f"Tests    {printable(options['tests'] or 'detected when the run begins')}")
+    tests = "none; only the plan's checks run" if options["tests"] == "" else options["tests"]
+    answer(door, "Tests    ", tests or f"not set; `{SETTLE}` tries what it finds and saves it")
     for lead, words in [*terms_of(options, expected_cost(door, len(phases))), *timed.rows(now)]:
         answer(door, f"{lead:<9}", words)
-    screen.talk("Nothing was written.")
+    if not saved:
+        screen.talk("Nothing was written.")
     return DONE

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.site import Site
     from asbuilt.journal.ids import Address
     from asbuilt.journal.schedules import Schedule
+    from asbuilt.lifecycle.windows import Window
     from asbuilt.settings import Settings
 
 
@@ -103,15 +104,15 @@ class Timed(NamedTuple):
     def rows(self, now: str) -> list[tuple[str, str]]:
         """Say what cadence and hours mean, and the next three times of each."""
         rows: list[tuple[str, str]] = []
+        window = windows.window_in(self.hours)
         if self.every is not None:
             setting = self.every.from_now(now)
             first = " at once, then" if self.now else ","
             rows += [
                 ("Every", f"one phase{first} {setting.meaning}, {setting.zone}"),
-                ("", _listed(setting.next_times(now))),
+                ("", _listed(setting.next_times(now, window))),
                 ("", _remark(self.every)),
             ]
-        window = windows.window_in(self.hours)
         if window is not None:
             state = "closed" if window.opens_at(now) else "open"
             rows += [
@@ -125,7 +126,7 @@ class Timed(NamedTuple):
         return self.every and {
             "cadence": self.every.cadence,
             "zone": self.every.zone,
-            **_meant(self.every.from_now(now)),
+            **_meant(self.every.from_now(now), windows.window_in(self.hours)),
         }
 
 
@@ -198,15 +199,17 @@ def tell_of_next(door: Door, site: Site, address: Address) -> None:
 
 
 def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
-    setting = setting_of(one)
+    setting, window = setting_of(one), windows.window_in(one.options)
     survives = is_installed(door.environ)
     if door.json:
-        told = {**(as_json(one) or {}), **_meant(setting), "survives_restart": survives}
+        told = {**(as_json(one) or {}), **_meant(setting, window), "survives_restart": survives}
         door.screen.emit_json({"schema": "asbuilt.schedule/1", **told})
         return
     again = "" if is_new else ", in place of the one before"
     answer(door, "", f"Scheduled {one.slug}: one phase, {setting.meaning}, {one.zone}{again}.")
-    answer(door, "  ", _listed(setting.next_times(one.since)))
+    answer(door, "  ", _listed(setting.next_times(one.since, window)))
+    if window is not None:
+        answer(door, "  ", f"Phases begin only {window.words}, {window.zone}.")
     answer(door, "  ", _remark(every))
     if not survives:
         text = "Fires only while the worker lives: `asbuilt worker install` survives restarts."
@@ -216,8 +219,8 @@ def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
     door.screen.talk(f"Stop: {stop}    Early: {early}")
 
 
-def _meant(setting: Setting) -> dict[str, Any]:
-    times = (time.astimezone(UTC).isoformat() for time in setting.next_times(setting.since))
+def _meant(setting: Setting, window: Window | None) -> dict[str, Any]:
+    times = (time.astimezone(UTC).isoformat() for time in setting.next_times(setting.since, window))
     return {"means": setting.meaning, "times": [stamp(time) for time in times]}
 
 

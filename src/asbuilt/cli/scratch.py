@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from asbuilt.cli.options import Door
 
 _GONE_WITHIN_S: Final = 15.0
-_ENDS_WITHIN_S: Final = 15.0
 _PASSED: Final = "ASBUILT_ORGANISATION_FILE"
 """What an organisation has locked holds in a temporary repository too."""
 
@@ -74,9 +73,13 @@ class Scratch:
             self.git(*arguments)
 
     def type(self, door: Door, arguments: Sequence[str], *, json_wanted: bool) -> dict[str, Any]:
-        """Run an asbuilt command that talks to the user's terminal; return its JSON, if it wrote any."""
+        """Run an asbuilt command that talks to the user's terminal; return its JSON, if it wrote any.
+
+        It ignores Ctrl-C, which ends all of it: a run in a folder that is deleted cannot be resumed.
+        """
         door.screen.talk(f"$ {door.screen.err.bold(shlex.join(('asbuilt', *arguments)))}")
         door.screen.out.flush()
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         process = subprocess.Popen(  # noqa: S603 - our own program
             (sys.executable, "-P", "-m", "asbuilt", *arguments, *_flags(door, json_wanted=json_wanted)),
             cwd=self.checkout,
@@ -86,12 +89,8 @@ class Scratch:
             text=True,
         )
         try:
+            signal.signal(signal.SIGINT, before)
             said, _ = process.communicate()
-        except KeyboardInterrupt:
-            # The terminal has told the child too; it leaves in its own way.
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_ENDS_WITHIN_S)
-            raise
         finally:
             process.kill()
             process.wait()

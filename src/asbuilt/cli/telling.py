@@ -243,8 +243,16 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     "together.judged": _verdict,
     "report.written": lambda _: ("REPORT", "written", False),
     "landing.intended": lambda data: ("LANDING", f"{data['old'][:_HASH]}..{data['new'][:_HASH]}", False),
-    "landing.done": lambda data: ("LANDED", f"{data['branch']} {data['new'][:_HASH]}", True),
-    "landing.refused": lambda data: ("NOT LANDED", str(data.get("what") or data.get("reason", "")), True),
+    "landing.done": lambda data: (
+        "REVERTED" if data.get("reverts") else "LANDED",
+        f"{data['branch']} {data['new'][:_HASH]}",
+        True,
+    ),
+    "landing.refused": lambda data: (
+        "NOT UNDONE" if data.get("reverts") else "NOT LANDED",
+        str(data.get("what") or data.get("reason", "")),
+        True,
+    ),
     "landing.recovered": lambda data: ("RECOVERED", f"a landing that was cut off: {data['found']}", True),
     "landing.unsigned": lambda data: ("UNSIGNED", str(data["why"]), True),
     "landing.undone": lambda _: ("UNDONE", "what had landed is taken back", True),

@@ -55,6 +55,7 @@ def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int
         "phase": phase,
         "tests": command_in(settings, "checks.tests"),
         "setup": command_in(settings, "checks.setup"),
+        "limits": {"checks_min": settings.number("checks.minutes")},
         "ring_required": settings.flag("ring.required"),
     }
     return ask_for(door, site, Address(LOCAL, site.repo, opened.at.shown), opened.at.slug, options)

@@ -80,7 +80,16 @@ def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[..., Non
 class Mover:
     """The landing of one run on one branch."""
 
-    def __init__(self, repository: Repository, *, run: str, branch: str, room: Path, record: Says) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        *,
+        run: str,
+        branch: str,
+        room: Path,
+        record: Says,
+        reverts: bool = False,
+    ) -> None:
         self._repository = repository
         self._run = run
         self._branch = branch
@@ -88,6 +97,8 @@ class Mover:
         self._room = room
         self._say = record.say
         self._hold = record.hold
+        # Only events of an undo have it.
+        self._reverts: dict[str, bool] = {"reverts": True} if reverts else {}
 
     def land(self, load: Load, *, cut_off: Mapping[str, Any] | None, sign: bool, again: str) -> None:
         """Put a load onto the target's tip and move it, or write down why not.
@@ -110,6 +121,7 @@ class Mover:
                 what=shortened(outcome.what, _WHAT),
                 why=shortened(outcome.why, _WHY),
                 next=shortened(outcome.next_step, _NEXT),
+                **self._reverts,
             )
 
     def _has_landed(self, cut_off: Mapping[str, Any]) -> bool:
@@ -175,4 +187,5 @@ class Mover:
         return ready
 
     def _done(self, new: str, details: str) -> None:
-        self._say("landing.done", f"landed/{new[:12]}", new=new, branch=self._branch, details=details)
+        told = {"new": new, "branch": self._branch, "details": details, **self._reverts}
+        self._say("landing.done", f"landed/{new[:12]}", **told)

@@ -101,6 +101,7 @@ class Outcomes:
             branch=options["branch"],
             room=self._room,
             record=self._record,
+            reverts=facts.kind == "undo",
         )
         mover.land(
             load,

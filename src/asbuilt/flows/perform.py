@@ -22,7 +22,7 @@ from asbuilt.flows.pulling import Pulls
 from asbuilt.flows.record import Record
 from asbuilt.flows.repairs import Ground, check_repair, ground_of
 from asbuilt.flows.reporting import account_of
-from asbuilt.flows.rigs import LIMIT_S, Rigs
+from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.seeing import take_pictures
 from asbuilt.flows.starting import start
 from asbuilt.flows.surroundings import Surroundings
@@ -43,6 +43,7 @@ from asbuilt.pages.telling import Page
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.flakiness import Flaky, remarks_on_flaky
+from asbuilt.settings.running import check_limit_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -232,12 +233,11 @@ class Performer:
         return workspaces.make(repository, self.home.workspaces / run.repo, run.run, lane, commit)
 
     def _rigs(self, run: Run, repository: Repository, facts: RunFacts) -> Rigs:
-        limit_s = int(run.options.get("limits", {}).get("checks_s", LIMIT_S))
         return Rigs(
             self.home.path / "setups" / run.repo,
             repository,
             self._processes,
-            limit_s=limit_s,
+            limit_s=check_limit_s(run.options),
             environment=kept(self.home.runs / run.run),
             history=facts.base or "",
         )

@@ -147,6 +147,7 @@ class Rig:
                 network=True,
                 environment=for_setup(self._inside),
             )
+            delete(self._folder / "git")
             if ended.exit_code == 0:
                 if self.is_laid:
                     delete(made / "checkout" / ".git")
@@ -352,7 +353,8 @@ class Rig:
         placed = (
             *mounts,
             Placed(str(self._out), PLACED.out),
-            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=False),
+            # Install scripts put hooks there; what a setup writes there is deleted with it.
+            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=network),
             Placed(str(self._repository.common / "objects"), _OBJECTS, writable=False),
         )
         return self._processes.run(

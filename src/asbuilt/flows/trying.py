@@ -14,7 +14,9 @@ from asbuilt.flows.preparing import project_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
+from asbuilt.proof.candidates import Ran, Seen, ways
 from asbuilt.proof.evidence import judge_setup
+from asbuilt.proof.excerpt import last_lines
 from asbuilt.proof.failure import Failure, checkout_of, explained
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runners import Call
@@ -33,6 +35,7 @@ from asbuilt.proof.trying import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from asbuilt.flows.checks.ran import Ran as RanThere
     from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Plan
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Ended
+    from asbuilt.proof.candidates import Way
     from asbuilt.proof.failure import What
     from asbuilt.proof.trying import Tried
 
@@ -49,6 +53,8 @@ TRIED: Final = "draft.tried"
 _SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
 LIMIT_S: Final = 120
 """What one check may take before the work; most fail at once."""
+SUITE_LIMIT_S: Final = 15 * 60
+"""What a whole suite may take while a person waits for it."""
 
 
 class Trying:
@@ -95,6 +101,28 @@ class Trying:
             for end in (ended[one.command],)
         ]
 
+    def ways(self) -> tuple[Way, ...]:
+        """List the ways to test the project that its files point to."""
+        return ways(project_of(self._repository, self._tree))
+
+    def seen(self, way: Way, *, setup: str | None, required: bool = True) -> Seen:
+        """Run all suites of a way on the tree, as a run's baseline would; `setup` as for `tried`.
+
+        Where nothing holds commands, none runs if a sandbox is `required`.
+        """
+        if self._level == "none" and required:
+            return Seen(way, why="not tried: the sandbox is unavailable")
+        resolved = resolve_setup(setup, project_of(self._repository, self._tree), way.suites)
+        with self._rigs.take(resolved) as rig:
+            made = rig.set_up(self._tree)
+            if made is not None and made.ended.exit_code != 0:
+                return Seen(way, (_ran(made),), setup=made.command)
+            ran = []
+            for suite in way.suites:
+                there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
+                ran.append(_ran(there, by_exit=suite.counts == "exit-code"))
+            return Seen(way, tuple(ran))
+
     def _failure(self, what: What, command: str, ended: Ended) -> Failure:
         failure = Failure(
             what,
@@ -114,6 +142,10 @@ class Trying:
         if read.exit_code == 0:
             return shown
         return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)
+
+
+def _ran(ran: RanThere, *, by_exit: bool = False) -> Ran:
+    return Ran(ran.ended.exit_code, ran.counts, last_lines(ran.ended.output), by_exit=by_exit)
 
 
 def keep_tried(

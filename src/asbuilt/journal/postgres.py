@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.pool import Pool
-from asbuilt.journal.store import for_postgres
+from asbuilt.journal.store import for_postgres, refuse_newer
 
 if TYPE_CHECKING:
     import threading
@@ -99,6 +99,7 @@ class PostgresStore:
 
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply what is missing; one process at a time, each step in a transaction of its own."""
+        refuse_newer(self.version(), steps)
         with self.write() as session:
             session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
             session.run("CREATE SCHEMA IF NOT EXISTS asbuilt")

@@ -52,6 +52,11 @@ class Run(NamedTuple):
         """Tell whether nothing more will happen."""
         return self.ended_at is not None
 
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether it ended without a change: it verified what is done, or found nothing to do."""
+        return self.state == "done" and self.options.get("kind", "run") in ("run", "land", "undo", "verify")
+
 
 class Pauses(NamedTuple):
     """How often people have asked a run to pause, and how often to go on after it."""
@@ -180,7 +185,7 @@ def due(session: Session, org: str, repo: str | None, *, limit: int = 200) -> li
     """List what goes on by itself in a repository, or in all, the earliest first."""
     columns = ", ".join(f"run.{name}" for name in _COLUMNS.split(", "))
     rows = session.rows(
-        f"SELECT segment.n, segment.due_at, segment.why, {columns} FROM segments AS segment"
+        f"SELECT segment.n, segment.due_at, segment.why, segment.worker, {columns} FROM segments AS segment"
         " JOIN runs AS run ON run.org = segment.org AND run.repo = segment.repo AND run.run = segment.run"
         f" WHERE segment.org = :org{'' if repo is None else ' AND segment.repo = :repo'}"
         " AND segment.closed_at IS NULL AND segment.due_at < :far ORDER BY segment.due_at, segment.run"
@@ -192,21 +197,27 @@ def due(session: Session, org: str, repo: str | None, *, limit: int = 200) -> li
     )
     found = []
     for row in rows:
-        n, due_at, why = row.pop("n"), row.pop("due_at"), row.pop("why")
+        n, due_at, why, worker = (row.pop(name) for name in ("n", "due_at", "why", "worker"))
         run = _run(row)
-        found.append((run, Segment(run.org, run.repo, run.run, n, due_at, why)))
+        found.append((run, Segment(run.org, run.repo, run.run, n, due_at, why, worker)))
     return found
 
 
 def set_state(session: Session, run: Run, state: str) -> None:
-    """Note a run's state where lists filter by it; the event that goes with it is the caller's."""
+    """Note a run's state where lists filter by it; the event that goes with it is the caller's.
+
+    The plan of a run that changed nothing keeps the state that it had before.
+    """
     over = state in ENDED
+    is_idle = run._replace(state=state).is_idle
+    earlier = [one for one in of_plan(session, run.address) if one.number < run.number] if is_idle else []
+    before = standing(earlier)
     session.run(
         "UPDATE heads SET state = :state"
         " WHERE org = :org AND repo = :repo AND plan = :plan AND runs = :number",
         **run.address._asdict(),
         number=run.number,
-        state=state,
+        state=before.state if before is not None else state,
     )
     session.run(
         "UPDATE runs SET state = :state, ended_at = CASE WHEN :over = 1 THEN :now ELSE ended_at END"
@@ -285,6 +296,25 @@ def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> li
         limit=limit,
     )
     return [_run(row) for row in rows]
+
+
+def to_land(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
+    """List the runs whose proven work waits for a person to land it, newest first."""
+    rows = session.rows(
+        "SELECT plan FROM heads WHERE org = :org AND repo = :repo"
+        # Word for word as its index has it.
+        " AND state IN ('held', 'pr-ready', 'pr-ci-failing') ORDER BY changed_at DESC, plan LIMIT :limit",
+        org=org,
+        repo=repo,
+        limit=limit,
+    )
+    found = (standing(of_plan(session, Address(org, repo, row["plan"]))) for row in rows)
+    return [run for run in found if run is not None]
+
+
+def standing(newest_first: list[Run]) -> Run | None:
+    """Return the run that says how a plan stands: the newest that changed something, else the newest."""
+    return next((run for run in newest_first if not run.is_idle), first(newest_first))
 
 
 def find(session: Session, org: str, repo: str, run: str) -> Run | None:

@@ -165,7 +165,13 @@ _REVIEWS: Final = (
     "CREATE INDEX reviews_by_due ON reviews (org, due_at, plan)",
 )
 
+_TO_LAND: Final = (
+    """CREATE INDEX heads_to_land ON heads (org, repo, changed_at DESC, plan)
+        WHERE state IN ('held', 'pr-ready', 'pr-ci-failing')""",
+)
+
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
     Step(6, _ISSUES), Step(7, _LEDGER), Step(8, _NOTICES), Step(9, _REVIEWS),
+    Step(10, _TO_LAND),
 )  # fmt: skip

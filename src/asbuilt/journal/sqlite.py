@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.damage import damaged, refuse_damaged
 from asbuilt.journal.pool import Pool
-from asbuilt.journal.store import for_sqlite
+from asbuilt.journal.store import for_sqlite, refuse_newer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -90,6 +90,7 @@ class SqliteStore:
         was_there = self._file.exists()
         # Whoever only looks opens the journal too, and waits for no writer.
         applied = self.version()
+        refuse_newer(applied, steps)
         for step in (one for one in steps if one.number > applied):
             with self.write() as session:
                 version = _version(session)

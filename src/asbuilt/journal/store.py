@@ -9,6 +9,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from asbuilt._version import VERSION
+from asbuilt.errors import JournalNewer
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
@@ -73,6 +76,17 @@ class Migration(Protocol):
 
     def statements(self, dialect: str) -> Sequence[str]:
         """Return the step's SQL for `sqlite` or `postgres`."""
+
+
+def refuse_newer(applied: int, steps: Sequence[Migration]) -> None:
+    """Refuse a journal whose schema is newer than this version knows, before anything is written."""
+    known = max((step.number for step in steps), default=0)
+    if applied > known:
+        raise JournalNewer(
+            f"the journal has schema {applied}; this asbuilt {VERSION} knows schemas up to {known}",
+            why="A newer asbuilt wrote it. This one could misread it and write what the newer one misreads.",
+            next_step="Install the newer asbuilt again, or set ASBUILT_HOME to another folder.",
+        )
 
 
 def first(rows: Sequence[Row]) -> Row | None:

@@ -105,7 +105,7 @@ class PlanView(NamedTuple):
     changed_at: str
     claim: Claim | None
     run: RunView | None
-    """The newest one."""
+    """The newest one that changed something; a verification of what is done leaves a plan as it stands."""
     phases: list[PhaseProgress]
     """What stands of each phase after all runs; empty while no run has begun."""
     spent: Spent
@@ -133,12 +133,20 @@ class Due(NamedTuple):
     plan: str
     due_at: str
     why: str
+    is_running: bool = False
+    """A worker has it now."""
 
 
 def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
     """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
     return [
-        Due(f"{run.options['slug']}.{run.number}", run.plan, segment.due_at, segment.why)
+        Due(
+            f"{run.options['slug']}.{run.number}",
+            run.plan,
+            segment.due_at,
+            segment.why,
+            segment.worker is not None and segment.due_at <= session.now,
+        )
         for run, segment in runs.due(session, org, repo)
     ]
 
@@ -215,14 +223,20 @@ def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: in
 def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
     events = events_of(session, blobs, address)
     # Folded one by one, because nearly always the newest is enough.
-    told = ((run, facts_from(run, events)) for run in runs.of_plan(session, address))
-    newest = next(told, None)
+    every = runs.of_plan(session, address)
+    told = ((run, facts_from(run, events)) for run in every)
+    newest, stands = next(told, None), runs.standing(every)
+    if newest is None or stands is None:
+        of_run = None
+    else:
+        facts = newest[1] if stands == newest[0] else facts_from(stands, events)
+        of_run = _run_view(session, blobs, stands, facts)
     return PlanView(
         address,
         slug,
         changed_at,
         claims.find(session, address),
-        _run_view(session, blobs, *newest) if newest else None,
+        of_run,
         _phases(chain([newest] if newest else [], told), events, session.now),
         _spent(events),
         tuple(newest[1].untold if newest else fold("", {}, events).untold),

@@ -278,10 +278,7 @@ class RunFacts(Folded):
     base: str | None = None
     phases: dict[str, PhaseFacts] = fresh(factory=dict)
     done_before: frozenset[str] = frozenset()
-    """Phases that were done when the run began, by the journal or the plan's own marks.
-
-    Of an authoring: the stages whose output was accepted.
-    """
+    """Phases that were done when the run began, by journal or marks; of an authoring: accepted stages."""
     draft: DraftFacts = fresh(factory=DraftFacts)
     task: TaskFacts = fresh(factory=TaskFacts)
     unlanded: tuple[Work, ...] = ()

@@ -14,6 +14,9 @@ from asbuilt.lifecycle.timers import deferrals_told, deferred_until, moment, wri
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from asbuilt.lifecycle.windows import Window
+
+_TIMES: Final = 3
 COMPLETE: Final = "the plan is complete"
 _ENDS: Final = {
     "failed": "its run failed",
@@ -35,9 +38,20 @@ class Setting(NamedTuple):
         slot = timing.next_after(self._read(), moment(now), ZoneInfo(self.zone), anchor=moment(self.since))
         return written(slot)
 
-    def next_times(self, now: str) -> list[datetime]:
-        """Give its next three times as the clocks of its zone show them."""
-        return timing.next_times(self._read(), moment(now), ZoneInfo(self.zone), anchor=moment(self.since))
+    def next_times(self, now: str, window: Window | None = None) -> list[datetime]:
+        """Give the next three times at which a phase begins, as the clocks of its zone show them.
+
+        A slot outside the window waits for its opening, and slots until then find that run waiting.
+        """
+        zone = ZoneInfo(self.zone)
+        if window is None:
+            return timing.next_times(self._read(), moment(now), zone, anchor=moment(self.since))
+        times: list[datetime] = []
+        while len(times) < _TIMES:
+            slot = self.next_after(now)
+            now = window.opens_at(slot) or slot
+            times.append(moment(now).astimezone(zone))
+        return times
 
     @property
     def meaning(self) -> str:

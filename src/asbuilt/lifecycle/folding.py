@@ -155,7 +155,7 @@ def _hear_answer(facts: RunFacts, key: str, answer: str) -> None:
 def _hear_setting(facts: RunFacts, data: Mapping[str, Any]) -> None:
     """Hear that a setting changed: what was found out by another command is found out again."""
     facts.revision = int(data.get("revision", 0))
-    if data["key"] == "checks.tests":
+    if data["key"] in ("checks.tests", "checks.suites", "checks.counts"):
         facts.tests, facts.tests_agreed, facts.baseline = None, False, None
     elif data["key"] == "checks.setup":
         facts.setup = facts.baseline = None

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _NONE: Final = 'asbuilt config set checks.tests "none"'
 
 
+SETTLE: Final = "asbuilt doctor --tests --save"
+"""The command that chooses a test command and saves it, in one step."""
+
+
 def preparation(facts: RunFacts) -> Move | None:
     """See to it that something can be proven before anything is built; None when it can."""
     if waits := _open_needs(facts):
@@ -95,7 +99,7 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
             "failed", f"{why}. Next: set checks.tests to a command that needs no container, or: {_NONE}"
         )
     if facts.auto:
-        return End("failed", f"no test command is set, and there is {found}. {_way_on(tests)}")
+        return End("failed", _unsettled(tests, found))
     if not isinstance(tests, Detected):
         question = f"go on without tests? There is {found}, and no command that runs it is known"
     elif facts.baseline is None:
@@ -104,6 +108,12 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
     else:
         question = f"prove with {_commands(tests)}? {facts.baseline_shown} on {facts.branch}"
     return asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
+
+
+def _unsettled(tests: Resolved, found: str) -> str:
+    if isinstance(tests, Detected):
+        return f"no test command is set; found {_commands(tests)} ({found}). Next: {SETTLE}"
+    return f"no test command is set, and there is {found}. {_way_on(tests)}"
 
 
 def _commands(tests: Detected) -> str:

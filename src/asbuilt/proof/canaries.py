@@ -39,11 +39,11 @@ _FILES: Final[dict[Runner, re.Pattern[str]]] = {
     "maven": _OF_JAVA,
     "gradle": _OF_JAVA,
 }
-_NONE: Final[tuple[Runner, ...]] = ("ctest", "meson", "maven", "gradle", "tap")
+_NONE: Final[tuple[Runner, ...]] = ("ctest", "meson", "tap")
 """Runners without canaries."""
 _STEM: Final = re.compile(r"^(.*?)((?:[._-](?:test|spec))?(?:\.\w+))$")
 _IS_MODULE: Final = re.compile(r"^\s*import\b", re.MULTILINE)
-_PACKAGE: Final = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+_PACKAGE: Final = re.compile(r"^package\s+([\w.]+)", re.MULTILINE)
 
 _MODULE: Final = 'import test from "node:test";\nimport assert from "node:assert";\n'
 _SCRIPT: Final = 'const test = require("node:test");\nconst assert = require("node:assert");\n'
@@ -103,7 +103,8 @@ def canaries(
     for number, (folder, path) in enumerate(list(beside.items())[:_FOLDERS]):
         one = canary._replace(word=f"{canary.word}{number}")
         name = _name(runner, path.rpartition("/")[2], one.word)
-        made[f"{folder}/{name}" if folder else name] = _pair(runner, path, text_of, one).encode()
+        if (pair := _pair(runner, path, text_of, one)) is not None:
+            made[f"{folder}/{name}" if folder else name] = pair.encode()
     return made
 
 
@@ -139,6 +140,8 @@ def _name(runner: Runner, sibling: str, word: str) -> str:
         return f"{word}_test.py" if not sibling.startswith("test") else f"test_{word}.py"
     if runner == "go":
         return f"{word}_test.go"
+    if runner in ("maven", "gradle"):
+        return f"T{word}Test.java"
     if runner == "node" and sibling.startswith("test-"):
         return f"test-{word}.{sibling.rpartition('.')[2]}"
     ending = _STEM.match(sibling)
@@ -148,8 +151,8 @@ def _name(runner: Runner, sibling: str, word: str) -> str:
     return f"{word}{suffix}"
 
 
-def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Canary) -> str:
-    """Write a test that must pass and one that must fail."""
+def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Canary) -> str | None:
+    """Write a test that must pass and one that must fail; None in a language that is not written here."""
     number = int(canary.passes, 16)
     passes, fails = f"{canary.word}_{canary.passes}", f"{canary.word}_{canary.fails}"
     each = ((passes, number), (fails, number + 1))
@@ -195,10 +198,24 @@ def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Cana
             return "".join(
                 f"#[test]\nfn {name}() {{\n    assert_eq!({number}, {told});\n}}\n\n" for name, told in each
             )
-        case "ctest" | "meson" | "maven" | "gradle" | "tap":
-            return ""
+        case "maven" | "gradle":
+            return _java(text_of(path), canary.word, each) if path.endswith(".java") else None
+        case "ctest" | "meson" | "tap":
+            return None
         case _:
             assert_never(runner)
+
+
+def _java(sibling: str, word: str, each: tuple[tuple[str, int], ...]) -> str:
+    package = _PACKAGE.search(sibling)
+    test = "org.junit.jupiter.api.Test" if "org.junit.jupiter" in sibling else "org.junit.Test"
+    number = each[0][1]
+    bodies = "".join(
+        f"    @{test}\n    public void t{name}() {{\n"
+        f"        if ({number} != {told}) throw new AssertionError({told});\n    }}\n"
+        for name, told in each
+    )
+    return f"{package[0] + ';' if package else ''}\n\npublic class T{word}Test {{\n{bodies}}}\n"
 
 
 def _is_module(path: str, text_of: Callable[[str], str]) -> bool:

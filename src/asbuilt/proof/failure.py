@@ -10,7 +10,7 @@ from math import ceil
 from signal import Signals
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from asbuilt.proof.evidence import SETUP, TESTS
+from asbuilt.proof.evidence import SETUP
 from asbuilt.proof.excerpt import last_lines
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ def explained(failure: Failure, output: bytes, *, agent: str = "") -> Failure:
 def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> Failure:
     """Make a failure of evidence that is not a PASS, and its kept output."""
     what: What = "check"
-    if evidence.name in (SETUP, TESTS):
+    if evidence.name == SETUP or evidence.is_suite:
         what = "setup" if evidence.name == SETUP else "baseline" if on_base else "tests"
     failure = Failure(
         what,
         evidence.command,
-        checkout_of(evidence.tree),
+        checkout_of(evidence.tree, evidence.folder or ""),
         evidence.exit_code,
         timed_out=evidence.exit_code is None,
         duration_s=evidence.duration_s,
@@ -125,9 +125,10 @@ def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> F
     return explained(failure, output)
 
 
-def checkout_of(tree: str) -> str:
-    """Word the place in which checks run."""
-    return f"a clean checkout of tree {tree[:_HASH]}" if tree else "a clean checkout"
+def checkout_of(tree: str, folder: str = "") -> str:
+    """Word the place in which checks run: a checkout, or a folder of it."""
+    checkout = f"a clean checkout of tree {tree[:_HASH]}" if tree else "a clean checkout"
+    return f"{folder} of {checkout}" if folder.strip("./") else checkout
 
 
 class _Remedy(NamedTuple):
@@ -204,6 +205,12 @@ _REMEDIES: Final = (
         "{found} is not installed in the check environment.",
         _SET_UP,
         _BEFORE,
+    ),
+    _Remedy(
+        r"(?:execvp|exec:?) ([^\s:]+): (?:No such file or directory|not found|Permission denied)",
+        "The sandbox of the agent has no program {found} that can be started.",
+        "asbuilt agents test {agent}",
+        ("agent", "verifier"),
     ),
     _Remedy("", "", _SET, _BEFORE),
     _Remedy("", "", "asbuilt doctor", ("sandbox",)),

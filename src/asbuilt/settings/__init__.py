@@ -22,7 +22,7 @@ from asbuilt.settings.places import (
     user_place,
 )
 from asbuilt.settings.registry import NAMED, SETTINGS
-from asbuilt.settings.setting import Kind, Setting, Value
+from asbuilt.settings.setting import Kind, Setting, SuiteTable, Value
 from asbuilt.settings.values import from_text, setting_named
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Place",
     "Setting",
     "Settings",
+    "SuiteTable",
     "Value",
     "bytes_of",
     "config_folder",

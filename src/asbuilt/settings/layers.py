@@ -128,7 +128,7 @@ class Settings(NamedTuple):
         value = self.chosen[key].value
         if not isinstance(value, tuple):
             raise TypeError(key)
-        return value
+        return tuple(one for one in value if isinstance(one, str))
 
 
 def load(

@@ -9,6 +9,7 @@ import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.settings.layers import Layer
 from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
 
     from asbuilt.settings.layers import Settings
 
-COMMANDS: Final = ("checks.tests", "checks.setup", "ui.pictures")
+COMMANDS: Final = ("checks.tests", "checks.suites", "checks.setup", "ui.pictures")
 """Keys whose values are programs to start."""
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "checks.tests": ("tests",),
+        "checks.suites": ("suites",),
+        "checks.counts": ("counts",),
         "checks.setup": ("setup",),
+        "checks.minutes": ("limits", "checks_min"),
         "checks.probe": ("probe",),
         "ui.patterns": ("ui",),
         "ui.pictures": ("pictures",),
@@ -70,6 +74,12 @@ def chosen_for_runs(settings: Settings) -> dict[str, Any]:
     return options
 
 
+def check_limit_s(options: Mapping[str, Any]) -> int:
+    """Return how many seconds a setup, the tests or one check may take in a run; older runs do not say."""
+    default: Any = SETTINGS["checks.minutes"].default
+    return 60 * int(options.get("limits", {}).get("checks_min", default))
+
+
 def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """List the settings that two runs have both, with different values."""
     found = ((key, _held(before, place), _held(after, place)) for key, place in _PLACES.items())
@@ -95,8 +105,10 @@ def _option(settings: Settings, key: str) -> Any:  # noqa: ANN401 - as JSON hold
         return command_in(settings, key)
     if key.startswith("limits."):
         return value or None
+    if key == "checks.counts" and settings.chosen[key].origin.layer is Layer.DEFAULT:
+        return None
     if isinstance(value, tuple):
-        return list(value)
+        return [one if isinstance(one, str) else one._asdict() for one in value]
     return value.strip() if isinstance(value, str) else value
 
 

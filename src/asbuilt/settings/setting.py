@@ -5,7 +5,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-Value = str | bool | int | float | tuple[str, ...]
+
+class SuiteTable(NamedTuple):
+    """One table of `[[checks.suites]]`."""
+
+    folder: str
+    command: str
+    setup: str = ""
+    counts: str = "tests"
+
+
+Value = str | bool | int | float | tuple[str, ...] | tuple[SuiteTable, ...]
 
 
 class Kind(Enum):
@@ -20,6 +30,7 @@ class Kind(Enum):
     MONEY = "money"
     CHOICES = "choices"
     HOURS = "hours"
+    SUITES = "suites"
 
 
 class Setting(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
-from asbuilt.settings.setting import Kind, Setting, Value
+from asbuilt.settings.setting import Kind, Setting, SuiteTable, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,8 +112,27 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
         case Kind.HOURS:
             is_written = isinstance(raw, str) and (not raw or hours_in(raw) is not None)
             return (raw if isinstance(raw, str) and is_written else None), "hours, as in 22:00-07:00"
+        case Kind.SUITES:
+            return _suites(raw), "tables with folder and command, and perhaps setup and counts"
         case _:
             assert_never(setting.kind)
+
+
+def _suites(raw: object) -> tuple[SuiteTable, ...] | None:
+    if not isinstance(raw, list):
+        return None
+    found = [_suite(one) for one in raw]
+    return None if None in found else tuple(one for one in found if one is not None)
+
+
+def _suite(raw: object) -> SuiteTable | None:
+    if not isinstance(raw, dict) or not {"command"} <= raw.keys() <= {*SuiteTable._fields}:
+        return None
+    if not all(isinstance(value, str) and value.isprintable() for value in raw.values()):
+        return None
+    one = SuiteTable(**{"folder": "", **raw})
+    is_right = one.command.strip() and one.counts in ("tests", "exit-code")
+    return one if is_right and (not one.folder or _is_inside(one.folder)) else None
 
 
 def _is_number(raw: object, setting: Setting) -> TypeGuard[int]:

@@ -14,7 +14,7 @@ from asbuilt.cli.config.show import words
 from asbuilt.errors import SettingInvalid, SettingsNotWritten
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.source import digest
-from asbuilt.settings import bytes_of, decoded, repository_place, survey, table_of, user_place
+from asbuilt.settings import SuiteTable, bytes_of, decoded, repository_place, survey, table_of, user_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,9 @@ def refuse_locked(chosen: Chosen, setting: Setting) -> None:
 
 
 def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> str:
-    raw = list(value) if isinstance(value, tuple) else value
+    raw: object = value
+    if isinstance(value, tuple):
+        raw = [one if isinstance(one, str) else _table(one) for one in value]
     table_of(place, text)  # names the line where it is no TOML
     try:
         document = tomlkit.parse(text)
@@ -97,6 +99,12 @@ def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> s
     if not is_right:
         raise _not_edited(place, setting, value)
     return changed
+
+
+def _table(suite: SuiteTable) -> dict[str, str]:
+    """Write a suite without what it has by default."""
+    usual = SuiteTable("", "")._asdict()
+    return {name: value for name, value in suite._asdict().items() if value != usual[name]}
 
 
 def _put(table: Any, place: Place, key: str, raw: object) -> None:  # noqa: ANN401 - a dict, or tomlkit's own

@@ -70,7 +70,11 @@ def _change(door: Door, setting: Setting, value: Value | None, *, user: bool) ->
     changed = edit(place, setting, value, repository)
     now = chosen_now(repository, environ, setting)
     if setting.key == "planning.tools":
-        keep_listed(environ, now.value if isinstance(now.value, tuple) else (), made_of=str(place.file))
+        keep_listed(
+            environ,
+            tuple(map(str, now.value)) if isinstance(now.value, tuple) else (),
+            made_of=str(place.file),
+        )
     note, where = door.screen.err.symbols.note, printable(now.origin.where)
     if value is None:
         state, above = "is no longer set" if changed else "was not set", f"is {words(now.value)}, by {where}"

@@ -13,7 +13,7 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
 from asbuilt.errors import DONE, USAGE, SettingInvalid
 from asbuilt.library.repository import find_repository
-from asbuilt.settings import NAMED, SETTINGS, Chosen, Setting, Value, setting_named, survey
+from asbuilt.settings import NAMED, SETTINGS, Chosen, Setting, SuiteTable, Value, setting_named, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +72,13 @@ def words(value: Value) -> str:
         case str():
             return printable(value) or '""'
         case tuple():
-            return printable(", ".join(value)) or "[]"
+            return printable(", ".join(map(_part, value))) or "[]"
+
+
+def _part(value: str | SuiteTable) -> str:
+    if isinstance(value, str):
+        return value
+    return value.command + (f" in {value.folder}" if value.folder else "")
 
 
 def _show_all(door: Door, rows: Sequence[tuple[Setting, Chosen]], *, origin: bool) -> None:
@@ -101,7 +107,7 @@ def _show_all(door: Door, rows: Sequence[tuple[Setting, Chosen]], *, origin: boo
 
 def _show_one(door: Door, setting: Setting, chosen: Chosen, *, origin: bool) -> None:
     screen = door.screen
-    values = chosen.value if isinstance(chosen.value, tuple) else (_alone(chosen.value),)
+    values = map(_part, chosen.value) if isinstance(chosen.value, tuple) else (_alone(chosen.value),)
     for value in values:
         screen.answer(printable(value) + (f"   {_set_by(chosen)}" if origin else ""))
     may = "a repository may set it" if setting.repository_may_set else "a repository may not set it"

@@ -21,7 +21,7 @@ from asbuilt.cli.demo.scene import PLAN, Scene
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import cut, printable
 from asbuilt.cli.site import Site, site_of
-from asbuilt.errors import DONE, FAILED
+from asbuilt.errors import DONE, FAILED, INTERRUPTED
 from asbuilt.journal.views import events_of, run_view
 from asbuilt.proof.evidence import evidence_from
 
@@ -66,6 +66,14 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
     try:
         scene.prepare(pace=0 if fast else pace)
         return _play(door, scene, folder if keep else None)
+    except KeyboardInterrupt:
+        door.screen.talk()
+        if keep:
+            _say(door, "Interrupted. To look at what it left:")
+            _where(door, scene)
+        else:
+            _say(door, "Interrupted. Nothing of the demo is left; `asbuilt demo` starts it again.")
+        return INTERRUPTED
     finally:
         scene.end_attempts()
         if not keep:
@@ -124,12 +132,7 @@ def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> N
         _say(door, "Both were fixed and proven before anything landed.")
     if kept:
         _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
-        for what in (
-            f"cd {shlex.quote(str(scene.checkout))}",
-            f"export ASBUILT_HOME={shlex.quote(str(scene.state))}",
-            f"asbuilt status {PLAN}",
-        ):
-            screen.talk(f"  {pen.bold(what)}")
+        _where(door, scene)
     screen.talk()
     screen.talk("In a repository of yours:")
     for what, meaning in _NEXT:
@@ -138,6 +141,15 @@ def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> N
         else:
             screen.talk(f"  {pen.bold(what)}")
             _say(door, meaning, lead="    ")
+
+
+def _where(door: Door, scene: Scene) -> None:
+    for what in (
+        f"cd {shlex.quote(str(scene.checkout))}",
+        f"export ASBUILT_HOME={shlex.quote(str(scene.state))}",
+        f"asbuilt status {PLAN}",
+    ):
+        door.screen.talk(f"  {door.screen.err.bold(what)}")
 
 
 def _say(door: Door, text: str, *, lead: str = "") -> None:

@@ -13,7 +13,13 @@ from asbuilt.cli.doctor.look import look
 from asbuilt.cli.doctor.machine import look_at_sandbox
 from asbuilt.cli.doctor.rows import State, conclusion, judge
 from asbuilt.cli.options import Door, shared
+from asbuilt.cli.plan.desk import Desk, desk_for
+from asbuilt.cli.settling import is_settled, settle, show, try_all
+from asbuilt.cli.settling import save as keep
+from asbuilt.cli.talking import next_command
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
+from asbuilt.lifecycle.preparation import SETTLE
+from asbuilt.proof.candidates import best
 
 
 @click.command(
@@ -21,23 +27,28 @@ from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
     cls=Command,
     examples=[
         ("asbuilt doctor", "what is ready, what is not, and what helps"),
-        ("asbuilt doctor --tests", "also run the tests on a clean checkout"),
+        ("asbuilt doctor --tests", "run the tests on a clean checkout, and choose the command"),
+        ("asbuilt doctor --tests --save", "save the best test command that was found, unasked"),
         ("asbuilt doctor --fix sandbox", "show the change that helps, then ask"),
         ("asbuilt doctor --json", "the same, for a script"),
     ],
 )
 @click.option("--tests", is_flag=True, help="also run the tests, in the sandbox, on a clean checkout")
+@click.option("--save", is_flag=True, help="with --tests: save the best test command to asbuilt.toml")
 @click.option("--fix", type=click.Choice(FIXES), help="show what would mend it, then ask")
 @click.option("--yes", is_flag=True, help="with --fix: do what needs no root without asking")
 @shared(json=True)
-def command(door: Door, *, tests: bool, fix: str | None, yes: bool) -> int:
+def command(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) -> int:
     """Say whether this machine is ready to be left alone. It ends with 1 when a problem stops runs.
 
     Everything is tried, not assumed: the sandbox has to refuse a write and a connection now.
     """
     if fix is not None:
         return _fix_sandbox(door, yes=yes)
-    facts = look(door, tests=tests)
+    desk = desk_for(door) if tests or save else None
+    if desk is not None and desk.library.repository is not None and not is_settled(desk):
+        return _settle(door, desk, save=save)
+    facts = look(door, tests=tests or save)
     rows = judge(facts)
     told = conclusion(rows, facts)
     if door.json:
@@ -46,6 +57,33 @@ def command(door: Door, *, tests: bool, fix: str | None, yes: bool) -> int:
         for line in page.lines(door.screen.out, rows, told):
             door.screen.answer(line)
     return FAILED if any(row.state is State.PROBLEM for row in rows) else DONE
+
+
+def _settle(door: Door, desk: Desk, *, save: bool) -> int:
+    """Choose the test command: by the person who is there, or the best one with `save`."""
+    if not save and door.may_ask and not door.json:
+        settled = settle(door, desk)
+        chosen, seen = settled.chosen, settled.seen
+    else:
+        seen, chosen = try_all(door, desk), None
+        found = best(seen)
+        if not door.json:
+            show(door, seen)
+        if save and found is not None:
+            chosen = found.way
+            keep(door, desk, chosen)
+    if door.json:
+        rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
+        told = {"ways": rows, "saved": chosen.shown if chosen else None}
+        door.screen.emit_json({"schema": "asbuilt.tests/1", **told})
+    elif not seen:
+        door.screen.answer("No tests found; only the plan's checks will run.")
+    elif chosen is None and best(seen) is None:
+        door.screen.answer("None of them shows which tests ran, so none can prove anything.")
+        next_command(door, 'asbuilt config set checks.tests "COMMAND"')
+    elif chosen is None:
+        next_command(door, SETTLE)
+    return DONE if chosen is not None or not seen else FAILED
 
 
 def _fix_sandbox(door: Door, *, yes: bool) -> int:

@@ -274,7 +274,7 @@ def _tests(tests: SuiteFacts) -> Row:
             name="tests",
             state=State.NOTE,
             said="no command is set; a run looks for one, and asks",
-            next_step='`asbuilt config set checks.tests "COMMAND"`',
+            next_step="`asbuilt doctor --tests` tries what it finds, and saves your choice.",
             facts=tests,
         )
     if tests.tried is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from asbuilt.cli.columns import cut_path, shorten, width
 from asbuilt.cli.commands import Command
 from asbuilt.cli.costs import expected_cost
+from asbuilt.cli.looking import look
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import (
     complete_phase,
@@ -23,11 +25,15 @@ from asbuilt.cli.screen import WIDTH, printable
 from asbuilt.cli.talking import answer
 from asbuilt.cli.words import counted
 from asbuilt.errors import UsageWrong
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.views import events_of
 from asbuilt.lifecycle.money import NO_PAST
+from asbuilt.lifecycle.standing import fold_plan
 from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.edit import the_phase
+from asbuilt.plan.graph import next_phase
 from asbuilt.plan.inference import FileSeen, Inference, infer, paths_in
-from asbuilt.plan.model import Format, Severity, Status
+from asbuilt.plan.model import Count, Format, Severity, Status
 
 if TYPE_CHECKING:
     from asbuilt.cli.plan.desk import Desk
@@ -53,7 +59,10 @@ _SHOWN_PROBLEMS = 5
 @click.option("--verbatim", is_flag=True, help="with --phase: its bytes as they stand in the file")
 @shared(json=True)
 def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> None:
-    """Show a plan: its phases, how far they are by the file's own marks, and what is wrong with it."""
+    """Show a plan: its phases, how far they are, and what is wrong with it.
+
+    Phases that asbuilt has run are shown as the journal has them; others by the file's own marks.
+    """
     if verbatim and phase_id is None:
         raise UsageWrong(
             "--verbatim needs --phase",
@@ -72,8 +81,34 @@ def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> N
     elif phase is not None:
         _show_phase(door, phase)
     else:
-        _show_plan(door, desk, opened)
-        _show_cost(door, opened)
+        known = opened._replace(plan=_as_known(door, opened))
+        _show_plan(door, desk, known, marked=opened.plan.progress.done)
+        _show_cost(door, known)
+
+
+def _as_known(door: Door, opened: Opened) -> Plan:
+    """Lay the journal's last word on each phase over the file's marks, as `status` counts them."""
+    plan, (_, looking) = opened.plan, look(door)
+    if looking is None or looking.repo is None or plan.format is Format.CHECKLIST:
+        return plan
+    with looking.journal.store.read() as session:
+        address = Address(LOCAL, looking.repo, opened.at.shown)
+        events = events_of(session, looking.journal.blobs, address)
+    words = fold_plan(events).words
+    is_done = {phase.id: words.get(phase.id, phase.status is Status.DONE) for phase in plan.phases}
+    phases = tuple(
+        phase
+        if is_done[phase.id] is (phase.status is Status.DONE)
+        else phase._replace(status=Status.DONE if is_done[phase.id] else Status.PENDING)
+        for phase in plan.phases
+    )
+    needs = {phase.id: phase.depends_on.on for phase in phases}
+    return replace(
+        plan,
+        phases=phases,
+        next=next_phase({phase.id: phase.status for phase in phases}, needs),
+        progress=Count(done=sum(is_done[phase.id] for phase in phases), total=len(phases)),
+    )
 
 
 def _show_cost(door: Door, opened: Opened) -> None:
@@ -102,7 +137,7 @@ def _inference(desk: Desk, plan: Plan, phase: Phase) -> Inference | None:
     return infer(text, [FileSeen(path, (root / path).is_file()) for path in paths_in(text)])
 
 
-def _show_plan(door: Door, desk: Desk, opened: Opened) -> None:
+def _show_plan(door: Door, desk: Desk, opened: Opened, *, marked: int) -> None:
     screen, plan = door.screen, opened.plan
     for row in _head(screen.out, opened):
         screen.answer(row)
@@ -115,7 +150,7 @@ def _show_plan(door: Door, desk: Desk, opened: Opened) -> None:
             said = f"inferred {inference.outcome}, {inference.confidence} confidence: {reasons}"
             for row in screen.out.hanging(f"  {phase.id}  ", said, commands=False):
                 screen.answer(row)
-    for row in screen.out.hanging("", _summary(opened), commands=False):
+    for row in screen.out.hanging("", _summary(opened, marked), commands=False):
         screen.answer(row)
     _show_problems(door, desk, opened)
 
@@ -131,16 +166,16 @@ def _head(pen: Pen, opened: Opened) -> list[str]:
     return [*rows, cut_path(path, WIDTH - width(status), pen.symbols) + status]
 
 
-def _summary(opened: Opened) -> str:
+def _summary(opened: Opened, marked: int) -> str:
     plan = opened.plan
     unit = "task" if plan.format is Format.CHECKLIST else "phase"
     if not plan.progress.total:
         progress = "No trackable tasks found."
     else:
         noun = unit if plan.progress.total == 1 else f"{unit}s"
-        progress = (
-            f"{plan.progress.done} of {plan.progress.total} {noun} marked done ({plan.progress.percent}%)"
-        )
+        done = plan.progress.done
+        of, share = f"{done} of {plan.progress.total} {noun}", f"({plan.progress.percent}%)"
+        progress = f"{of} marked done {share}" if done == marked else f"{of} done {share}, {marked} marked"
         if plan.items.total and unit == "phase":
             progress += f", {plan.items.done} of {counted(plan.items.total, 'item')}"
         progress += "."

@@ -109,40 +109,41 @@ def command(
     never saw. limits.usd holds for all plans together. Exit 1 when nothing was proven, or when something
     landed that is wrong. The table has no paths and no names: share it.
     """
-    settings = load(repository=None, environ=door.environ)
-    team = assigned(roster(settings, door.environ), settings, named)
-    limit = settings.dollars("limits.usd") or None
-    terms = Terms(settings, team["implement"], team["verify"], limit, named, scripts and scripts.absolute())
-    if markdown is not None and markdown.exists():
-        raise NameTaken(
-            f"{markdown} is there already",
-            why="Nothing is ever overwritten, and the plans would have cost money by then.",
-            next_step="Choose another name for --markdown.",
-        )
+    terms = _terms(door, named, scripts)
+    _refuse_taken(markdown)
     exercises = read_exercises(only)
-    path = door.environ.get("PATH", os.defpath)
-    lacking = {one.name: why for one in exercises if (why := one.lacks(path)) is not None}
-    if not _confirmed(door, terms, exercises, lacking, yes=yes):
+    if not _confirmed(door, terms, exercises, yes=yes):
         door.screen.answer("Nothing was run.")
         return DONE
     rows: list[Row] = []
     try:
         for exercise in exercises:
-            lacks = lacking.get(exercise.name) or _limit_reached(terms, rows)
-            row = (
-                Row(exercise.name, Outcome.NOT_RUN, lacks) if lacks else _measure(door, terms, exercise, rows)
-            )
-            rows.append(row)
+            rows.append(_row(door, terms, exercise, rows))
     finally:
         # After Ctrl-C too: what was measured until then has cost money.
         _show(door, rows, _agents(terms, rows), markdown)
     return DONE if measured.is_good(rows) else FAILED
 
 
-def _confirmed(
-    door: Door, terms: Terms, exercises: Sequence[Exercise], lacking: dict[str, str], *, yes: bool
-) -> bool:
+def _terms(door: Door, named: str | None, scripts: Path | None) -> Terms:
+    settings = load(repository=None, environ=door.environ)
+    team = assigned(roster(settings, door.environ), settings, named)
+    limit = settings.dollars("limits.usd") or None
+    return Terms(settings, team["implement"], team["verify"], limit, named, scripts and scripts.absolute())
+
+
+def _refuse_taken(file: Path | None) -> None:
+    if file is not None and file.exists():
+        raise NameTaken(
+            f"{file} is there already",
+            why="Nothing is ever overwritten, and the plans would have cost money by then.",
+            next_step="Choose another name for --markdown.",
+        )
+
+
+def _confirmed(door: Door, terms: Terms, exercises: Sequence[Exercise], *, yes: bool) -> bool:
     """Show agents, plans and the estimated cost, and ask; without a terminal `--yes` is the answer."""
+    lacking = {one.name: why for one in exercises if (why := one.lacks(_path(door)))}
     runnable = [one for one in exercises if one.name not in lacking]
     silent = dict.fromkeys(
         one.program.kind for one in (terms.works, terms.judges) if not KINDS[one.program.kind].reports_usd
@@ -193,6 +194,16 @@ def _limit_reached(terms: Terms, rows: Sequence[Row]) -> str:
     if terms.limit_usd is None or spent < terms.limit_usd:
         return ""
     return f"${spent:.2f} of ${terms.limit_usd:.2f} are spent (limits.usd)"
+
+
+def _path(door: Door) -> str:
+    return door.environ.get("PATH", os.defpath)
+
+
+def _row(door: Door, terms: Terms, exercise: Exercise, before: Sequence[Row]) -> Row:
+    """Measure one exercise, unless a program is missing or the limit is reached."""
+    lacks = exercise.lacks(_path(door)) or _limit_reached(terms, before)
+    return Row(exercise.name, Outcome.NOT_RUN, lacks) if lacks else _measure(door, terms, exercise, before)
 
 
 def _measure(door: Door, terms: Terms, exercise: Exercise, before: Sequence[Row]) -> Row:

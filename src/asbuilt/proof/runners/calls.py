@@ -58,8 +58,7 @@ def failing_fast(runner: Runner | None, argv: tuple[str, ...]) -> Call:
             return Call(argv, {"PYTEST_ADDOPTS": "-x"})
         return _in_package(row, argv, row.fast) or Call(argv)
     words = tuple(word for word in line.words if word not in row.slow)
-    fast = () if runner == "gradle" and not _is_test_task(line) else row.fast
-    return Call(line.argv(_with(row, words, fast, is_first=row.first)))
+    return Call(line.argv(_with(row, words, row.fast, is_first=row.first)))
 
 
 def narrowed(

@@ -55,7 +55,7 @@ class Row:
     """How words begin with which the user has chosen another report."""
     reports: tuple[str, ...] = ()
     fast: tuple[str, ...] = ()
-    """Words that end it at the first failure."""
+    """Words that end it at the first failure, where every release that is in use knows them."""
     slow: tuple[str, ...] = ()
     """Words that forbid that, and are left out then."""
     word: tuple[str, ...] | None = None
@@ -167,9 +167,7 @@ ROWS: Final[dict[Runner, Row]] = {
         word=("-R", "{word}"),
     ),
     # Its JUnit file counts what TAP and Google Test programs report inside one test; its output does not.
-    "meson": Row(
-        find=started_as("meson", "test"), sign=r"^Ok: +\d+\s*$", fast=("--maxfail=1",), word=("{word}",)
-    ),
+    "meson": Row(find=started_as("meson", "test"), sign=r"^Ok: +\d+\s*$", word=("{word}",)),
     "maven": Row(
         find=maven_in,
         sign=r"^\[(?:INFO|WARNING|ERROR)\] Tests run: \d+",
@@ -184,7 +182,6 @@ ROWS: Final[dict[Runner, Row]] = {
         find=gradle_in,
         sign=r"^BUILD (?:SUCCESSFUL|FAILED) in ",
         reports=("build/test-results/*/TEST-*.xml",),
-        fast=("--fail-fast",),
         word=("--tests", "*{word}*"),
         first=True,
     ),

@@ -1,0 +1,37 @@
+"""Commit a few files of the user's checkout, and nothing else that is changed or staged there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.git.command import Git
+from asbuilt.git.commits import message_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.git.repository import Repository
+
+
+def commit_files(
+    repository: Repository, paths: Sequence[str], *, subject: str
+) -> tuple[str, tuple[str, ...]]:
+    """Commit the files as they are on disk: (the commit, the files in it); ("", ()) when nothing differs.
+
+    The user's other changes stay as they are, staged ones too. Ignored files are left out. No hook runs; the
+    author is the user, and their settings decide about a signature.
+    """
+    git = Git(git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
+    named = b"".join(path.encode() + b"\0" for path in paths)
+    ignored = git.said("check-ignore", "-z", "--stdin", stdin=named, allowed=(0, 1)).fields
+    wanted = [path for path in paths if path.encode() not in ignored]
+    if not wanted:
+        return "", ()
+    changed = git.said("status", "--porcelain=v1", "-z", "--no-renames", "-uall", "--", *wanted).fields
+    differing = tuple(path for path in wanted if any(field[3:] == path.encode() for field in changed))
+    if not differing:
+        return "", ()
+    git.said("add", "--", *differing)
+    message = message_for(subject)
+    git.said("commit", "-q", "--no-verify", "--only", "-F", "-", "--", *differing, stdin=message)
+    return git.line("rev-parse", "HEAD"), differing

@@ -1,0 +1,121 @@
+"""Ways to test a project that nobody has set yet, and what each did when it ran. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.proof.projects.finding import find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.projects.model import Project, Suite
+
+_MOST: Final = 4
+
+
+class Way(NamedTuple):
+    """One way to run all tests: a command, or one command for each part of the project."""
+
+    suites: tuple[Suite, ...]
+    found: tuple[str, ...] = ()
+    """The files that led to it; none for a command that a person typed."""
+
+    @property
+    def shown(self) -> str:
+        """The commands, as a person reads them."""
+        return " + ".join(suite.shown for suite in self.suites)
+
+
+class Ran(NamedTuple):
+    """What one suite did on the base."""
+
+    exit_code: int | None
+    """None: it was ended by its time limit."""
+    counts: Counts | None
+    lines: tuple[str, ...] = ()
+    """The last lines of its output."""
+    by_exit: bool = False
+    """Whether its exit code alone is to count."""
+
+
+class Seen(NamedTuple):
+    """A way, and what it did on the base just now."""
+
+    way: Way
+    ran: tuple[Ran, ...] = ()
+    setup: str = ""
+    """The setup command that failed; empty: it passed, or there is none."""
+    why: str = ""
+    """Why nothing ran."""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether work can be proven with it: every suite ran tests, and those that fail have names."""
+        return bool(self.ran) and not self.setup and all(map(_proves, self.ran))
+
+    @property
+    def is_green(self) -> bool:
+        """Whether it is usable, and no test fails."""
+        return self.is_usable and not any(one.counts and one.counts.failed for one in self.ran)
+
+    @property
+    def words(self) -> str:
+        """What it did, in a few words."""
+        if self.why:
+            return self.why
+        if self.setup:
+            return f"setup `{self.setup}` failed: {_ending(self.ran[-1])}"
+        unclear = next((one for one in self.ran if not _proves(one)), None)
+        if unclear is not None:
+            return _ending(unclear)
+        counted = [one.counts for one in self.ran if one.counts is not None]
+        if not counted:
+            return "exit 0, by exit code alone"
+        ran, failed, skipped = (
+            sum(getattr(one, name) for one in counted) for name in ("ran", "failed", "skipped")
+        )
+        return f"ran {ran}, failed {failed}" + (f", skipped {skipped}" if skipped else "")
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The last lines of the suite that proves nothing; none where every one does."""
+        return next((one.lines for one in self.ran if self.setup or not _proves(one)), ())
+
+
+def ways(project: Project) -> tuple[Way, ...]:
+    """List the ways to test a project that its files point to: all suites together, then others alone."""
+    found = find(project)
+    if not found.suites:
+        return ()
+    together = Way(found.suites, found.signs)
+    return (together, *(Way((suite,)) for suite in found.others if suite not in found.suites))[:_MOST]
+
+
+def best(seen: Sequence[Seen]) -> Seen | None:
+    """Choose a way by what it did: the first without a failing test, else the first that is usable."""
+    usable = [one for one in seen if one.is_usable]
+    return next((one for one in usable if one.is_green), usable[0] if usable else None)
+
+
+def _proves(ran: Ran) -> bool:
+    counts = ran.counts
+    if ran.by_exit:
+        return ran.exit_code == 0
+    if counts is None or not counts.ran or ran.exit_code is None:
+        return False
+    return not counts.failed or bool(counts.failures)
+
+
+def _ending(ran: Ran) -> str:
+    last = ran.lines[-1] if ran.lines else ""
+    if ran.exit_code is None:
+        return "ended by its time limit"
+    if ran.counts is not None and not ran.counts.ran:
+        return f"exit {ran.exit_code}, no test ran"
+    if ran.counts is not None and ran.counts.failed:
+        return f"{ran.counts.failed} of {ran.counts.ran} fail, and the output does not name them"
+    if ran.exit_code == 0:
+        return "exit 0, and the output does not say how many tests ran"
+    return f"exit {ran.exit_code}" + (f": {last}" if last else "")

@@ -1,0 +1,74 @@
+"""What a first hour meets: every screen says the same of a plan, while it runs and after it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.journeys.shop import PLAN, SCRIPT
+from tests.journeys.test_commands import Office, office, until
+
+__all__ = ["office"]
+pytestmark = pytest.mark.crash
+_ONE = PLAN.partition("## Phase 2a")[0]
+
+
+def test_what_is_proven_and_held_is_listed_by_approve_and_counted_alike_everywhere(office: Office) -> None:
+    assert office.run("--hold").splitlines()[0] == "exit 0"
+    assert office.asbuilt("approve") == snapshot("""\
+exit 0
+--- stdout
+greet.1 is proven since [HH:MM], not landed: asbuilt land greet
+""")
+    assert office.asbuilt("verify", "greet").splitlines()[0] == "exit 0"
+    assert "greet.1 is proven since [HH:MM], not landed" in office.asbuilt("approve")
+    assert (
+        office.asbuilt("status", "greet").splitlines()[2] == "greet   held, 1 of 4 phases done (25%), next 2a"
+    )
+    shown = office.asbuilt("plan", "show", "greet").splitlines()
+    assert shown[-2:] == snapshot(
+        ["1 of 4 phases done (25%), 0 marked, 0 of 4 items. Next 2a. 33 lines. No", "problems."]
+    )
+    assert office.asbuilt("land", "greet").splitlines()[0] == "exit 0"
+    assert office.asbuilt("approve") == "exit 0\n--- stdout\nNothing waits for you here.\n"
+
+
+def test_a_plan_that_landed_stays_landed_when_it_is_verified_and_an_undo_prints_no_landing(
+    office: Office,
+) -> None:
+    (office.shop / "plans" / "greet.md").write_text(_ONE, encoding="utf-8")
+    office.git("commit", "-qam", "one phase")
+    assert office.run("--finish", "--auto").splitlines()[0] == "exit 0"
+    landed = office.asbuilt("status", "greet")
+    assert landed.splitlines()[2:] == snapshot(
+        [
+            "greet   landed, 1 of 1 phase done (100%)",
+            "✓ 1   Greet                      landed [HASH]             [HH:MM]",
+            "Landed on main [HH:MM].",
+        ]
+    )
+    for typed in (("verify", "greet"), ("run", "greet", "--auto", "--script", str(office.script))):
+        assert office.asbuilt(*typed).splitlines()[0] == "exit 0"
+        assert office.asbuilt("status", "greet") == landed
+        assert "✓ greet         landed" in office.asbuilt("status")
+    undone = office.asbuilt("land", "greet", "--undo")
+    assert re.findall(r" - +([A-Z]+) +(.*)", undone)[-3:] == snapshot(
+        [
+            ("REVERTED", "main [HASH]"),
+            ("UNDONE", "what had landed is taken back"),
+            ("UNDONE", ""),
+        ]
+    )
+
+
+def test_a_run_that_runs_is_not_due(office: Office) -> None:
+    office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n" + SCRIPT, encoding="utf-8")
+    with office.typed("run", "greet", "--auto", "--script", str(office.script)) as process:
+        until(lambda: "IMPLEMENT" in office.asbuilt("log", "greet").upper())
+        assert office.asbuilt("next") == (
+            "exit 0\n--- stdout\nNothing is due by itself here: no active schedule.\n"
+        )
+        assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
+        process.communicate()
