@@ -69,7 +69,7 @@ def settings() -> str:
 
 
 def _setting(setting: Setting) -> str:
-    default = ", ".join(setting.default) if isinstance(setting.default, tuple) else setting.default
+    default = ", ".join(map(str, setting.default)) if isinstance(setting.default, tuple) else setting.default
     word = str(default).lower() if isinstance(default, bool) else default
     rows = [
         *([f"- one of: {', '.join(f'`{choice}`' for choice in setting.choices)}"] if setting.choices else []),

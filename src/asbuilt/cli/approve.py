@@ -55,8 +55,8 @@ def _list(door: Door, *, everywhere: bool) -> int:
         _show_asked(door, asked)
     for run in proven:
         since = at(run.ended_at or run.at, datetime.now(UTC))
-        told = f"{_name(run)} is proven since {since}, not landed: `asbuilt land {run.options['slug']}`"
-        for row in door.screen.out.hanging("", printable(told)):
+        words = f"{_name(run)} is proven since {since}, not landed: `asbuilt land {run.options['slug']}`"
+        for row in door.screen.out.hanging("", printable(words)):
             door.screen.answer(row)
     if not asked and not proven:
         door.screen.answer("Nothing waits for you." if everywhere else "Nothing waits for you here.")

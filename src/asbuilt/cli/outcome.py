@@ -70,9 +70,11 @@ def _sentence(view: RunView) -> str:
         return in_conversation(view).sentence
     match view.run.state:
         case "landed":
-            return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}."
+            known = f" Before the work, {view.already_failing}." if view.already_failing else ""
+            return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}.{known}"
         case "held":
-            return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}."
+            known = f" Before the work, {view.already_failing}." if view.already_failing else ""
+            return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}.{known}"
         case "pr-ready" | "pr-ci-failing":
             return f"{view.name}: {phases} proven, not landed: {why}. {took}."
         case "undone":
@@ -134,6 +136,7 @@ def as_json(view: RunView) -> dict[str, Any]:
             "until": stamp(waits.until) if waits.until else None,
             "why": waits.why,
         },
+        "baseline": view.already_failing or None,
         "questions": [{"id": one.name, "question": one.question} for one in view.questions],
         "failures": [one.plain for one in view.failures],
         "next": helping(view.failures) or waits.next_step or None,

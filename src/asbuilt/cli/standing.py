@@ -119,6 +119,8 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     show_failures(door, failures, more=f"asbuilt why {view.slug}")
     if view.schedule is not None and told.kind != "schedule":
         answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
+    if view.run is not None and view.run.already_failing:
+        answer(door, "Baseline ", f"{view.run.already_failing}; a phase is proven against their names.")
     for one in view.notes:
         answer(door, "Note     ", one)
     if view.run is not None and not view.run.run.is_over and (why := structural(view.run.far)):

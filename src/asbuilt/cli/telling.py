@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.lifecycle.phases import TROUBLE
 from asbuilt.lifecycle.timeline import why_parked
 from asbuilt.lifecycle.timers import deferral_min, deferrals_told
+from asbuilt.proof.evidence import already_failing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,6 +124,13 @@ def _outcome(word: str) -> Callable[[Mapping[str, Any]], Words]:
     return words
 
 
+def _baseline(data: Mapping[str, Any]) -> Words:
+    failing = already_failing(data.get("ran"), data.get("failed"))
+    if failing and data["outcome"] in ("PASS", "FAIL"):
+        return "BASELINE", failing, True
+    return _outcome("BASELINE")(data)
+
+
 def _tests(data: Mapping[str, Any]) -> Words:
     command = data.get("command")
     return "TESTS", f"{command} ({data.get('source', 'set')})" if command else "skipping test gate", True
@@ -162,7 +170,7 @@ _WORDS: Final[dict[str, Callable[[Mapping[str, Any]], Words]]] = {
     ),
     "workspace.made": lambda _: ("WORKSPACE", "made", False),
     "setup.done": _outcome("SETUP"),
-    "baseline.done": _outcome("BASELINE"),
+    "baseline.done": _baseline,
     "phase.begun": lambda data: ("BEGIN", f"intent {str(data['intent'])[:15]}", False),
     "attempt.begun": lambda data: (
         str(data["role"]).upper(),

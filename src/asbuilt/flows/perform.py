@@ -17,7 +17,7 @@ from asbuilt.flows.document import Document
 from asbuilt.flows.environment import kept, kept_for_forge
 from asbuilt.flows.inspecting import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.outcomes import Outcomes, attempt_of
-from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of
+from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of, unusable_in
 from asbuilt.flows.pulling import Pulls
 from asbuilt.flows.record import Record
 from asbuilt.flows.repairs import Ground, check_repair, ground_of
@@ -329,11 +329,10 @@ class Performer:
         order = Order(base, text, compared=are_compared(seen.remarks))
         # Where the suite was made to pass, what it says shows nothing.
         shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
-        flaky = (Flaky(*test) for one in shown for test in one.flaky)
-        remarks = (*remarks, *remarks_on_flaky(flaky))
+        remarks = (*remarks, *remarks_on_flaky(Flaky(*test) for one in shown for test in one.flaky))
         record.say(
             "checks.done",
-            f"{phase.id}/{number}/checks",
+            f"{phase.id}/{number}/checks{attempt.unusable or ''}",
             phase=phase.id,
             number=number,
             outcome="FAIL" if failing else outcome_of(shown),
@@ -342,6 +341,7 @@ class Performer:
             reused=[one.name for one in shown if one.reused],
             inspected=seen.of,
             remarks=keep_remarks(record, remarks),
+            **unusable_in(shown),
         )
 
     def _verify(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Verify) -> None:

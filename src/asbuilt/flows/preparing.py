@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GateStopped
 from asbuilt.git.trees import names_in, texts_of
 from asbuilt.journal import approvals
-from asbuilt.proof.evidence import overall
 from asbuilt.proof.projects.index import wanted
 from asbuilt.proof.projects.model import Project
 from asbuilt.proof.projects.resolving import chosen, proposal, resolve, resolve_setup, written
@@ -22,9 +21,13 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Evidence, Outcome
     from asbuilt.proof.projects.model import Suite
 
 _MAX_COMMAND: Final = 1_000
+_UNKNOWN: Final = "INDETERMINATE"
+_WORST_FIRST: Final = (_UNKNOWN, "NOT_RUN", "FAIL")
 _SHOWN: Final = 600
 """Characters of a setup that its event has; a longer one is kept whole beside it."""
 
@@ -73,27 +76,36 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
         return
     if facts.kind != "run":
         proven_by = facts.unlanded[-1].run if facts.kind == "land" else facts.of
-        counts = record.prepared("baseline", run=proven_by).get("counts")
-        why = f"as of run {proven_by}"
-        record.prepare("baseline.done", "baseline", outcome="PASS", why=why, counts=counts)
+        known = record.prepared("baseline", run=proven_by)
+        told = {name: known[name] for name in ("counts", "ran", "failed") if name in known}
+        outcome = "FAIL" if known.get("failed") else "PASS"
+        record.prepare("baseline.done", "baseline", outcome=outcome, why=f"as of run {proven_by}", **told)
         return
     base = {name: proving.baseline(name, suite) for name, suite in suites.items()}
     shown = [evidence for evidence, _ in base.values()]
     counts = {name: counted for name, (_, counted) in base.items()}
-    # Failures of the base are noted and do not block; only not knowing them does.
-    noted = {name for name, (evidence, counted) in base.items() if evidence.outcome == "FAIL" and counted}
+    outcomes = {name: _of_base(evidence, counted) for name, (evidence, counted) in base.items()}
+    # Of several suites, one that could not be run decides; failures that are known by name do not.
+    outcome = next((one for one in _WORST_FIRST if one in outcomes.values()), "PASS")
+    asks = any(outcomes[name] == _UNKNOWN and one.ran and not one.unusable for name, (one, _) in base.items())
     record.prepare(
         "baseline.done",
         "baseline",
-        outcome=overall(
-            "PASS" if name in noted else evidence.outcome for name, (evidence, _) in base.items()
-        ),
+        outcome=outcome,
         why="; ".join(one.why if len(base) == 1 else f"{name}: {one.why}" for name, (one, _) in base.items()),
         ran=sum(one.ran or 0 for one in shown) if any(one.ran is not None for one in shown) else None,
         failed=sum(one.failed or 0 for one in shown),
+        **({"asks": True} if asks else {}),
         counts=record.blobs.put(json.dumps(counts).encode()),
         evidence=proving.keep(shown),
     )
+
+
+def _of_base(shown: Evidence, counted: Counts | None) -> Outcome:
+    """Judge a suite on the base: failures that are known by name are not blamed on a phase, and are no PASS."""
+    if shown.outcome == "FAIL" and counted is None:
+        return _UNKNOWN
+    return "FAIL" if shown.outcome == "PASS" and shown.failed else shown.outcome
 
 
 def project_of(repository: Repository, tree: str) -> Project:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.emptying import Emptying, Tested
@@ -15,6 +15,7 @@ from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
     SETUP,
     Evidence,
+    already_failing,
     disagreement,
     judge_check,
     judge_setup,
@@ -26,7 +27,7 @@ from asbuilt.proof.flakiness import flaky_among, to_run_again
 from asbuilt.proof.origins import cause_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.emptying import Emptied
@@ -75,14 +76,16 @@ class Proving:
             if made is not None and made.outcome != "PASS":
                 return made, None
             trials = Trials(rig, self._repository, self.base, None, folder=suite.folder)
-            ran = rig.run(
-                self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
+            ran = _whole(
+                lambda: rig.run(
+                    self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
+                )
             )
-            shown = self._tests(name, suite, ran, ran.counts)
-            if not shown.is_conclusive:
+            shown = _named(self._tests(name, suite, ran, ran.counts), ran.counts)
+            if not shown.ran and not shown.unusable:
                 # What was set up long ago may have died since: the next run makes it anew.
                 rig.forget()
-            elif shown.ran and ran.counts is not None:
+            elif shown.is_conclusive and ran.counts is not None:
                 sung = trials.sing(ran)
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
@@ -139,8 +142,10 @@ class Proving:
 
     def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
         """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
-        ran = rig.run(
-            tree, suite.command, over=trials.over_tests, modules=trials.modules, folder=suite.folder
+        ran = _whole(
+            lambda: rig.run(
+                tree, suite.command, over=trials.over_tests, modules=trials.modules, folder=suite.folder
+            )
         )
         return ran, self._tried_suite(rig, trials, ran, name, suite)
 
@@ -202,8 +207,8 @@ class Proving:
         # Each check starts from the tree, not from what the one before left behind.
         shown = []
         for check in checks:
-            ran = rig.run(tree, check, over=over)
-            judged = judge_check(ran.ended.exit_code)
+            ran = _whole(partial(rig.run, tree, check, over=over))
+            judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
             shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
@@ -228,7 +233,12 @@ class Proving:
 
     def _made(self, rig: Rig) -> Evidence | None:
         ran = rig.set_up(self.base)
-        return None if ran is None else self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code))
+        if ran is not None and ran.cut_off is not None:
+            ran = rig.set_up(self.base)
+        if ran is None:
+            return None
+        shown = self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code, ran.cut_off))
+        return shown._replace(unusable=shown.outcome != "PASS")
 
     def _tests(
         self,
@@ -249,10 +259,15 @@ class Proving:
             baseline=baseline,
             may_shrink=may_shrink,
             by_exit_code=suite.counts == "exit-code",
+            cut=ran.cut_off,
         )
         expected = bool(before and before.report)
         contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
-        if contradicts is not None and judged.outcome != "FAIL" and not self._contradicts(before):
+        if (
+            contradicts is not None
+            and judged.outcome not in ("FAIL", "INDETERMINATE")
+            and not self._contradicts(before)
+        ):
             judged = judged._replace(outcome="FAIL", why=contradicts)
         counted = suite.counts if counts is None else "tests"
         shown = self._evidence(name, ran, judged, counts)._replace(folder=suite.folder, counted=counted)
@@ -285,7 +300,25 @@ class Proving:
             setup=ran.setup,
             ring=ran.ended.ring,
             report="" if ran.report is None else self._record.blobs.put(ran.report),
+            unusable=ran.cut_off is not None,
         )
+
+
+def _whole(run: Callable[[], Ran]) -> Ran:
+    """Run a command, and once more where it was cut off: that shows nothing of the tree."""
+    ran = run()
+    return ran if ran.cut_off is None else run()
+
+
+def _named(shown: Evidence, counts: Counts | None) -> Evidence:
+    """Judge failures of the base: they are told from new ones by their names alone."""
+    words = already_failing(shown.ran, shown.failed)
+    if shown.outcome != "PASS" or not words or counts is None:
+        return shown
+    if counts.failed > len(counts.failures):
+        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
+        return shown._replace(outcome="INDETERMINATE", why=unnamed)
+    return shown._replace(why=words)
 
 
 def _held_to(shown: Evidence, probed: Emptied) -> Evidence:
@@ -329,3 +362,9 @@ def failures_of(shown: Sequence[Evidence]) -> list[str]:
 def outcome_of(shown: Sequence[Evidence]) -> str:
     """Judge all of it; where nothing was ordered, nothing had to be shown."""
     return overall(one.outcome for one in shown) if shown else "PASS"
+
+
+def unusable_in(shown: Sequence[Evidence]) -> dict[str, bool]:
+    """Give what an event tells of checks that showed nothing, where no other one failed."""
+    nothing = outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)
+    return {"unusable": True} if nothing else {}

@@ -314,7 +314,8 @@ def to_land(session: Session, org: str, repo: str, *, limit: int = 200) -> list[
 
 def standing(newest_first: list[Run]) -> Run | None:
     """Return the run that says how a plan stands: the newest that changed something, else the newest."""
-    return next((run for run in newest_first if not run.is_idle), first(newest_first))
+    latest = newest_first[0] if newest_first else None
+    return next((run for run in newest_first if not run.is_idle), latest)
 
 
 def find(session: Session, org: str, repo: str, run: str) -> Run | None:

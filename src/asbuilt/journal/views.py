@@ -68,6 +68,8 @@ class RunView(NamedTuple):
     """The step that failed last."""
     blobs: Blobs | None = None
     """Where that step's output is."""
+    already_failing: str = ""
+    """The failures of the tests before any work, in words; empty where there were none."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -196,6 +198,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: RunFacts) -> RunV
         reviews.find(session, run.address) if any(one.kind == "plan" for one in questions) else None,
         facts.failed,
         blobs,
+        facts.baseline_shown if facts.baseline == "FAIL" else "",
     )
 
 

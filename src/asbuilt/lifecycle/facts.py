@@ -24,8 +24,6 @@ Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 PASS: Final = "PASS"  # noqa: S105 - a verdict
 GOES_ON: Final = ("limited", "abandoned")
 """Endings that are no fault of the agent: the same attempt goes on with another start."""
-
-
 WHOLE: Final = "all_phases"
 """Where the verifiers of all phases together have their address; no phase of a plan can be called so."""
 
@@ -103,6 +101,8 @@ class AttemptFacts(Folded):
     tree: str | None = None
     changed: bool = True
     checks: Outcome | None = None
+    unusable: int = 0
+    """How often its checks showed nothing: they were killed or timed out, or ran another tree's code."""
     failures: tuple[str, ...] = ()
     verifier: str | None = None
     """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
@@ -135,7 +135,6 @@ class AttemptFacts(Folded):
     numbers: str | None = None
     """Digest of what was measured of the numbers that the phase states."""
     far: int = 0
-    """How many of them are far off."""
     asks: tuple[Asked, ...] = ()
     """Numbers whose correction would turn the verdict into a PASS."""
     stops: tuple[str, ...] = ()
@@ -325,6 +324,7 @@ class RunFacts(Folded):
     setup_reason: str = ""
     baseline: Outcome | None = None
     baseline_shown: str = ""
+    baseline_asks: bool = False
     approvals: dict[str, str | None] = fresh(factory=dict)
     """Questions of this run by their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None

@@ -47,7 +47,9 @@ def failed_step(kind: str, data: Mapping[str, Any]) -> FailedStep | None:
     if kind == "run.ended" and data.get("output"):
         return _step("sandbox", data)
     if kind in _JUDGED:
-        return None if data["outcome"] == "PASS" else _step(_JUDGED[kind], data)
+        # Failures of the base that are known by name stop nothing.
+        goes_on = ("PASS", "FAIL") if kind == "baseline.done" else ("PASS",)
+        return None if data["outcome"] in goes_on else _step(_JUDGED[kind], data)
     if kind in _AGENTS and data["ending"] in _ENDINGS:
         return _step(_AGENTS[kind], data)
     return None

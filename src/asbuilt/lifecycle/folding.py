@@ -8,6 +8,7 @@ from asbuilt.lifecycle.drafted import hear_draft
 from asbuilt.lifecycle.drafting import CRITIC, role_of
 from asbuilt.lifecycle.facts import (
     GOES_ON,
+    PASS,
     Asked,
     AttemptFacts,
     Difference,
@@ -24,6 +25,7 @@ from asbuilt.lifecycle.money import caps_in, spent_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
 from asbuilt.lifecycle.windows import window_in
+from asbuilt.proof.evidence import already_failing
 from asbuilt.proof.projects.resolving import read_back
 
 if TYPE_CHECKING:
@@ -170,9 +172,12 @@ def _hear_preparation(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> No
         case "setup.done":
             facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
         case _:
-            facts.baseline, facts.baseline_shown = data["outcome"], str(data.get("why", ""))
-            if data.get("ran") is not None:
-                facts.baseline_shown = f"{data['ran']} ran, {data['failed']} failed"
+            failing = already_failing(data.get("ran"), data.get("failed"))
+            # Journals of before tell of a suite with known failures that it passed.
+            facts.baseline = "FAIL" if failing and data["outcome"] == PASS else data["outcome"]
+            facts.baseline_shown, facts.baseline_asks = str(data.get("why", "")), bool(data.get("asks"))
+            if facts.baseline in (PASS, "FAIL") and data.get("ran") is not None:
+                facts.baseline_shown = failing or f"{data['ran']} ran, {data['failed']} failed"
 
 
 def _hear_comparison(facts: RunFacts, point: str) -> None:
@@ -293,8 +298,7 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
     elif kind == "tree.kept":
         attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
     elif kind == "checks.done":
-        attempt.checks, attempt.failures = data["outcome"], tuple(data.get("failures", ()))
-        attempt.evidence, attempt.remarks = data.get("evidence"), data.get("remarks")
+        _hear_checks(attempt, data)
     elif kind == "verifier.ended":
         _hear_verifier(attempt, data)
     elif kind == "drift.found":
@@ -305,6 +309,15 @@ def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         attempt.verdict, attempt.items = data["outcome"], data.get("items")
         attempt.failures = attempt.failures + tuple(data.get("failures", ()))
         attempt.unproven = tuple(data.get("unproven", ()))
+
+
+def _hear_checks(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:
+    attempt.failures = tuple(data.get("failures", ()))
+    attempt.evidence, attempt.remarks = data.get("evidence"), data.get("remarks")
+    if data.get("unusable"):
+        attempt.unusable += 1
+    else:
+        attempt.checks = data["outcome"]
 
 
 def _hear_verifier(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:

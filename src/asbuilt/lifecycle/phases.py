@@ -293,13 +293,22 @@ def _in_phase(facts: RunFacts, phase: PhaseFacts, now: str) -> Move:
 
 def _judge(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks is None:
-        return Check(phase.id, last.number)
+        return _unusable(facts, phase, last) or Check(phase.id, last.number)
     if last.checks != PASS or not last.changed:
         return _fix(phase, last)
     if last.verdict is None:
         unjudged = verifier_stoppage(facts, last, phase.id, now)
         return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number))
     return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
+
+
+def _unusable(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts) -> Move | None:
+    """Ask before checks are run again that showed nothing: no agent can change that, so it costs no fix."""
+    if not last.unusable:
+        return None
+    why = f"the checks of phase {phase.id} showed nothing: {'; '.join(last.failures)}"
+    key = f"{facts.run}/unusable/{phase.id}/{last.number}/{last.unusable}"
+    return asked(facts, Ask(key, "continue", f"{why}. Run them again?", phase.id), no=why)
 
 
 def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Move:

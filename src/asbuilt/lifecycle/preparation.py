@@ -47,13 +47,23 @@ def preparation(facts: RunFacts) -> Move | None:
         return End(
             "failed", f"no test ran on the base, so no test can prove anything. {_way_on(facts.tests)}"
         )
-    if facts.baseline != PASS:
+    return None if facts.baseline in (PASS, "FAIL") else _unproving(facts, facts.tests)
+
+
+def _unproving(facts: RunFacts, tests: Resolved) -> Move | None:
+    """Stop where the tests of the base show nothing; a person may go on where they did run."""
+    shown = facts.baseline_shown
+    if not facts.baseline_asks:
         why = "so new failures could not be told from old"
-        return End(
-            "failed",
-            f"the tests could not be run on the base, {why}: {facts.baseline_shown}. {_way_on(facts.tests)}",
-        )
-    return None
+        return End("failed", f"the tests could not be run on the base, {why}: {shown}. {_way_on(tests)}")
+    if facts.auto:
+        return End("failed", f"the tests of the base prove nothing: {shown}. {_way_on(tests)}")
+    ask = Ask(
+        f"{facts.run}/baseline/{facts.revision}",
+        "continue",
+        f"continue with tests that prove nothing? {shown}",
+    )
+    return asked(facts, ask, no=f"the tests of the base prove nothing: {shown}")
 
 
 def _open_needs(facts: RunFacts) -> list[str]:

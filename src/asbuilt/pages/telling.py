@@ -149,13 +149,14 @@ def _reason(account: Account) -> Iterator[Block]:
 
 def _failure(account: Account, zone: tzinfo | None) -> Iterator[Block]:
     points: list[Words] = []
+    helped = any(one.next_command for one in account.failed[:1])
     unproven = [phase.id for phase in account.phases if phase.proven is None]
     if unproven:
         points.append(("Phase: ", unproven[0]))
     points.append(("What: ", account.reason))
     points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
     points += [("Kept: ", Code(path)) for path in account.workspaces]
-    points += [("Next: ", *plan_words(account.next_step))] if account.next_step else []
+    points += [("Next: ", *plan_words(account.next_step))] if account.next_step and not helped else []
     points += [("Go on: ", Code(command)) for command in _commands(account)]
     when = f" - {moment(account.at, zone)}" if account.at else ""
     failed = (block for one in account.failed[:1] for block in failure_blocks(one))

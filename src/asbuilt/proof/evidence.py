@@ -6,6 +6,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.proof.excerpt import last_lines
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
@@ -16,6 +18,7 @@ TESTS: Final = "tests"
 """The name of a suite that is the only one; one of several is named with its folder."""
 SETUP: Final = "setup"
 """The name of the setup among checks."""
+_LAST: Final = 5
 _SHELL: Final = ("/bin/sh", "-c")
 _WORDS: Final = re.compile(r"[\w-]+")
 _TITLES: Final = re.compile(r"::| [>›] ")
@@ -23,6 +26,10 @@ _TITLES: Final = re.compile(r"::| [>›] ")
 _PATH: Final = re.compile(r"\S+/\S+\.\w+")
 _UNNAMED: Final = ("mod", "lib", "main", "__init__")
 """Files whose tests are named by their folder."""
+_KILLED: Final = {137: "SIGKILL", 143: "SIGTERM"}
+"""Exit codes of a command that somebody else has ended. A crash of the product (SIGSEGV, SIGABRT) is none."""
+_SAYS_KILLED: Final = re.compile(r"(?:^|[\s\]:])Killed$|signal: 9, SIGKILL|exit (?:code|value|status) 137\b")
+"""How build tools report that a program they started was killed, and end with a code of their own."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
@@ -113,6 +120,21 @@ class Judged(NamedTuple):
     old: tuple[str, ...] = ()
 
 
+def cut_off(exit_code: int | None, output: bytes) -> str | None:
+    """Say what cut a command off, so that it shows nothing of its tree; None: it ended by itself."""
+    if exit_code is None:
+        return "ended by its time limit"
+    if exit_code in _KILLED:
+        return f"killed by {_KILLED[exit_code]}"
+    said = exit_code != 0 and any(_SAYS_KILLED.search(line) for line in last_lines(output, _LAST))
+    return "killed by SIGKILL" if said else None
+
+
+def already_failing(ran: int | None, failed: int | None) -> str:
+    """Word the failures of a suite before any work; empty where there are none."""
+    return f"{failed} of {ran} tests already fail" if failed and ran else ""
+
+
 def disagreement(
     exit_code: int | None, printed: Counts | None, reported: Counts | None, *, wants_report: bool
 ) -> str | None:
@@ -141,15 +163,16 @@ def judge_tests(
     baseline: Counts | None,
     may_shrink: bool = False,
     by_exit_code: bool = False,
+    cut: str | None = None,
 ) -> Judged:
     """Judge a run of the test suite. New failures block; those of the base are noted.
 
     `by_exit_code`: where its tests cannot be counted, exit 0 is enough, which is a weaker proof.
     `may_shrink`: tests were changed, and compared one by one; then fewer of them, or more that are skipped,
-    are what the plan orders, or the same in other words.
+    are what the plan orders, or the same in other words. `cut` says by what the run was cut off.
     """
-    if exit_code is None:
-        return Judged("INDETERMINATE", "the tests were ended by their time limit")
+    if exit_code is None or cut is not None:
+        return Judged("INDETERMINATE", f"the test run was {cut or 'ended by its time limit'}")
     if counts is None:
         if exit_code != 0:
             return Judged("FAIL", f"exit {exit_code}, and no summary of the tests")
@@ -216,17 +239,17 @@ def _tells_its_file(name: str) -> bool:
     return "::" in head or head.count(".") > 1 or _PATH.fullmatch(head) is not None
 
 
-def judge_setup(exit_code: int | None) -> Judged:
+def judge_setup(exit_code: int | None, cut: str | None = None) -> Judged:
     """Judge a setup: where it fails, no check that follows could show anything."""
-    if exit_code is None:
-        return Judged("INDETERMINATE", "the setup was ended by its time limit")
+    if exit_code is None or cut is not None:
+        return Judged("INDETERMINATE", f"the setup was {cut or 'ended by its time limit'}")
     return Judged("PASS", "exit 0") if exit_code == 0 else Judged("INDETERMINATE", f"exit {exit_code}")
 
 
-def judge_check(exit_code: int | None) -> Judged:
+def judge_check(exit_code: int | None, cut: str | None = None) -> Judged:
     """Judge one of a phase's own checks: it passes when it ends with 0."""
-    if exit_code is None:
-        return Judged("INDETERMINATE", "it was ended by its time limit")
+    if exit_code is None or cut is not None:
+        return Judged("INDETERMINATE", f"it was {cut or 'ended by its time limit'}")
     if exit_code in (126, 127):
         return Judged("NOT_RUN", f"exit {exit_code}: the command could not be started")
     return Judged("PASS", "exit 0") if exit_code == 0 else Judged("FAIL", f"exit {exit_code}")

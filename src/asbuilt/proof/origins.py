@@ -6,7 +6,6 @@ The one rule: a module is reported only where every process of the check loaded 
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.suites.places import is_in_tests
@@ -87,11 +86,11 @@ def read_loaded(listing: str) -> tuple[Loaded, ...]:
 
 def strays(loaded: Iterable[Loaded], checkout: str) -> tuple[Loaded, ...]:
     """Return one file for each module that was loaded, and never from the checkout."""
-    root = PurePosixPath(checkout)
+    root = f"{checkout.rstrip('/')}/"
     inside: set[str] = set()
     outside: dict[str, Loaded] = {}
     for one in loaded:
-        if root in PurePosixPath(one.file).parents:
+        if one.file.startswith(root):
             inside.add(one.name)
         else:
             outside.setdefault(one.name, one)
@@ -100,6 +99,6 @@ def strays(loaded: Iterable[Loaded], checkout: str) -> tuple[Loaded, ...]:
 
 def cause_of(stray: Loaded) -> str:
     """Say what is wrong with the environment that loaded it."""
-    copied = any(part in _INSTALLED for part in PurePosixPath(stray.file).parts)
+    copied = any(part in _INSTALLED for part in stray.file.split("/"))
     how = "an installed copy of the package" if copied else "an editable install of another checkout"
     return f"`{stray.name}` was imported from {stray.file}, not from this tree: {how}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.proof.counts import from_output, from_report
+from asbuilt.proof.evidence import cut_off
 
 if TYPE_CHECKING:
     from asbuilt.ports import Ended
@@ -24,6 +25,11 @@ class Ran(NamedTuple):
     """What its runner wrote beside its output, if it wrote anything."""
     strays: tuple[Loaded, ...] = ()
     """Modules of the project that were loaded, and never from the checkout."""
+
+    @property
+    def cut_off(self) -> str | None:
+        """Say by what it was ended before its end; None where it ended itself."""
+        return cut_off(self.ended.exit_code, self.ended.output)
 
     @property
     def reported(self) -> Counts | None:

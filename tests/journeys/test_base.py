@@ -1,0 +1,72 @@
+"""The base as it is: failures of before the work, tests that prove nothing, checks that are killed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.journeys.shop import one_store
+
+if TYPE_CHECKING:
+    from tests.journeys.shop import Shop
+
+pytestmark = [pytest.mark.crash, one_store]
+PYTEST = "python -m pytest -q -p no:cacheprovider"
+RED = "def test_red():\n    assert False\n\n\ndef test_green():\n    assert True\n"
+
+
+def commit(shop: Shop, **files: str) -> None:
+    for name, text in files.items():
+        path = shop.checkout / name.replace("__", "/").replace("_py", ".py")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        shop.git("add", str(path))
+    shop.git("commit", "-qm", "start")
+
+
+def test_failures_of_the_base_are_counted_and_not_called_a_pass(shop: Shop) -> None:
+    commit(shop, tests__test_red_py=RED)
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase", tests=PYTEST, hold=False)
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    (baseline,) = shop.events("baseline.done")
+    told = {name: baseline[name] for name in ("outcome", "why", "ran", "failed")}
+    assert told == {"outcome": "FAIL", "why": "1 of 2 tests already fail", "ran": 2, "failed": 1}
+
+
+def test_a_red_suite_that_names_no_test_stops_an_unattended_run(shop: Shop) -> None:
+    run = shop.request(mode="phase", tests="echo '5 passed, 3 failed'; exit 1")
+    shop.start()
+    state, reason = shop.over(run)
+    assert (state, "attempt.begun" in shop.kinds()) == ("failed", False)
+    assert reason == (
+        "the tests of the base prove nothing: 3 of 8 tests already fail, and the runner does not name them:"
+        ' new failures could not be told from old. Next: asbuilt config set checks.tests "<command>"'
+    )
+
+
+def test_tests_that_run_no_file_of_the_base_are_asked_about(shop: Shop) -> None:
+    commit(shop, tests__test_it_py="def test_it():\n    assert True\n", shout_py="print('HEY')\n")
+    run = shop.request(mode="phase", tests=PYTEST, auto=False)
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    assert shop.answer(run, "no") == [
+        "continue with tests that prove nothing? every check passes without the contents of shout.py: either"
+        " the checks run other code than this tree's, or no check runs these files"
+    ]
+    assert shop.over(run)[0] == "stopped"
+
+
+def test_a_check_that_is_killed_is_run_again_and_then_asked_about_without_a_fix(shop: Shop) -> None:
+    tests = "echo '1 passed, 0 failed'; if [ -e greet.py ]; then kill -9 $$; fi"
+    run = shop.request(mode="phase", tests=tests)
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    words = "the checks of phase 1 showed nothing: tests: INDETERMINATE, the test run was killed by SIGKILL"
+    assert shop.answer(run, "no") == [f"{words}. Run them again?"]
+    assert shop.over(run) == ("stopped", words)
+    assert [data["role"] for data in shop.events("attempt.begun")] == ["implement"]
+    (checks,) = shop.events("checks.done")
+    assert (checks["outcome"], checks["unusable"]) == ("INDETERMINATE", True)
