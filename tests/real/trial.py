@@ -20,6 +20,24 @@ if TYPE_CHECKING:
 
 _SETTLE_LIMIT_S: Final = 600
 _SHORT_S: Final = 60
+# Archives of registries leave out the .gitignore that every such repository has.
+_IGNORED: Final = """\
+__pycache__/
+*.egg-info/
+*.so
+.coverage*
+.hypothesis/
+.nyc_output/
+.pytest_cache/
+.tap/
+.venv/
+build/
+coverage/
+node_modules/
+target/
+*.o
+*.a
+"""
 
 
 def attempt(project: Project, cache: Path, programs: Path) -> Result:
@@ -54,6 +72,8 @@ def _plant(project: Project, desk: Desk) -> None:
         _write(desk.repo / path, text)
     if new:
         _git(desk, "init", "-q", "-b", "main")
+        if not (desk.repo / ".gitignore").exists():
+            _write(desk.repo / ".gitignore", _IGNORED)
     _git(desk, "config", "user.name", "Ann")
     _git(desk, "config", "user.email", "ann@example.com")
     # What the archive has belongs to the project, even where its .gitignore names it.
