@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 _SUMS: Final = (
+    re.compile(r"^go: ([1-9]\d*)$", re.MULTILINE),
     re.compile(r"^# tests (\d+)", re.MULTILINE),  # node:test and tape
     re.compile(r"^ℹ tests (\d+)", re.MULTILINE),
     re.compile(r"Ran (\d+) tests? in"),  # unittest
@@ -22,6 +23,7 @@ _PARTS: Final = (
 
 def ran(output: str) -> int | None:
     """Return how many tests the output says were there, skipped ones included; None where it says nothing."""
+    output = output.rpartition("== counts\n")[2]
     for pattern in _SUMS:
         found = pattern.findall(output)
         if found:

@@ -24,8 +24,7 @@ _HEAD: Final = """\
 asbuilt tried on real projects, from a built wheel in an empty home, without settings written by hand. Each
 project gets honest work in two phases, and a broken change whose plan's own check is green: only the tests of
 the project notice it. An archive becomes a repository of one commit, with a `.gitignore` where it has none.
-`just real NAME` repeats a row of `tests/real/projects.toml`; CI repeats those of its
-slice.
+`just real NAME` repeats a row of `tests/real/projects.toml`; CI repeats those of its slice.
 """
 _LEGEND: Final = """\
 *Questions*: how often the user has to answer before an unattended run starts. *Agent*: what the same command

@@ -117,7 +117,9 @@ def _read_agent(desk: Desk, result: Result) -> None:
                 code = re.match(r"exit (-?\d+)", said["text"])
                 result.agent_exit = int(code[1]) if code else None
                 result.agent_ran = ran(said["text"])
-                result.agent_last = "" if result.agent_exit == 0 else last_lines(said["text"])
+                result.agent_last = (
+                    "" if result.agent_exit == 0 else last_lines(said["text"].split("== counts")[0])
+                )
                 result.bare_s = round(said["passed_s"] - called["passed_s"], 1)
 
 

@@ -12,6 +12,13 @@ from typing import Any, Final, get_args
 from tests.real.sources import Registry, Source
 
 HERE: Final = Path(__file__).parent
+# The agent runs the suite; its last lines are for people, the lines after the mark are counted.
+_SUITE: Final = """\
+{ $suite
+} > "$$TMPDIR/suite" 2>&1; code=$$?; tail -n 20 "$$TMPDIR/suite"; echo "== counts";
+echo "go: $$(grep -cE '^ *--- (PASS|FAIL|SKIP)' "$$TMPDIR/suite")";
+grep -E '^test result|tests? |pass|fail|Ok:|Skipped:|TOTAL' "$$TMPDIR/suite" | tail -n 40; exit $$code
+"""
 HONEST: Final = "ordinals"
 BROKEN: Final = "one-place"
 
@@ -54,7 +61,11 @@ class Project:
     def honest_script(self, suite: str) -> str:
         """Return the script of honest work; the agent runs the suite before it changes anything."""
         turns = [
-            {"phase": "1", "role": "implement", "acts": [{"run": suite}, *self._acts("first")]},
+            {
+                "phase": "1",
+                "role": "implement",
+                "acts": [{"run": Template(_SUITE).substitute(suite=suite)}, *self._acts("first")],
+            },
             {"phase": "2", "role": "implement", "acts": self._acts("second")},
             {"role": "verify", "acts": [{"verdict": "pass"}]},
         ]

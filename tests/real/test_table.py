@@ -40,7 +40,7 @@ def test_a_project_has_a_plan_and_scripts_that_can_be_read(project: Project) -> 
 
     assert project.honest_plan().count("\n## Phase ") == 2
     assert "$" not in project.honest_plan()
-    assert honest["turn"][0]["acts"][0] == {"run": "make test"}
+    assert honest["turn"][0]["acts"][0]["run"].startswith("{ make test\n}")
     assert project.broken.name in broken["turn"][0]["acts"][0]["new"]
     assert project.broken.name not in broken["turn"][0]["acts"][0]["old"]
 
@@ -60,6 +60,8 @@ def test_the_page_shows_the_latest_results() -> None:
         ("test result: ok. 3 passed; 0 failed; 1 ignored\ntest result: ok. 2 passed; 0 failed; 0 ignored", 6),
         ("100% tests passed, 0 tests failed out of 19", 19),
         ("Ok:                 6\nExpected Fail:      0\nFail:               1\n", 7),
+        ("ok  \tpkg\t0.1s\n== counts\ngo: 31\n", 31),
+        ("9 passed in 1s\n== counts\ngo: 0\n8 passed, 1 failed in 2.0s\n", 9),
         ("make: Nothing to be done", None),
     ],
 )  # fmt: skip
