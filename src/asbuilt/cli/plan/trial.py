@@ -19,6 +19,7 @@ from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trying import Trying
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
+from asbuilt.policy.ring import passed
 from asbuilt.proof.trying import Before, told
 from asbuilt.settings import state_folder
 
@@ -57,7 +58,7 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         room = Path(made).resolve()
         processes = wiring.check_processes(home, room / "scratch", door.environ)
         setups = _setups(door, desk, repository) or room / "setups"
-        rigs = Rigs(setups, repository, processes, history=commit)
+        rigs = Rigs(setups, repository, processes, environment=passed(door.environ), history=commit)
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
 
 
