@@ -17,14 +17,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--slice", action="store_true", help="only the projects that CI tries")
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} and {PAGE.name}")
-    parser.add_argument("--keep", action="store_true", help="use the wheel that is installed already")
     chosen = parser.parse_args()
     table = projects()
     unknown = set(chosen.names) - {project.name for project in table}
     if unknown:
         parser.error(f"no such project: {', '.join(sorted(unknown))}")
     cache = cache_folder()
-    programs = cache / "bin" if chosen.keep else install(cache)
+    programs = install(cache)
     wrong = 0
     for project in table:
         if (chosen.names and project.name not in chosen.names) or (chosen.slice and not project.slice):

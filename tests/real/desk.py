@@ -5,11 +5,13 @@ Rule: asbuilt starts with `env -i`: nothing of the environment passes but PATH a
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -52,28 +54,21 @@ def cache_folder() -> Path:
 
 def install(cache: Path) -> Path:
     """Build the wheel, install it as a tool, and return the folder with its programs and uv."""
-    programs = cache / "bin"
-    shutil.rmtree(cache / "dist", ignore_errors=True)
-    built = [
-        sys.executable,
-        "-m",
-        "hatchling",
-        "build",
-        "--target",
-        "wheel",
-        "--directory",
-        str(cache / "dist"),
-    ]
-    subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
-    [wheel] = (cache / "dist").glob("*.whl")
-    programs.mkdir(parents=True, exist_ok=True)
-    uv = shutil.which("uv") or str(ROOT / ".tools/bin/uv")
-    environ = {"UV_SYSTEM_CERTS": "true"} | os.environ
-    environ |= {"UV_TOOL_DIR": str(cache / "tools"), "UV_TOOL_BIN_DIR": str(programs)}
-    asked = [uv, "tool", "install", "--quiet", "--reinstall", "--python", sys.executable]
-    asked += ["--constraints", str(ROOT / "requirements/run.txt"), str(wheel)]
-    subprocess.run(asked, env=environ, check=True)
-    if Path(uv).resolve() != (programs / "uv").resolve():
+    with tempfile.TemporaryDirectory(prefix="asbuilt-wheel-") as made:
+        built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", made]
+        subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
+        [wheel] = Path(made).glob("*.whl")
+        # A folder for each wheel: a trial that is under way keeps the programs that it began with.
+        folder = cache / "installed" / hashlib.sha256(wheel.read_bytes()).hexdigest()[:12]
+        programs = folder / "bin"
+        if (programs / "asbuilt").exists():
+            return programs
+        uv = shutil.which("uv") or str(ROOT / ".tools/bin/uv")
+        environ = {"UV_SYSTEM_CERTS": "true"} | os.environ
+        environ |= {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(programs)}
+        asked = [uv, "tool", "install", "--quiet", "--python", sys.executable]
+        asked += ["--constraints", str(ROOT / "requirements/run.txt"), str(wheel)]
+        subprocess.run(asked, env=environ, check=True)
         shutil.copy2(uv, programs / "uv")
     return programs
 
