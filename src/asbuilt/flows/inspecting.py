@@ -16,8 +16,9 @@ from asbuilt.git.files import entries
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.hollow import hollow
+from asbuilt.proof.projects.dependencies import remarks_on_packages
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
-from asbuilt.proof.scope import USUAL, beyond, plan_changed
+from asbuilt.proof.scope import SEVERITY, USUAL, Boundary, beyond, plan_changed
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order
 from asbuilt.proof.suites.places import Role, role_of
 from asbuilt.proof.tampering import tampering
@@ -82,6 +83,7 @@ def inspect(
         *(_of_the_plan(repository, plan, base, parents[1:], rules) if record.run.is_in_repository else ()),
         *remarks_on((*tampering(changes, order), *hollow(changes, order, there)), changes),
         *beyond([change for change in changes if change.path != plan], order, rules, around=around),
+        *remarks_on_packages(changes, order, SEVERITY[rules[Boundary.DEPENDENCIES]], around=around),
     )
     return Inspection(of, remarks)
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GateStopped
 from asbuilt.git.trees import names_in, texts_of
 from asbuilt.journal import approvals
-from asbuilt.proof.projects.index import wanted
+from asbuilt.proof.projects.dependencies import dependencies_of
+from asbuilt.proof.projects.index import installs, is_lock, wanted
 from asbuilt.proof.projects.model import Project
 from asbuilt.proof.projects.resolving import chosen, proposal, resolve, resolve_setup, written
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence, Outcome
-    from asbuilt.proof.projects.model import Suite
+    from asbuilt.proof.projects.model import Setup, Suite
 
 _MAX_COMMAND: Final = 1_000
 _UNKNOWN: Final = "INDETERMINATE"
@@ -45,8 +46,7 @@ def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
 
 def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
     """Make what checks shall find, or find it made."""
-    run = record.run
-    setup = resolve_setup(run.options.get("setup"), project_of(repository, tree), _given(run))
+    setup = setup_on(record.run, project_of(repository, tree))
     is_long = setup.command is not None and len(setup.command) > _SHOWN
     shown = proving.set_up(setup)
     why = "no setup is set" if setup.command is None else "it stands from before"
@@ -102,10 +102,28 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
 
 
 def _of_base(shown: Evidence, counted: Counts | None) -> Outcome:
-    """Judge a suite on the base: failures that are known by name are not blamed on a phase, and are no PASS."""
+    """Judge a suite on the base: failures known by name are not blamed on a phase, and are no PASS."""
     if shown.outcome == "FAIL" and counted is None:
         return _UNKNOWN
     return "FAIL" if shown.outcome == "PASS" and shown.failed else shown.outcome
+
+
+def setup_on(run: Run, project: Project) -> Setup:
+    """Return how a tree is prepared, by the settings of a run."""
+    return resolve_setup(run.options.get("setup"), project, _given(run))
+
+
+def own_setup(record: Record, repository: Repository, base: str, tree: str) -> Setup | None:
+    """Return the setup of a tree that asks for other packages than its base; None where the base's serves."""
+    before, after = names_in(repository, base), names_in(repository, tree)
+    changed = {name for name in (*before, *after) if installs(name) and before.get(name) != after.get(name)}
+    if not changed:
+        return None
+    now, then = project_of(repository, tree), project_of(repository, base)
+    is_same = dependencies_of(now.texts) == dependencies_of(then.texts)
+    if is_same and not any(is_lock(name) for name in changed):
+        return None
+    return setup_on(record.run, now)
 
 
 def project_of(repository: Repository, tree: str) -> Project:

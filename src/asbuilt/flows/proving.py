@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.emptying import Emptying, Tested
+from asbuilt.flows.preparing import own_setup
 from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
@@ -82,10 +83,10 @@ class Proving:
                 )
             )
             shown = _named(self._tests(name, suite, ran, ran.counts), ran.counts)
-            if not shown.ran and not shown.unusable:
-                # What was set up long ago may have died since: the next run makes it anew.
+            if not shown.ran and not shown.unusable and shown.outcome != "PASS":
+                # What was set up long ago may not work any more: the next run makes it again.
                 rig.forget()
-            elif shown.is_conclusive and ran.counts is not None:
+            elif shown.is_conclusive:
                 sung = trials.sing(ran)
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
@@ -101,12 +102,12 @@ class Proving:
         Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
         its base, unless its text names them, and the phase's own tests are tried on that base too.
         """
-        setup, suites = self._record.setup(), self._record.suites()
+        (setup, of), suites = self._setup_of(tree), self._record.suites()
         known = {} if anew else self._known(tree, suites, setup, probed=order is not None)
         if len(known) == len(suites) and not checks:
             return [*known.values()]
         with self._rigs.take(setup) as rig:
-            made = self._made(rig)
+            made = self._made(rig, of)
             if made is not None and made.outcome != "PASS":
                 return [made]
             command = "\n".join(suite.command for suite in suites.values())
@@ -120,8 +121,7 @@ class Proving:
                 inside = trials.within(suite.folder)
                 ran, told = self._suite(rig, inside, tree, name, suite)
                 shown.append(told)
-                if ran.counts is not None:
-                    tried.append(Tested(inside, ran, ran.counts))
+                tried.append(Tested(inside, ran, ran.counts))
             # Where no suite proves anything, what a runner is told cannot make one green.
             over = trials.over_checks if suites else trials.without_caches
             shown += self._checked(rig, tree, checks, over)
@@ -134,11 +134,17 @@ class Proving:
         """Run a phase's own checks on a tree, without the tests."""
         if not checks:
             return []
-        with self._rigs.take(self._record.setup()) as rig:
-            made = self._made(rig)
+        setup, of = self._setup_of(tree)
+        with self._rigs.take(setup) as rig:
+            made = self._made(rig, of)
             if made is not None and made.outcome != "PASS":
                 return [made]
             return self._checked(rig, tree, checks, {})
+
+    def _setup_of(self, tree: str) -> tuple[Setup, str]:
+        """Return how a tree is prepared, and on which tree: the base, unless it asks for other packages."""
+        own = own_setup(self._record, self._repository, self.base, tree) if tree != self.base else None
+        return (own, tree) if own else (self._record.setup(), self.base)
 
     def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
         """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
@@ -231,13 +237,20 @@ class Proving:
                 found.setdefault(one.name, one._replace(reused=True))
         return found
 
-    def _made(self, rig: Rig) -> Evidence | None:
-        ran = rig.set_up(self.base)
+    def _made(self, rig: Rig, tree: str = "") -> Evidence | None:
+        """Make what checks find; a tree with packages of its own is prepared as it is, by an agent's code."""
+        of = tree or self.base
+        is_own = of != self.base
+        ran = rig.set_up(of, is_trusted=not is_own)
         if ran is not None and ran.cut_off is not None:
-            ran = rig.set_up(self.base)
+            ran = rig.set_up(of, is_trusted=not is_own)
         if ran is None:
             return None
-        shown = self._evidence(SETUP, ran, judge_setup(ran.ended.exit_code, ran.cut_off))
+        judged = judge_setup(ran.ended.exit_code, ran.cut_off)
+        if is_own and ran.cut_off is None and ran.ended.exit_code:
+            why = f"exit {ran.ended.exit_code}: what this phase asks for could not be installed"
+            return self._evidence(SETUP, ran, judged._replace(outcome="FAIL", why=why))
+        shown = self._evidence(SETUP, ran, judged)
         return shown._replace(unusable=shown.outcome != "PASS")
 
     def _tests(

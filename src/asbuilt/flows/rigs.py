@@ -21,7 +21,15 @@ from asbuilt.flows.checks.results import Results, lay
 from asbuilt.git.borrowed import borrow, references_of, words_for
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
 from asbuilt.git.lent import alternates_of, lend
-from asbuilt.policy.check_environment import INSIDE, OFFLINE, PLACED, for_results, for_setup, places_below
+from asbuilt.policy.check_environment import (
+    INSIDE,
+    OFFLINE,
+    PLACED,
+    WITHOUT_SCRIPTS,
+    for_results,
+    for_setup,
+    places_below,
+)
 from asbuilt.policy.ring import Overlay, Placed
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
@@ -128,9 +136,11 @@ class Rig:
         self._inside: Places = PLACED if self._is_placed else self._here
         self._checkout, self._out = folder / "checkout", folder / "out"
 
-    def set_up(self, tree: str) -> Ran | None:
+    def set_up(self, tree: str, *, is_trusted: bool = True) -> Ran | None:
         """Make what every check shall find; None when it is there.
 
+        On a tree that an agent has written it is not trusted: no install script runs where the package
+        manager can leave it out, and what it downloads is used by no other setup.
         The results count only as a whole: a setup that is cut off leaves none.
         """
         if self._setup.command is None or self._results.are_made:
@@ -139,13 +149,13 @@ class Rig:
             if made is None:
                 return None
             self._clean(tree)
-            mounts, overlays = self._for_making(made)
+            mounts, overlays = self._for_making(made, is_trusted=is_trusted)
             ended = self._run(
                 argv_of(self._setup.command),
                 mounts,
                 overlays,
                 network=True,
-                environment=for_setup(self._inside),
+                environment={**for_setup(self._inside), **({} if is_trusted else WITHOUT_SCRIPTS)},
             )
             delete(self._folder / "git")
             if ended.exit_code == 0:
@@ -156,14 +166,16 @@ class Rig:
                 self._results.finish(made)
         return Ran(self._setup.command, tree, self._setup.digest, ended)
 
-    def _for_making(self, made: Path) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
+    def _for_making(self, made: Path, *, is_trusted: bool) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
         """Have a setup write its results into their place."""
         for name in ("home", "cache"):
             (made / name).mkdir(mode=0o700)
             if not self._is_placed:
                 delete(self._folder / name)
                 (self._folder / name).symlink_to(made / name)
-        downloads = self._folder.parent.parent / "downloads"
+        downloads = (self._folder.parent.parent if is_trusted else self._folder) / "downloads"
+        if not is_trusted:
+            delete(downloads)
         downloads.mkdir(mode=0o700, exist_ok=True)
         lower = (*self._above, self._checkout)
         views = (self._view(made / "checkout", *lower),) if self.is_laid else ()

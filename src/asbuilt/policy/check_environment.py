@@ -93,3 +93,8 @@ OFFLINE: Final[Mapping[str, str]] = {
     "COREPACK_ENABLE_NETWORK": "0",
 }
 """For commands without a network: programs say at once what they miss, instead of waiting for an answer."""
+WITHOUT_SCRIPTS: Final[Mapping[str, str]] = {
+    "npm_config_ignore_scripts": "true",
+    "YARN_ENABLE_SCRIPTS": "false",
+}
+"""For a setup on a tree that an agent has written: packages are unpacked, and do not act."""

@@ -93,13 +93,16 @@ def word_of(path: str) -> str:
 
 
 def shown_without(
-    exit_code: int | None, counts: Counts | None, suite: Counts, *, was_green: bool, whole: bool = True
+    exit_code: int | None, counts: Counts | None, suite: Counts | None, *, was_green: bool, whole: bool = True
 ) -> Shown:
     """Judge a run of the suite without the product files; not `whole`: of a part of it.
 
     Where tests failed before, the exit code shows nothing: only a failure with another name counts. A whole
-    suite that passes with fewer tests has lost those that the emptied files held.
+    suite that passes with fewer tests has lost those that the emptied files held. One whose tests were not
+    counted is judged by its exit code.
     """
+    if suite is None:
+        return "green" if exit_code == 0 else "built"
     if counts is None:
         return "green" if exit_code == 0 and not whole else "built"
     new = tuple(name for name in counts.failures if name not in suite.failures)

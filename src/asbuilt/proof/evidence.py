@@ -155,7 +155,7 @@ def disagreement(
     return None
 
 
-def judge_tests(
+def judge_tests(  # noqa: PLR0913  each of these is a fact about one run
     exit_code: int | None,
     counts: Counts | None,
     *,

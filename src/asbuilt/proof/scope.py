@@ -37,13 +37,14 @@ class Boundary(StrEnum):
     AGENTS = "agents"
     SETTINGS = "settings"
     LOCKS = "locks"
+    DEPENDENCIES = "dependencies"
 
 
 USUAL: Final[Mapping[str, str]] = {
     boundary.value: str(SETTINGS[f"scope.{boundary}"].default) for boundary in Boundary
 }
 """What each boundary means where nobody has chosen."""
-_SEVERITY: Final = {"block": Severity.FAILS, "sign-off": Severity.SIGN_OFF, "note": Severity.NOTE}
+SEVERITY: Final = {"block": Severity.FAILS, "sign-off": Severity.SIGN_OFF, "note": Severity.NOTE}
 _PLACES: Final[dict[Boundary, re.Pattern[str]]] = {
     Boundary.CI: re.compile(
         r"^\.(github|forgejo|gitea)/(workflows|actions)/|^\.gitlab-ci\.ya?ml$|^\.gitlab/ci/|^\.circleci/|"
@@ -137,7 +138,7 @@ def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[s
     if _intent(before) == _intent(after):
         return Remark("plan-marked", Severity.NOTE, path, now="marks are asbuilt's to set", content=content)
     now = "it is gone" if after is None else "it wants something else"
-    severity = _SEVERITY[rules[Boundary.PLAN]]
+    severity = SEVERITY[rules[Boundary.PLAN]]
     return Remark("plan-changed", severity, path, now=f"{now}; it was put back", content=content)
 
 
@@ -214,7 +215,7 @@ def _at_a_place(
         elif boundary is Boundary.LOCKS and _has_manifest(change.path, touched):
             yield _remark(rule, Severity.NOTE, change, "together with its manifest")
         else:
-            yield _remark(rule, _SEVERITY[rules[boundary]], change, "the phase does not order it")
+            yield _remark(rule, SEVERITY[rules[boundary]], change, "the phase does not order it")
 
 
 def _is_beyond(boundary: Boundary, change: Change) -> bool:
@@ -227,7 +228,7 @@ def _outside(
     change: Change, order: Order, rules: Mapping[str, str], within: tuple[str, ...], without: tuple[str, ...]
 ) -> list[Remark]:
     """Say that a file is none of those that the plan states, or one that it leaves out."""
-    path, severity = change.path, _SEVERITY[rules[Boundary.OUTSIDE]]
+    path, severity = change.path, SEVERITY[rules[Boundary.OUTSIDE]]
     if ordered(order, path) is not None:
         return []
     if covers(without, path):

@@ -152,6 +152,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _boundary("agents", "sign-off", "a phase changes what agents are told: `.claude`, `AGENTS.md`"),
             _boundary("settings", "block", "a phase changes asbuilt's settings"),
             _boundary("locks", "sign-off", "a lock file changes without its manifest"),
+            _boundary("dependencies", "sign-off", "a phase adds a package or changes its version"),
             Setting(
                 key="checks.probe",
                 kind=Kind.FLAG,

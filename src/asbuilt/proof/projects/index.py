@@ -85,6 +85,11 @@ def installs(path: str) -> bool:
     return (hidden or not is_vendored(path)) and bool(_MANIFESTS.search(path) or _LOCKS.search(path))
 
 
+def is_lock(path: str) -> bool:
+    """Tell whether a file says exactly which packages a setup installs, or with which toolchain."""
+    return _LOCKS.search(path) is not None
+
+
 def wanted(names: Iterable[str]) -> list[str]:
     """List the files whose texts tell how a project is tested: manifests and recipes, the top ones first."""
     found = [

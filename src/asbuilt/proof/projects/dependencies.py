@@ -1,0 +1,122 @@
+"""Which packages a tree asks for, and which of them a phase adds or changes. Pure and total.
+
+Rule: a package that the plan does not allow by name is put to a person: it is code that nobody here has read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.proof.projects.manifests import ini, json_object, lines, name_of, table, texts, toml
+from asbuilt.proof.remarks import Remark, content_of
+from asbuilt.proof.suites.model import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from asbuilt.proof.suites.model import Change, Order
+
+_REQUIREMENTS: Final = re.compile(r"(^|/)([\w.-]*requirements[\w.-]*\.(txt|in)|requirements/[\w.-]+\.txt)$")
+_ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*:?(.*)", re.IGNORECASE)
+_DEPENDENCY: Final = re.compile(r"\b(?:dependency|dependencies|packages?)\b(.*)", re.IGNORECASE)
+_NAME: Final = re.compile(r"[@\w][\w./@-]*")
+_GO: Final = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+(v\S+)", re.MULTILINE)
+_GEM: Final = re.compile(r"^\s*gem\s+['\"]([\w-]+)['\"](.*)$", re.MULTILINE)
+_MAVEN: Final = re.compile(
+    r"<dependency>\s*<groupId>([^<]+)</groupId>\s*<artifactId>([^<]+)</artifactId>(?:\s*<version>([^<]+)</version>)?"
+)
+_OF_NODE: Final = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+_OF_CARGO: Final = ("dependencies", "dev-dependencies", "build-dependencies")
+
+
+def dependencies_in(path: str, text: str) -> dict[str, str]:
+    """Return the packages that a manifest asks for, each with what it says of them; empty for other files."""
+    name = path.rpartition("/")[2]
+    if name == "pyproject.toml":
+        return _named(_of_python(toml(text)))
+    if name == "setup.cfg":
+        options = ini(text).get("options", {})
+        extras = ini(text).get("options.extras_require", {})
+        rows = (options.get("install_requires", ""), *extras.values())
+        return _named(one for row in rows for one in texts(row))
+    if name == "package.json":
+        found = [table(json_object(text), group) for group in _OF_NODE]
+        return {str(key): str(value) for group in found for key, value in group.items()}
+    if name == "Cargo.toml":
+        found = [table(toml(text), group) for group in _OF_CARGO]
+        found += [table(one, group) for one in table(toml(text), "target").values() for group in _OF_CARGO]
+        found.append(table(toml(text), "workspace", "dependencies"))
+        return {str(key): str(value) for group in found for key, value in group.items()}
+    if name == "go.mod":
+        return dict(_GO.findall(text))
+    if name == "Gemfile":
+        return {gem: rest.strip(" ,") for gem, rest in _GEM.findall(text)}
+    if name == "pom.xml":
+        return {f"{group}:{artifact}": version for group, artifact, version in _MAVEN.findall(text)}
+    return _named(lines(text)) if _REQUIREMENTS.search(path) else {}
+
+
+def dependencies_of(manifests: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the packages that each of several manifests asks for."""
+    found = {path: dependencies_in(path, text) for path, text in manifests.items()}
+    return {path: packages for path, packages in found.items() if packages}
+
+
+def remarks_on_packages(
+    changes: Iterable[Change], order: Order, severity: Severity, *, around: str = ""
+) -> Iterator[Remark]:
+    """Name each package that a phase adds or changes; one that the plan allows by name is cited."""
+    allowed = allowed_in(f"{around}\n{order.text}")
+    for change in changes:
+        before, after = (
+            dependencies_in(change.path, (data or b"").decode("utf-8", "replace"))
+            for data in (change.before, change.after)
+        )
+        for package, asked in after.items():
+            if before.get(package) == asked:
+                continue
+            rule = "dependency-changed" if package in before else "dependency-added"
+            line = allowed.get(_plain(package))
+            yield Remark(
+                rule,
+                severity if line is None else Severity.ALLOWED,
+                change.path,
+                was=before.get(package, ""),
+                now=f"{package} {asked}".strip(),
+                cited=line or "",
+                content=content_of(change),
+            )
+
+
+def allowed_in(text: str) -> dict[str, str]:
+    """Return the packages that a plan allows, each with the line: `**Allows:** dependency NAME`."""
+    found = {}
+    for line in text.splitlines():
+        told = _ALLOWS.search(line)
+        named = told and _DEPENDENCY.search(told[1])
+        for name in _NAME.findall(named[1]) if named else ():
+            found[_plain(name.rstrip("."))] = line.strip()
+    return found
+
+
+def _of_python(pyproject: dict[str, object]) -> Iterator[str]:
+    yield from texts(table(pyproject, "project").get("dependencies"))
+    yield from texts(table(pyproject, "build-system").get("requires"))
+    extras = table(pyproject, "project", "optional-dependencies")
+    for group in (*extras.values(), *table(pyproject, "dependency-groups").values()):
+        yield from texts(group)
+    poetry = table(pyproject, "tool", "poetry")
+    every = [table(poetry, "dependencies"), table(poetry, "dev-dependencies")]
+    every += [table(group, "dependencies") for group in table(poetry, "group").values()]
+    for group in every:
+        yield from (f"{name} {asked}" for name, asked in group.items() if name != "python")
+
+
+def _named(requirements: Iterable[str]) -> dict[str, str]:
+    every = [(name_of(one), one) for one in requirements if not one.startswith("-")]
+    return {name: one for name, one in every if name}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
