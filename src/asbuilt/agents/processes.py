@@ -72,7 +72,7 @@ class RingProcesses:
     def ending(self, when: Callable[[], bool]) -> RingProcesses:
         """Return the same, whose commands are ended with `CommandStopped` as soon as `when` is true."""
         same = copy(self)
-        same._is_over = when
+        same._is_over = when  # noqa: SLF001  a copy of ourselves
         return same
 
     @property

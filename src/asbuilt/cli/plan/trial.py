@@ -20,6 +20,7 @@ from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trying import Trying
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
+from asbuilt.policy.ring import passed
 from asbuilt.proof.trying import Before, told
 from asbuilt.settings import state_folder
 from asbuilt.settings.running import beside_checks
@@ -62,8 +63,14 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         setups = _setups(door, desk, repository) or room / "setups"
         root = desk.library.repository.root
         values = {**given(desk.settings, root, door.environ), "home": door.environ.get("HOME")}
-        beside = given_by(beside_checks(desk.settings), values)
-        rigs = Rigs(setups, repository, processes, history=commit, given=beside)
+        rigs = Rigs(
+            setups,
+            repository,
+            processes,
+            environment=passed(door.environ),
+            history=commit,
+            given=given_by(beside_checks(desk.settings), values),
+        )
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
 
 
