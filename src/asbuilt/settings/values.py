@@ -80,11 +80,6 @@ def _as_toml(setting: Setting, text: str) -> object:
         return float(word)
     if setting.kind in (Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES):
         return _listed(text)
-    if setting.kind is Kind.SUITES:
-        try:
-            return tomllib.loads(f"it = {text}")["it"]
-        except (tomllib.TOMLDecodeError, RecursionError):
-            return text
     return text
 
 
