@@ -32,8 +32,9 @@ def need_variables(door: Door, options: Mapping[str, Any]) -> None:
             raise GateStopped(
                 f"this repository asks for the variable{'' if is_one else 's'} {names}, which you have not"
                 " granted",
-                why="Its checks and its setup could read the value, and so could code that an agent wrote.",
-                next_step=f"`asbuilt config set {GRANTED} +{wanted.digest}` grants it, to this folder alone.",
+                why="Its checks and its setup could read the value, and so could code that an agent wrote."
+                " A grant holds for this folder and these names.",
+                next_step=f"asbuilt config set {GRANTED} +{wanted.digest}",
             )
         edit(
             user_place(door.environ),
