@@ -99,7 +99,7 @@ def test_tests_that_start_containers_stop_a_run_and_name_what_checks_can_have(
         "failed",
         "the tests start containers (see requirements.txt), and the sandbox has no Docker; checks.services"
         " starts Postgres, Redis or a program of your own beside each check."
-        ' Next: asbuilt config set checks.tests "<command>"',
+        ' Next: asbuilt config set checks.tests "<command without Docker>"',
     )
 
 
