@@ -28,7 +28,7 @@ def toml(value: Value | Table) -> str:
     if isinstance(value, SuiteTable | ServiceTable):
         return "{" + ", ".join(f"{name} = {toml(part)}" for name, part in value._asdict().items()) + "}"
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(toml, value)) + "]"
+        return "[" + ", ".join(toml(one) for one in value) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -38,7 +38,9 @@ def place_logins(home: Path, given: Given) -> Logins:
     """Write the registries' addresses into the HOME of a setup; mount the user's own files where granted."""
     if given.home is None:
         return Logins()
-    mounts, secrets, points = [], [], []
+    mounts: list[Placed] = []
+    secrets: list[str] = []
+    points: list[Path] = []
     for file in FILES:
         # A home may be made of links to a folder with everybody's settings.
         source = (given.home / file.path).resolve()
