@@ -28,7 +28,7 @@ floors:
 
 # the tests, on both cores
 test *args:
-    pytest --numprocesses 2 -m "not crash and not live" {{ args }}
+    pytest --numprocesses 2 -m "not crash and not live and not real" {{ args }}
 
 # whole runs, with and without kill -9, simulated ones, and a slice of the matrix (ASBUILT_CRASH_ROUNDS=400 for longer ones)
 journeys *args:
@@ -83,13 +83,22 @@ live *args: agents
 matrix *args: agents
     ASBUILT_WRITE_DOCS=1 pytest -p no:xdist -m live tests/live/test_matrix.py {{ args }}
 
+# real projects, from the registries, into docs/real-projects.md with --write (NAMES, --slice); needs an hour in full
+real *args:
+    python -m tests.real {{ args }}
+
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice check
+ci: (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice check
 
 # what the quick agents can do, and of the slow ones what matters most
 [private]
 live-slice: agents
     pytest --numprocesses 2 -m "live and not long" tests/live
+
+# a few real projects of several kinds, one at a time; a registry that cannot be reached is a failure
+[private]
+real-slice:
+    pytest -p no:xdist -m real tests/real
 
 # what cannot run here is listed with its reason, never left out in silence
 [private]

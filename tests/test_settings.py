@@ -39,6 +39,16 @@ VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
     Kind.GLOBS: st.lists(st.sampled_from(["web/**", "*.css", "[ab].{c,d}"]), max_size=3).map(tuple),
+    Kind.SUITES: st.lists(
+        st.builds(
+            SuiteTable,
+            st.sampled_from(["", "web", "a b/c"]),
+            WORDS,
+            st.sampled_from(["", "npm ci"]),
+            st.sampled_from(["tests", "exit-code"]),
+        ),
+        max_size=3,
+    ).map(tuple),
     Kind.HOURS: st.sampled_from(["22:00-07:00", "12:15-13:00"]),
     Kind.NAMES: st.lists(st.sampled_from(["API_TOKEN", "stage"]), max_size=2).map(tuple),
     Kind.SUITES: st.lists(st.just(SuiteTable("api", "pytest -q")), max_size=1).map(tuple),

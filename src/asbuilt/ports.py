@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -250,6 +250,9 @@ class Processes(Protocol):
 
     def run(self, command: Command) -> Ended:
         """Run it to its end or its limit; nothing of it lives on."""
+
+    def ending(self, when: Callable[[], bool], /) -> Processes:
+        """Return the same, whose commands are ended with `CommandStopped` as soon as `when` is true."""
 
     @property
     def level(self) -> Level:

@@ -123,3 +123,17 @@ error: checks are tried on what is committed, and there is no repository here
   Why:  They need a clean checkout of the project.
   Next: Go into the repository of the plan, or name it with --repo.
 """)
+
+
+def test_a_check_that_is_tried_finds_programs_by_the_path_of_the_user(
+    asbuilt: Callable[..., str], shop: Path, environ: dict[str, str]
+) -> None:
+    put(
+        shop,
+        limits="# Limits\n\n## Phase 1 — Bucket\n\n### Verification\n\n- `test ${PATH##*:} = /opt/mine`\n",
+    )
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "all")
+    environ["PATH"] += ":/opt/mine"
+
+    assert "passes before the work" in asbuilt("plan", "check", "limits", "--try")

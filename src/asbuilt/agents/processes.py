@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ from asbuilt.agents import tree
 from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import can_overlay, launch, probe, settle
 from asbuilt.agents.toolchains import toolchains_in
-from asbuilt.errors import RingUnavailable
+from asbuilt.errors import CommandStopped, RingUnavailable
 from asbuilt.policy.check_environment import PLACED
 from asbuilt.policy.ring import for_check
 from asbuilt.policy.services import NOT_STARTED, REFUSAL
@@ -29,7 +30,7 @@ from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from asbuilt.policy.ring import Level, Request
     from asbuilt.ports import Command
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _PIECE: Final = 1 << 18
 _LOOK_S: Final = 0.2
 _DRAIN_S: Final = 1.0
+_STOP_S: Final = 2.0
+"""How long a command has to end by itself when its run is to stop."""
 _FIRST_USER, _NOBODY = 1_000, 65_534
 _HERE: Final = Path(__file__).resolve().parent
 
@@ -64,6 +67,13 @@ class RingProcesses:
         self._homes = homes or (Path.home(),)
         self._level = level
         self._grace_s = grace_s
+        self._is_over: Callable[[], bool] = lambda: False
+
+    def ending(self, when: Callable[[], bool]) -> RingProcesses:
+        """Return the same, whose commands are ended with `CommandStopped` as soon as `when` is true."""
+        same = copy(self)
+        same._is_over = when  # noqa: SLF001  a copy of ourselves
+        return same
 
     @property
     def level(self) -> Level:
@@ -115,12 +125,13 @@ class RingProcesses:
             os.close(theirs)
         with os.fdopen(status, "rb") as told, process:
             try:
-                in_time = _collect(process, capture, began + command.timeout_s)
+                in_time = _collect(process, capture, began + command.timeout_s, self._is_over)
             finally:
+                grace_s = min(self._grace_s, _STOP_S) if self._is_over() else self._grace_s
                 tree.end(
                     process.pid,
                     level=level,
-                    grace_s=self._grace_s if process.poll() is None else 0,
+                    grace_s=grace_s if process.poll() is None else 0,
                     gone=lambda: process.poll() is not None,
                 )
             if in_time and level == "bwrap":
@@ -146,7 +157,9 @@ class RingProcesses:
             _removed(own)
 
 
-def _collect(process: subprocess.Popen[bytes], capture: Capture, deadline: float) -> bool:
+def _collect(
+    process: subprocess.Popen[bytes], capture: Capture, deadline: float, is_over: Callable[[], bool]
+) -> bool:
     """Read until the output ends and the process with it; False when the time is over first."""
     output = process.stdout
     if output is None:
@@ -155,6 +168,12 @@ def _collect(process: subprocess.Popen[bytes], capture: Capture, deadline: float
     poll.register(output, select.POLLIN)
     ended_at: float | None = None
     while (left := deadline - time.monotonic()) > 0:
+        if is_over():
+            raise CommandStopped(
+                "the command was ended before its end",
+                why="Its run is to stop.",
+                next_step="`asbuilt resume` runs it again.",
+            )
         if poll.poll(min(left, _LOOK_S) * 1000):
             piece = os.read(output.fileno(), _PIECE)
             if not piece:

@@ -236,7 +236,7 @@ class Performer:
         return Rigs(
             self.home.path / "setups" / run.repo,
             repository,
-            self._processes,
+            self._processes.ending(lambda: phases.may_stop(facts) and self.tidings.is_stopped(run.run)),
             limit_s=check_limit_s(run.options),
             environment=kept(self.home.runs / run.run),
             history=facts.base or "",

@@ -133,9 +133,9 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
 
 
 def _suites(raw: object) -> tuple[SuiteTable, ...] | None:
-    if not isinstance(raw, list):
+    if not isinstance(raw, list | tuple):
         return None
-    found = [_suite(one) for one in raw]
+    found = [one if isinstance(one, SuiteTable) else _suite(one) for one in raw]
     return None if None in found else tuple(one for one in found if one is not None)
 
 

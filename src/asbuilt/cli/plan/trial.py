@@ -21,6 +21,7 @@ from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trying import Trying
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
+from asbuilt.policy.ring import passed
 from asbuilt.proof.trying import Before, told
 from asbuilt.settings import load, state_folder
 from asbuilt.settings.running import beside_checks
@@ -62,7 +63,14 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         room = Path(made).resolve()
         processes = wiring.check_processes(home, room / "scratch", door.environ)
         setups = _setups(door, desk, repository) or room / "setups"
-        rigs = Rigs(setups, repository, processes, history=commit, given=given_here(door, desk))
+        rigs = Rigs(
+            setups,
+            repository,
+            processes,
+            environment=passed(door.environ),
+            history=commit,
+            given=given_here(door, desk),
+        )
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
 
 
