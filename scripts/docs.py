@@ -13,11 +13,13 @@ import requirements
 
 from asbuilt.cli.app import root
 from asbuilt.cli.commands import LazyGroup
+from asbuilt.proof.projects.table import FOREIGN, TABLE
 from asbuilt.settings import NAMED, SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from asbuilt.proof.projects.table import Row
     from asbuilt.settings import Setting
 
 ROOT: Final = Path(__file__).parent.parent
@@ -27,6 +29,46 @@ The highest wins: command line, environment, the repository's `asbuilt.toml` or 
 `pyproject.toml` (never both), your own file (`~/.config/asbuilt/config.toml`), the organisation's file
 (`/etc/asbuilt/config.toml`), the default. What the organisation's file lists in `locked = [...]` stands
 above all. `asbuilt config show --origin` says who set what."""
+
+SUITES_LEAD: Final = """\
+asbuilt searches the whole tree of a run's base for test suites: `api/` beside `web/`, workspaces,
+crates. Each suite runs in its folder and has a baseline and evidence of its own. A suite that another
+one runs already is listed once. Vendored folders are skipped, and so are examples, documents and data of
+tests below a suite.
+
+Of several runners in a folder the first row of the table is proposed; the others remain candidates.
+`asbuilt run` asks before it uses what it found, and an unattended run stops until the suites are set:
+
+```toml
+# asbuilt.toml
+[[checks.suites]]
+folder = "api"
+command = "python -m pytest -q"
+
+[[checks.suites]]
+folder = "web"
+command = "npm test"
+setup = "npm ci"
+```
+
+`checks.tests` and `checks.setup` are the same for one suite. Without `setup`, the one that was found for
+the folder is used; `setup = "none"` runs none. `checks.tests = "none"` says that there are no tests. A
+suite whose tests cannot be counted stops the run, unless `checks.counts = "exit-code"` (or `counts` of
+the suite) accepts its exit code as a weaker proof.
+
+| found | attended | unattended |
+|---|---|---|
+| suites | tried on the base, then asked | stops, names the settings |
+| tests, but no known command | asks whether to continue without | stops |
+| tests that start containers | stops | stops |
+| nothing | continues | stops, unless every open phase has checks of its own |
+
+Setup has a network, checks have none. Python is prepared in a virtual environment of the check
+environment with the first of these that has the runner: dependency groups and extras named test, tests
+or testing; what tox, nox or hatch declare for their test environment; requirements files for tests or
+development; groups and extras named dev. `uv.lock`, `poetry.lock` and `pdm.lock` pin the versions.
+Node.js packages are installed by the lock file's manager, or by npm without a lock file. tox, nox and
+hatch are not started: their command runs in that virtual environment."""
 
 TROUBLE_LEAD: Final = """\
 Every message that stops a command says what is the case, why that stops it, and what to do next. Here they
@@ -104,12 +146,54 @@ def required() -> str:
     )
 
 
+def suites() -> str:
+    """List the runners whose suites are found."""
+    names = dict.fromkeys(row.name for row in TABLE)
+    rows = [
+        "| runner | shown by | command | counted by |",
+        "|---|---|---|---|",
+        *(
+            f"| {name} | {_marks(found)} | {_commands(found)} | {_counted(found[0])} |"
+            for name, found in ((name, [row for row in TABLE if row.name == name]) for name in names)
+        ),
+    ]
+    by_hand = f"The command of other projects is set by hand: {', '.join(f'`{name}`' for name in FOREIGN)}."
+    return "\n\n".join(["# Suites: what proves a tree", NOTE, SUITES_LEAD, "\n".join(rows), by_hand]) + "\n"
+
+
+def _marks(rows: Sequence[Row]) -> str:
+    names = dict.fromkeys(mark.name for row in rows for mark in row.marks)
+    return ", ".join(f"`{name}`" for name in names) or "Python tests"
+
+
+def _commands(rows: Sequence[Row]) -> str:
+    told = {
+        "{declared}": "the command that it declares", "{arguments}": " …", "{options}": " …",
+        "{build}": "build",
+        "{maven}": "mvn", "{gradle}": "gradle", "|": "\\|",
+    }  # fmt: skip
+    commands = []
+    for row in rows:
+        command = row.command
+        for name, words in told.items():
+            command = command.replace(name, words)
+        commands.append(command if row.command in told else f"`{command}`")
+    return ", ".join(commands)
+
+
+def _counted(row: Row) -> str:
+    return (
+        "its exit code alone, unless it prints a known summary" if row.counts == "exit-code" else row.format
+    )
+
+
 def pages() -> dict[str, str]:
     """Give everything that is made from the code, by its path."""
     return {
         "docs/commands.md": commands(),
         "docs/requirements.md": required(),
         "docs/settings.md": settings(),
+        "docs/suites.md": suites(),
         "docs/troubleshooting.md": troubleshooting(),
         **{f"share/{name}": text for name, text in manuals.share().items()},
     }

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from asbuilt.settings import (
     Layer,
+    ServiceTable,
     Setting,
     Settings,
+    SuiteTable,
+    Table,
     Value,
     load,
     survey,
@@ -20,8 +24,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def toml(value: Value) -> str:
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+def toml(value: Value | Table) -> str:
+    if isinstance(value, SuiteTable | ServiceTable):
+        return "{" + ", ".join(f"{name} = {toml(part)}" for name, part in value._asdict().items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(toml(one) for one in value) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 class World:
@@ -41,9 +49,10 @@ class World:
 
     def set(self, layer: Layer, setting: Setting, value: Value) -> None:
         line = f"{setting.key} = {toml(value)}\n"
+        section, name = setting.key.split(".")
         match layer:
             case Layer.FLAG:
-                self.flags[setting.key] = value
+                self.flags[setting.key] = tomllib.loads(line)[section][name]
             case Layer.ENVIRONMENT:
                 self.environ[setting.variable] = value if isinstance(value, str) else toml(value)
             case Layer.REPOSITORY:

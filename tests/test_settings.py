@@ -10,17 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from asbuilt.policy.services import TABLE
 from asbuilt.settings import (
     SETTINGS,
     Chosen,
     Kind,
     Layer,
     Origin,
+    ServiceTable,
     Setting,
+    SuiteTable,
     Value,
     load,
     organisation_file,
 )
+from asbuilt.settings.setting import BUILT_IN_SERVICES
 from tests.settings_world import World, toml, world
 
 __all__ = ["world"]
@@ -35,7 +39,20 @@ VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
     Kind.GLOBS: st.lists(st.sampled_from(["web/**", "*.css", "[ab].{c,d}"]), max_size=3).map(tuple),
+    Kind.SUITES: st.lists(
+        st.builds(
+            SuiteTable,
+            st.sampled_from(["", "web", "a b/c"]),
+            WORDS,
+            st.sampled_from(["", "npm ci"]),
+            st.sampled_from(["tests", "exit-code"]),
+        ),
+        max_size=3,
+    ).map(tuple),
     Kind.HOURS: st.sampled_from(["22:00-07:00", "12:15-13:00"]),
+    Kind.NAMES: st.lists(st.sampled_from(["API_TOKEN", "stage"]), max_size=2).map(tuple),
+    Kind.SUITES: st.lists(st.just(SuiteTable("api", "pytest -q")), max_size=1).map(tuple),
+    Kind.SERVICES: st.lists(st.just(ServiceTable("mail", "maild -p 25", 25)), max_size=1).map(tuple),
 }
 
 
@@ -223,6 +240,38 @@ def test_what_means_nothing_in_a_repository_is_named_with_its_line(
 def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protects_you() -> None:
     free = {key for key, one in SETTINGS.items() if one.repository_may_set and not one.tightens}
     assert free == {
-        "plans.folder", "plan.length", "ui.patterns", "ui.pictures", "checks.tests", "checks.setup",
-        "checks.minutes", "landing.mode", "landing.branch_prefix",
+        "plans.folder", "plan.length", "ui.patterns", "ui.pictures", "checks.tests", "checks.suites",
+        "checks.counts", "checks.setup", "checks.minutes", "checks.services", "checks.env", "setup.env",
+        "landing.mode", "landing.branch_prefix",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        ('["postgres", "postgres"]', "checks.services"),
+        ('["oracle"]', "checks.services"),
+        ('[{name = "mail", command = "maild"}]', "checks.services"),
+        ('[{name = "mail", command = "maild", ready = 70000}]', "checks.services"),
+        ('"postgres"', "checks.services"),
+    ],
+)
+def test_a_service_is_one_that_we_know_or_has_a_command_and_a_port(
+    world: World, written: str, what: str
+) -> None:
+    (world.repository / "asbuilt.toml").write_text(f"{what} = {written}\n")
+    (problem,) = world.problems()
+    assert problem.endswith("a list of postgres, redis, or tables with name, command and ready (a port)")
+
+
+def test_services_are_names_and_tables_in_one_list(world: World) -> None:
+    text = 'checks.services = ["redis", {name = "mail", command = "maild", ready = 25}]\n'
+    (world.repository / "asbuilt.toml").write_text(text)
+    found = world.load().chosen["checks.services"].value
+    assert found == (ServiceTable("redis"), ServiceTable("mail", "maild", 25))
+    assert {one.name for one in TABLE.values()} == {*BUILT_IN_SERVICES}
+
+
+def test_a_repository_may_name_a_variable_and_never_give_it_a_value(world: World) -> None:
+    (world.repository / "asbuilt.toml").write_text('checks.env.API_TOKEN = "theirs-to-say"\n')
+    assert world.problems() == ["asbuilt.toml:1: a repository may not set checks.env.API_TOKEN"]

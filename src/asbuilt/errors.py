@@ -185,6 +185,10 @@ class RingUnavailable(AsbuiltError):
         """What the program that makes the sandbox printed."""
 
 
+class CommandStopped(AsbuiltError):
+    """A check or a setup was ended before its end, because its run is to stop."""
+
+
 class HostFailed(AsbuiltError):
     """An attempt's host process did not come up; nothing of it runs."""
 

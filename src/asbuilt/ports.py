@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Touched,
     )
     from asbuilt.policy.ring import Level, Overlay, Placed
+    from asbuilt.policy.services import Service
     from asbuilt.proof.opinion import Opinion
 
 Role = Literal["implement", "fix", "verify", "plan", "critique"]
@@ -212,6 +213,10 @@ class Command:
     """Folders at other paths inside; `cwd` and `home` are then paths inside. Only where `can_place`."""
     overlays: tuple[Overlay, ...] = ()
     """Views made before the command starts. Only where `can_overlay`."""
+    services: tuple[Service, ...] = ()
+    """Programs that run beside it. Only where `can_place`: elsewhere it has no loopback of its own."""
+    as_user: bool = False
+    """Not with user id 0, also where we have it: databases refuse it. Only where `can_place`."""
     timeout_s: int = 1800
     output_cap: int = 8_000_000
 
@@ -245,6 +250,9 @@ class Processes(Protocol):
 
     def run(self, command: Command) -> Ended:
         """Run it to its end or its limit; nothing of it lives on."""
+
+    def ending(self, when: Callable[[], bool], /) -> Processes:
+        """Return the same, whose commands are ended with `CommandStopped` as soon as `when` is true."""
 
     @property
     def level(self) -> Level:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.processes import RingProcesses
-from asbuilt.errors import RingUnavailable
+from asbuilt.errors import CommandStopped, RingUnavailable
 from asbuilt.policy.shell import argv_of
 from asbuilt.ports import Command
 from tests.contracts.attempts import marked, until
@@ -54,6 +54,19 @@ def processes(machine: Machine) -> RingProcesses:
         level=machine.level,
         grace_s=0.5,
     )
+
+
+def test_a_command_is_ended_when_its_run_is_to_stop_and_leaves_no_result(machine: Machine) -> None:
+    mark = machine.workspace / "began"
+    command = Command(
+        argv=argv_of(f"trap : TERM; touch {mark}; while :; do sleep 0.1; done"),
+        cwd=machine.workspace,
+        writable=(machine.workspace,),
+        timeout_s=120,
+    )
+    with pytest.raises(CommandStopped):
+        processes(machine).ending(mark.exists).run(command)
+    assert mark.exists()
 
 
 def test_output_comes_as_it_was_written_and_the_exit_code_with_it(machine: Machine) -> None:

@@ -22,8 +22,15 @@ plan.length            control
 ui.patterns            []
 ui.pictures            ""
 checks.tests           ""
+checks.suites          []
+checks.counts          tests
 checks.setup           ""
 checks.minutes         45
+checks.services        []
+checks.env             []
+setup.env              []
+checks.granted         []
+setup.credentials      []
 scope.outside          sign-off
 scope.plan             block
 scope.ci               sign-off
@@ -32,6 +39,7 @@ scope.git              sign-off
 scope.agents           sign-off
 scope.settings         block
 scope.locks            sign-off
+scope.dependencies     sign-off
 checks.probe           true
 landing.mode           cherry-pick
 landing.direct         allow
@@ -87,8 +95,15 @@ plan.length            control        default
 ui.patterns            []             default
 ui.pictures            ""             default
 checks.tests           ""             default
+checks.suites          []             default
+checks.counts          tests          default
 checks.setup           ""             default
 checks.minutes         45             default
+checks.services        []             default
+checks.env             []             default
+setup.env              []             default
+checks.granted         []             default
+setup.credentials      []             default
 scope.outside          sign-off       default
 scope.plan             block          default
 scope.ci               sign-off       default
@@ -97,6 +112,7 @@ scope.git              sign-off       default
 scope.agents           sign-off       default
 scope.settings         block          default
 scope.locks            sign-off       default
+scope.dependencies     sign-off       default
 checks.probe           true           default
 landing.mode           pr             ASBUILT_LANDING_MODE
 landing.direct         allow          default
@@ -201,8 +217,15 @@ plan.length            control      default
 ui.patterns            []           default
 ui.pictures            ""           default
 checks.tests           ""           default
+checks.suites          []           default
+checks.counts          tests        default
 checks.setup           ""           default
 checks.minutes         45           default
+checks.services        []           default
+checks.env             []           default
+setup.env              []           default
+checks.granted         []           default
+setup.credentials      []           default
 scope.outside          sign-off     default
 scope.plan             block        default
 scope.ci               sign-off     default
@@ -211,6 +234,7 @@ scope.git              sign-off     default
 scope.agents           sign-off     default
 scope.settings         block        default
 scope.locks            sign-off     default
+scope.dependencies     sign-off     default
 checks.probe           true         default
 landing.mode           cherry-pick  default
 landing.direct         allow        default

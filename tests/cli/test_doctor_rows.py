@@ -232,7 +232,8 @@ def test_the_row_of_the_sandbox(sandbox: SandboxFacts, shown: str) -> None:
             SuiteFacts(command="", origin="default"),
             snapshot("""\
 ! tests     no command is set; a run looks for one, and asks
-            Next: asbuilt config set checks.tests "COMMAND"
+            Next: asbuilt doctor --tests tries what it finds, and saves your
+                  choice.
 """),
         ),
         (

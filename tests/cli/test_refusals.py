@@ -19,6 +19,7 @@ PLACES = places()
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case below, or a reason why it has not."""
 ELSEWHERE = {
+    "agents/roster.py {} is installed, and {} is not": "cli/test_agents.py",
     "cli/plan/refine.py the new text wants what the plan wants already": "authoring/test_redrafting.py",
     "cli/report.py {}.{} {} a plan, and no run of it has begun": "authoring/test_commands.py",
     "cli/author.py a plan is being authored here already: {}": "authoring/test_commands.py",

@@ -55,7 +55,7 @@ def test_what_an_agent_signs_in_with_reaches_that_kind_of_agent_and_no_check(tmp
 
 def test_what_leads_to_the_forge_is_kept_for_it_alone_and_only_where_it_is_needed(tmp_path: Path) -> None:
     environ = {"PATH": "/bin", "GH_TOKEN": "t", "HTTPS_PROXY": "p", "AWS_SECRET_ACCESS_KEY": "s"}
-    keep(tmp_path / "pr", environ, ["claude"], by_pull=True)
+    keep(tmp_path / "pr", environ, ["claude"], options={"landing": "pr"})
     keep(tmp_path / "other", environ, ["claude"])
     assert kept_for_forge(tmp_path / "pr") == {"PATH": "/bin", "GH_TOKEN": "t", "HTTPS_PROXY": "p"}
     assert stat.S_IMODE((tmp_path / "pr" / "forge.json").stat().st_mode) == 0o600

@@ -76,7 +76,7 @@ class PullShop:
         # No worker may take the run up before the way to its forge is kept.
         self.shop.kill()
         run = self.shop.request(**wish)
-        keep(self.shop.home / "runs" / run, self._environment, by_pull=True)
+        keep(self.shop.home / "runs" / run, self._environment, options={"landing": "pr"})
         return run
 
     def ends(self, **options: Any) -> tuple[str, str]:  # noqa: ANN401

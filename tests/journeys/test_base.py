@@ -52,12 +52,11 @@ def test_tests_that_run_no_file_of_the_base_are_asked_about(shop: Shop) -> None:
     run = shop.request(mode="phase", tests=PYTEST, auto=False)
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
-    assert shop.answer(run, "no") == [
-        (
-            "continue with tests that prove nothing? every check passes without the contents of shout.py: either"
-            " the checks run other code than this tree's, or no check runs these files"
-        )
-    ]
+    question = (
+        "continue with tests that prove nothing? every check passes without the contents of shout.py: either"
+        " the checks run other code than this tree's, or no check runs these files"
+    )
+    assert shop.answer(run, "no") == [question]
     assert shop.over(run)[0] == "stopped"
 
 

@@ -45,23 +45,57 @@ def told(shop: Shop, run: str, kind: str) -> list[dict[str, Any]]:
 
 def test_a_detected_command_is_tried_and_asked_for_once_in_a_repository(shop: Shop) -> None:
     add_tests(shop)
-    first = shop.request(mode="phase", auto=False)
+    first = shop.request(mode="phase", auto=False, setup="")
     shop.start()
     shop.until(lambda: shop.run(first).state == "waiting")
     assert shop.answer(first, "yes") == [f"prove with `{PYTEST}`? 2 ran, 0 failed on main"]
     shop.until(lambda: shop.run(first).state == "held")
+    suites = [["", PYTEST, "pytest", "tests"]]
     found = {"source": "detected", "command": PYTEST, "found": ["tests/test_all.py"], "said": False}
+    found |= {"suites": suites, "unknown": []}
     assert told(shop, first, "tests.resolved") == [{"run": first, **found, "agreed": None}]
     shop.lands("greet.py", "part.py", "plan.md")
-    second = shop.request(mode="phase")
+    second = shop.request(mode="phase", setup="")
     assert shop.over(second) == ("landed", "")
     assert told(shop, second, "tests.resolved") == [{"run": second, **found, "agreed": "a1"}]
     assert told(shop, second, "approval.asked") == []
 
 
+def test_suites_of_several_folders_are_found_and_prove_a_phase_together(shop: Shop) -> None:
+    files = {
+        "api/app.py": "def hello():\n    return 'hello'\n",
+        "api/tests/test_app.py": "import app\ndef test_hello(): assert app.hello() == 'hello'\n",
+        "web/package.json": '{"type": "module", "scripts": {"test": "node --test"}}',
+        "web/app.js": "export const hello = () => 'hello'\n",
+        "web/app.test.js": "import test from 'node:test'\nimport assert from 'node:assert'\n"
+        "import { hello } from './app.js'\ntest('hello', () => assert.equal(hello(), 'hello'))\n"
+        "test('short', () => assert.equal(hello().length, 5))\n",
+    }
+    for path, text in files.items():
+        (shop.checkout / path).parent.mkdir(parents=True, exist_ok=True)
+        (shop.checkout / path).write_text(text)
+    shop.git("add", ".")
+    shop.git("commit", "-qm", "start")
+    run = shop.request(mode="phase", auto=False, setup="")
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    assert shop.answer(run, "yes") == [
+        f"prove with `{PYTEST}` in api, `npm test` in web? 3 ran, 0 failed on main"
+    ]
+    shop.until(lambda: shop.run(run).state == "held")
+    blobs = Blobs(shop.home / "blobs")
+    (done,) = told(shop, run, "checks.done")
+    shown = json.loads(blobs.get(done["evidence"]))
+    assert [(one["name"], one["outcome"], one["ran"], one["folder"]) for one in shown] == [
+        ("tests in api", "PASS", 1, "api"),
+        ("tests in web", "PASS", 2, "web"),
+        ("grep -q hello greet.py", "PASS", None, None),
+    ]
+
+
 def test_a_no_to_the_detected_command_stops_the_run_before_any_work(shop: Shop) -> None:
     add_tests(shop)
-    run = shop.request(mode="phase", auto=False)
+    run = shop.request(mode="phase", auto=False, setup="")
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
     shop.answer(run, "no")
@@ -74,8 +108,8 @@ def test_unattended_with_tests_that_nobody_has_named_stops_and_says_how_to_name_
     run = shop.request(mode="phase")
     shop.start()
     shop.until(lambda: shop.run(run).is_over)
-    found = "no test command is set, and there is tests/test_all.py."
-    way_on = f'Next: asbuilt config set checks.tests "{PYTEST}"'
+    found = f"no test command is set; found `{PYTEST}` (tests/test_all.py)."
+    way_on = "Next: asbuilt doctor --tests --save"
     assert (shop.run(run).state, shop.reason()) == ("failed", f"{found} {way_on}")
     assert "setup.done" not in shop.kinds()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from inline_snapshot import snapshot
@@ -12,6 +13,8 @@ from tests.journeys.test_commands import Office, office, until
 
 __all__ = ["office"]
 pytestmark = pytest.mark.crash
+_LIMIT_S = 60.0
+"""Far above the few seconds that it takes, far below the ten minutes that a check may take."""
 _ONE = PLAN.partition("## Phase 2a")[0]
 
 
@@ -72,3 +75,18 @@ def test_a_run_that_runs_is_not_due(office: Office) -> None:
         )
         assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
         process.communicate()
+
+
+def test_a_stop_ends_the_check_that_runs(office: Office) -> None:
+    plan = _ONE.replace("grep -q hello greet.py", "sh -c 'trap : TERM; while :; do sleep 1; done'")
+    (office.shop / "plans" / "greet.md").write_text(plan, encoding="utf-8")
+    office.git("commit", "-qam", "a check that does not end")
+    with office.typed("run", "greet", "--auto", "--script", str(office.script)) as process:
+        until(lambda: "SAYS DONE" in office.asbuilt("log", "greet").upper())
+        until(lambda: "runs the checks" in office.asbuilt("status", "greet"))
+        began = time.monotonic()
+        assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
+        took = time.monotonic() - began
+        process.communicate()
+    assert "stopped" in office.asbuilt("status", "greet").splitlines()[2]
+    assert took < _LIMIT_S

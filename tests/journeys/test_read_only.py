@@ -15,7 +15,19 @@ WHY = "asbuilt keeps workspaces, attempts and what it lands in the repository's 
 
 
 def _read_only(folder: Path) -> tuple[str, ...]:
-    return ("bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--ro-bind", str(folder), str(folder))
+    return (
+        "bwrap",
+        "--die-with-parent",
+        "--bind",
+        "/",
+        "/",
+        "--dev-bind",
+        "/dev",
+        "/dev",
+        "--ro-bind",
+        str(folder),
+        str(folder),
+    )
 
 
 def _asbuilt(tmp_path: Path, *arguments: str) -> tuple[int, str, str]:

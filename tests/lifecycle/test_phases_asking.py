@@ -52,8 +52,8 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
             {"auto": True},
             End(
                 "failed",
-                "no test command is set, and there is pyproject.toml."
-                ' Next: asbuilt config set checks.tests "uv run pytest -q"',
+                "no test command is set; found `uv run pytest -q` (pyproject.toml)."
+                " Next: asbuilt doctor --tests --save",
             ),
         ),
         (

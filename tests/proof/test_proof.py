@@ -117,7 +117,7 @@ BASE = Counts(10, 1, 2, ("t::old",))
         (0, Counts(0, 0, 12), Judged("NOT_RUN", "0 tests ran")),
         (0, None, Judged("INDETERMINATE", "exit 0, but it printed no summary that could be read")),
         (2, None, Judged("FAIL", "exit 2, and no summary of the tests")),
-        (None, Counts(12, 0, 2), Judged("INDETERMINATE", "the tests were ended by their time limit")),
+        (None, Counts(12, 0, 2), Judged("INDETERMINATE", "the test run was ended by its time limit")),
         (3, Counts(12, 0, 2), Judged("FAIL", "exit 3, though no test failed")),
         (
             0,

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import select
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,13 +22,15 @@ from asbuilt.agents import tree
 from asbuilt.agents.capture import Capture
 from asbuilt.agents.ring import can_overlay, launch, probe, settle
 from asbuilt.agents.toolchains import toolchains_in
-from asbuilt.errors import RingUnavailable
+from asbuilt.errors import CommandStopped, RingUnavailable
+from asbuilt.policy.check_environment import PLACED
 from asbuilt.policy.ring import for_check
+from asbuilt.policy.services import NOT_STARTED, REFUSAL
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from asbuilt.policy.ring import Level, Request
     from asbuilt.ports import Command
@@ -33,6 +38,10 @@ if TYPE_CHECKING:
 _PIECE: Final = 1 << 18
 _LOOK_S: Final = 0.2
 _DRAIN_S: Final = 1.0
+_STOP_S: Final = 2.0
+"""How long a command has to end by itself when its run is to stop."""
+_FIRST_USER, _NOBODY = 1_000, 65_534
+_HERE: Final = Path(__file__).resolve().parent
 
 
 class RingProcesses:
@@ -58,6 +67,13 @@ class RingProcesses:
         self._homes = homes or (Path.home(),)
         self._level = level
         self._grace_s = grace_s
+        self._is_over: Callable[[], bool] = lambda: False
+
+    def ending(self, when: Callable[[], bool]) -> RingProcesses:
+        """Return the same, whose commands are ended with `CommandStopped` as soon as `when` is true."""
+        same = copy(self)
+        same._is_over = when  # noqa: SLF001  a copy of ourselves
+        return same
 
     @property
     def level(self) -> Level:
@@ -92,7 +108,7 @@ class RingProcesses:
                 homes=self._homes,
                 hidden=self._hidden,
             )
-            return self._run(command, request)
+            return self._run(command, request.changed(user=_plain_user() if command.as_user else None))
 
     def _run(self, command: Command, request: Request) -> Ended:
         level = self.level
@@ -100,7 +116,8 @@ class RingProcesses:
         began = time.monotonic()
         capture = Capture(command.output_cap)
         try:
-            process = launch(level, request, _named_when_missing(command.argv), status_fd=theirs)
+            argv = _attended(command, _named_when_missing(command.argv))
+            process = launch(level, request, argv, status_fd=theirs)
         except BaseException:  # closed, and raised again
             os.close(status)
             raise
@@ -108,12 +125,13 @@ class RingProcesses:
             os.close(theirs)
         with os.fdopen(status, "rb") as told, process:
             try:
-                in_time = _collect(process, capture, began + command.timeout_s)
+                in_time = _collect(process, capture, began + command.timeout_s, self._is_over)
             finally:
+                grace_s = min(self._grace_s, _STOP_S) if self._is_over() else self._grace_s
                 tree.end(
                     process.pid,
                     level=level,
-                    grace_s=self._grace_s if process.poll() is None else 0,
+                    grace_s=grace_s if process.poll() is None else 0,
                     gone=lambda: process.poll() is not None,
                 )
             if in_time and level == "bwrap":
@@ -139,7 +157,9 @@ class RingProcesses:
             _removed(own)
 
 
-def _collect(process: subprocess.Popen[bytes], capture: Capture, deadline: float) -> bool:
+def _collect(
+    process: subprocess.Popen[bytes], capture: Capture, deadline: float, is_over: Callable[[], bool]
+) -> bool:
     """Read until the output ends and the process with it; False when the time is over first."""
     output = process.stdout
     if output is None:
@@ -148,6 +168,12 @@ def _collect(process: subprocess.Popen[bytes], capture: Capture, deadline: float
     poll.register(output, select.POLLIN)
     ended_at: float | None = None
     while (left := deadline - time.monotonic()) > 0:
+        if is_over():
+            raise CommandStopped(
+                "the command was ended before its end",
+                why="Its run is to stop.",
+                next_step="`asbuilt resume` runs it again.",
+            )
         if poll.poll(min(left, _LOOK_S) * 1000):
             piece = os.read(output.fileno(), _PIECE)
             if not piece:
@@ -166,6 +192,30 @@ def _collect(process: subprocess.Popen[bytes], capture: Capture, deadline: float
 def _named_when_missing(argv: tuple[str, ...]) -> tuple[str, ...]:
     """Let the shell start it, so that a missing program is exit code 127 in every ring."""
     return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
+
+
+def _attended(command: Command, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Have services started before a command, in the same sandbox."""
+    if not command.services:
+        return argv
+    services = [
+        {
+            **one._asdict(),
+            "variables": {},
+            "cwd": PLACED.checkout,
+            "refusal": REFUSAL.replace("{name}", one.name),
+            "code": NOT_STARTED,
+        }
+        for one in command.services
+    ]
+    return (sys.executable, "-I", "-S", str(_HERE / "attend.py"), json.dumps(services), "--", *argv)
+
+
+def _plain_user() -> int | None:
+    """Choose a user id other than 0, and one that the user database has: programs look themselves up."""
+    if os.getuid():
+        return None
+    return next((one.pw_uid for one in pwd.getpwall() if one.pw_uid == _FIRST_USER), _NOBODY)
 
 
 def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:

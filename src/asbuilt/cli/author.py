@@ -36,7 +36,7 @@ from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.names import slug_of_name
 from asbuilt.plan.sections import SECTIONS
-from asbuilt.settings.running import chosen_for_runs, command_in
+from asbuilt.settings.running import beside_checks, chosen_for_runs, command_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -187,6 +187,7 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
         "length": wish.length or settings.text("plan.length"),
         "setup": command_in(settings, "checks.setup"),
         "ring_required": settings.flag("ring.required"),
+        **beside_checks(settings),
         "desktop": settings.flag("attention.desktop"),
         "approvers": list(settings.globs("approvals.plan")),
         "caps": chosen_for_runs(settings)["caps"],

@@ -16,7 +16,7 @@ from asbuilt.cli.words import counted, size
 from asbuilt.errors import DONE, AsbuiltError
 from asbuilt.flows.cleaning import Leavings, Thing
 from asbuilt.flows.sweeping import Commons
-from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.retention import DAYS, Goes, Stays
 
 if TYPE_CHECKING:
@@ -68,15 +68,8 @@ def command(door: Door, plan: str | None, *, yes: bool, days: int) -> int:
 
 def _find(site: Site, plan: str | None, days: int) -> list[Thing]:
     home, store, blobs = site.journal
-    with store.read() as session:
-        heads = session.rows(
-            "SELECT plan FROM heads WHERE org = :org AND repo = :repo ORDER BY plan",
-            org=LOCAL,
-            repo=site.repo,
-        )
-    every = [Address(LOCAL, site.repo, row["plan"]) for row in heads]
-    plans = every if plan is None else [site.address(plan)]
-    left = Leavings(home, store, blobs, site.repository, plans)
+    of = None if plan is None else site.address(plan)
+    left = Leavings(site.journal, site.repository, repo=site.repo, plan=of)
     found = [*left.find(days=days)]
     if plan is None:
         found += left.strange()

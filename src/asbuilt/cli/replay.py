@@ -18,7 +18,7 @@ from asbuilt.cli.talking import answer, coloured, headline, next_command
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, GateStopped, NotFound, UsageWrong
 from asbuilt.flows.enrolling import known
-from asbuilt.flows.environment import kept
+from asbuilt.flows.environment import given_in, kept
 from asbuilt.flows.record import Record
 from asbuilt.flows.replaying import HERE, Replay
 from asbuilt.flows.rigs import Rigs
@@ -176,6 +176,7 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
             limit_s=check_limit_s(run.options),
             environment=kept(home.runs / run.run),
             history=stored.facts.base or "",
+            given=given_in(home.runs / run.run, run.options),
         )
         aside = Aside(stored.journal.blobs, room / "blobs")
         record = Record(run=run, store=stored.journal.store, blobs=aside)

@@ -8,6 +8,7 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.commands import Command
+from asbuilt.cli.granting import need_variables
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, next_command
 from asbuilt.cli.run import ask_for, look_on
@@ -15,6 +16,7 @@ from asbuilt.cli.site import asker, look_at, site_of, the_only
 from asbuilt.cli.telling import change_words
 from asbuilt.cli.terms import team_for
 from asbuilt.errors import DONE, GATE_STOPPED
+from asbuilt.flows.environment import keep_given
 from asbuilt.flows.requests import go_on, renew
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL
@@ -118,8 +120,11 @@ def _same_phase(view: RunView) -> dict[str, str]:
 
 def _wake(door: Door, site: Site, run: Run) -> int:
     """Let a run that waits go on now; one that was cut off goes on by itself once a worker is there."""
-    if not _agreed(door, renewed(run.options, site.desk.settings)[1]):
+    options, changes = renewed(run.options, site.desk.settings)
+    if not _agreed(door, changes):
         return GATE_STOPPED
+    need_variables(door, options)
+    keep_given(site.journal.home.runs / run.run, door.environ, options)
     renew(site.journal.store, run, site.desk.settings, asker=asker(door))
     go_on(site.journal.store, run, asker=asker(door))
     pid = wiring.ensure_worker(site.journal.home, door.environ)

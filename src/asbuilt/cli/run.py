@@ -17,6 +17,7 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.costs import expected_cost
 from asbuilt.cli.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.drafts import difference
+from asbuilt.cli.granting import need_variables
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
@@ -41,6 +42,7 @@ from asbuilt.lifecycle.standing import done_now, fold_plan
 from asbuilt.lifecycle.timers import written
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.model import Status
+from asbuilt.proof.projects.resolving import chosen
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
@@ -171,6 +173,7 @@ def ask_for(
 ) -> int:
     """Ask for a run, see that somebody does it, and look on; one that is declined says who has the plan."""
     journal = site.journal
+    need_variables(door, options)
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
     if isinstance(asked, Declined):
         return outcome.declined(door, slug, asked)
@@ -284,9 +287,9 @@ def options_for(
             next_step=f"`asbuilt run {slug} --cherry-pick`",
         )
     refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing)
-    chosen = chosen_for_runs(settings)
+    by_settings = chosen_for_runs(settings)
     return {
-        **chosen,
+        **by_settings,
         "kind": "run",
         "checkout": str(checkout),
         "branch": branch,
@@ -300,7 +303,7 @@ def options_for(
         # A pull request is opened for people to look at; only merging it takes a word of theirs.
         "hold": wish.hold or not (wish.auto or landing == "pr"),
         "landing": landing,
-        "pull": {**chosen["pull"], "branch_prefix": settings.text("landing.branch_prefix")},
+        "pull": {**by_settings["pull"], "branch_prefix": settings.text("landing.branch_prefix")},
     }
 
 
@@ -376,8 +379,10 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in phases:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase['id']:<4}{phase['title']}"))
-    tests = "none; only the plan's checks run" if options["tests"] == "" else options["tests"]
-    answer(door, "Tests    ", tests or f"not set; `{SETTLE}` tries what it finds and saves it")
+    suites = chosen(options)
+    tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
+    unset = f"not set; `{SETTLE}` tries what it finds and saves it"
+    answer(door, "Tests    ", unset if suites is None else tests)
     for lead, words in [*terms_of(options, expected_cost(door, len(phases))), *timed.rows(now)]:
         answer(door, f"{lead:<9}", words)
     if not saved:

@@ -13,7 +13,7 @@ from asbuilt.cli.plan.trial import trying
 from asbuilt.cli.screen import cut, printable
 from asbuilt.cli.words import counted
 from asbuilt.errors import GitFailed
-from asbuilt.git.repository import open_repository
+from asbuilt.git.repository import open_repository, resolve
 from asbuilt.git.saving import commit_files
 from asbuilt.proof.candidates import Way, best
 from asbuilt.proof.projects.model import Suite
@@ -54,6 +54,9 @@ def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
 
     `plan` is the path of a plan in the repository: it is offered to be committed with the choice.
     """
+    root = desk.library.repository and desk.library.repository.root
+    if root is None or resolve(open_repository(root), "HEAD") is None:
+        return Settled()
     with trying(door, desk) as trial:
         seen = list(_tried(door, desk, trial))
         if not seen:

@@ -13,7 +13,7 @@ from asbuilt.cli.site import open_site
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
-from asbuilt.settings.running import command_in
+from asbuilt.settings.running import beside_checks, command_in
 
 
 @click.command(
@@ -57,5 +57,6 @@ def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int
         "setup": command_in(settings, "checks.setup"),
         "limits": {"checks_min": settings.number("checks.minutes")},
         "ring_required": settings.flag("ring.required"),
+        **beside_checks(settings),
     }
     return ask_for(door, site, Address(LOCAL, site.repo, opened.at.shown), opened.at.slug, options)

@@ -16,7 +16,7 @@ from asbuilt.flows.approving import file_approved
 from asbuilt.flows.asking import asked_of
 from asbuilt.flows.briefing import overall_s, program_of, within
 from asbuilt.flows.continuing import take_over
-from asbuilt.flows.environment import kept
+from asbuilt.flows.environment import given_in, kept
 from asbuilt.flows.proving import tree_of
 from asbuilt.flows.read_only import need_unchanged
 from asbuilt.flows.record import say
@@ -120,6 +120,7 @@ class Authoring:
             self._processes,
             environment=kept(self._home.runs / run.run),
             history=facts.base or "",
+            given=given_in(self._home.runs / run.run, run.options),
         )
         trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
         return trying.tried(plan, setup=run.options.get("setup"))

@@ -14,20 +14,19 @@ from asbuilt.git import snapshots, workspaces
 from asbuilt.git.checkouts import delete
 from asbuilt.git.refs import holding, listed
 from asbuilt.journal import runs
-from asbuilt.journal.attempts import attempts_of
-from asbuilt.journal.events import append
-from asbuilt.journal.views import events_of
+from asbuilt.journal.events import append, of_kinds
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.views import told_of
 from asbuilt.lifecycle import retention
-from asbuilt.lifecycle.retention import Fate, Goes, Stays
+from asbuilt.lifecycle.retention import Fate, Goes, Made, Stays, attempts_in
 from asbuilt.ports import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from asbuilt.git.repository import Repository
     from asbuilt.git.workspaces import Leftover
-    from asbuilt.journal.attempts import AttemptView
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.home import Home
     from asbuilt.journal.ids import Address
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Store
 
 Kind = Literal["workspace", "attempt", "rig", "scratch", "log", "output"]
-_EVERY_RUN = 100_000
+_TELLING = ("attempt.begun", "landing.done", "landing.undone")
+"""What says of an attempt when it began, and when its phase landed."""
 
 
 class Thing(NamedTuple):
@@ -52,26 +52,41 @@ class Leavings:
     """What the runs of some plans have left in their repository and in the state folder."""
 
     def __init__(
-        self, home: Home, store: Store, blobs: Blobs, repository: Repository, plans: Sequence[Address]
+        self,
+        journal: tuple[Home, Store, Blobs],
+        repository: Repository,
+        *,
+        repo: str,
+        plan: Address | None = None,
     ) -> None:
-        self._home = home
-        self._store = store
-        self._blobs = blobs
+        """Look what is there of any run, or of the runs of one plan; the journal is asked about those alone.
+
+        So it costs nothing that plans were finished of which nothing is left.
+        """
+        self._home, self._store, self._blobs = journal
         self._repository = repository
-        self._plans = plans
-        with store.read() as session:
+        self._leftovers = workspaces.leftovers(repository, self._home.workspaces / repo)
+        self._refs = {
+            ref.removeprefix(snapshots.ATTEMPTS): commit
+            for ref, commit in listed(repository, snapshots.ATTEMPTS)
+        }
+        folders = [folder.name for folder in self._home.runs.glob("*")]
+        there = {one.run for one in self._leftovers} | {name.partition(".")[0] for name in self._refs}
+        with self._store.read() as session:
             self._now = session.now
-            listed_runs = [run for plan in plans for run in runs.of_plan(session, plan, limit=_EVERY_RUN)]
-        self._runs = {run.run: run for run in listed_runs}
+            found = [runs.find(session, LOCAL, repo, run) for run in sorted(there.union(folders))]
+        known = [run for run in found if run is not None and (plan is None or run.plan == plan.plan)]
+        newest_first = sorted(known, key=lambda run: (run.plan, -run.number))
+        self._runs = {run.run: run for run in newest_first}
 
     def find(self, *, days: int) -> Iterator[Thing]:
         """Find them, workspaces first: the refs that go after them may keep their commits."""
-        for leftover in self._leftovers():
+        for leftover in self._leftovers:
             if leftover.run in self._runs:
                 yield self._workspace(leftover, self._runs[leftover.run])
-        refs = dict(listed(self._repository, snapshots.ATTEMPTS))
-        for plan in self._plans:
-            yield from self._attempts(plan, refs, days)
+        kept = (self._runs.get(name.partition(".")[0]) for name in self._refs)
+        for plan in sorted({run.address for run in kept if run is not None}):
+            yield from self._attempts(plan, days)
         for run in self._runs.values():
             folder = self._home.runs / run.run
             if run.ended_at is not None and folder.is_dir():
@@ -82,18 +97,13 @@ class Leavings:
     def strange(self) -> Iterator[Thing]:
         """Find what none of these plans' runs has made; nobody can say what it is worth."""
         fate = Stays("the journal does not know its run")
-        for one in self._leftovers():
+        for one in self._leftovers:
             if one.run not in self._runs:
                 name, size = f"{one.run} {one.lane}", size_of(one.workspace.path)
                 yield Thing("workspace", name, size, fate, lambda: None)
-        for ref, _ in listed(self._repository, snapshots.ATTEMPTS):
-            name = ref.removeprefix(snapshots.ATTEMPTS)
+        for name in self._refs:
             if name.partition(".")[0] not in self._runs:
                 yield Thing("attempt", name, 0, fate, lambda: None)
-
-    def _leftovers(self) -> list[Leftover]:
-        folders = {self._home.workspaces / plan.repo for plan in self._plans}
-        return [one for folder in folders for one in workspaces.leftovers(self._repository, folder)]
 
     def _workspace(self, leftover: Leftover, run: Run) -> Thing:
         path = leftover.workspace.path
@@ -133,28 +143,30 @@ class Leavings:
     def _tree(self, commit: str) -> str:
         return self._repository.git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
 
-    def _attempts(self, plan: Address, refs: dict[str, str], days: int) -> Iterator[Thing]:
+    def _attempts(self, plan: Address, days: int) -> Iterator[Thing]:
+        """Judge the attempts of a plan whose trees are kept, the newest first."""
         with self._store.read() as session:
-            landed = retention.landings(events_of(session, self._blobs, plan))
-            made = attempts_of(session, self._blobs, plan, limit=_EVERY_RUN)
-        for one in made:
-            commit = refs.get(snapshots.ATTEMPTS + one.id)
-            if commit is None:
+            told = [told_of(self._blobs, event) for event in of_kinds(session, plan, _TELLING)]
+        landed = retention.landings(told)
+        for made in sorted(attempts_in(told), key=lambda one: one.began_at, reverse=True):
+            run, commit = self._runs.get(made.run), self._refs.get(made.id)
+            if run is None or commit is None:
                 continue
             fate: Fate = Stays("its run is not over")
-            if self._runs[one.run].is_over:
+            if run.is_over:
                 fate = retention.of_attempt(
-                    one.phase, began_at=one.facts.began_at, landed_at=landed.get(one.phase), now=self._now,
+                    made.phase, began_at=made.began_at, landed_at=landed.get(made.phase), now=self._now,
                     days=days,
                 )  # fmt: skip
-            yield Thing("attempt", one.name, 0, fate, partial(self._let_go, plan, one, commit))
+            name = f"{name_of(run)}.{made.phase}.{made.number}"
+            yield Thing("attempt", name, 0, fate, partial(self._let_go, plan, made, commit))
 
-    def _let_go(self, plan: Address, one: AttemptView, commit: str) -> None:
+    def _let_go(self, plan: Address, made: Made, commit: str) -> None:
         """Write down first what is let go; the history would otherwise name a ref that is not there."""
-        data = {"run": one.run, "phase": one.phase, "number": one.facts.number, "commit": commit}
+        data = {"run": made.run, "phase": made.phase, "number": made.number, "commit": commit}
         with self._store.write() as session:
-            append(session, plan, key=f"{one.id}/let-go", kind="attempt.let_go", actor=ACTOR, data=data)
-        snapshots.let_go(self._repository, one.id, commit)
+            append(session, plan, key=f"{made.id}/let-go", kind="attempt.let_go", actor=ACTOR, data=data)
+        snapshots.let_go(self._repository, made.id, commit)
 
 
 def name_of(run: Run) -> str:

@@ -9,31 +9,70 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.flows.checks.terms import Given
 from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
 from asbuilt.policy.ring import passed
+from asbuilt.policy.services import chosen_services
+from asbuilt.settings import survey
+from asbuilt.settings.variables import given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 _FILE: Final = "environment.json"
 _AGENTS: Final = "agents.json"
 _FORGE: Final = "forge.json"
+_GIVEN: Final = "given.json"
 
 
-def keep(room: Path, environ: Mapping[str, str], kinds: Iterable[str] = (), *, by_pull: bool = False) -> None:
+def keep(
+    room: Path,
+    environ: Mapping[str, str],
+    kinds: Iterable[str] = (),
+    *,
+    options: Mapping[str, Any] | None = None,
+) -> None:
     """Keep the listed part in the run's folder, and apart from it what agents of these kinds may see.
 
-    `by_pull`: it lands by pull request, so that what leads to the forge is kept, too.
+    `options` are the run's: where it lands by pull request, what leads to the forge is kept too, and where
+    settings name variables of checks or of the setup, their values.
     """
     room.mkdir(parents=True, exist_ok=True, mode=0o700)
     names = {name for kind in kinds if kind in KINDS for name in KINDS[kind].variables}
     _write(room / _FILE, passed(environ))
     _write(room / _AGENTS, {name: environ[name] for name in sorted(names) if name in environ})
-    if by_pull:
+    if options and options.get("landing") == "pr":
         keep_for_forge(room, environ)
+    keep_given(room, environ, options or {})
+
+
+def keep_given(room: Path, environ: Mapping[str, str], options: Mapping[str, Any]) -> None:
+    """Keep what the user gives to checks and to the setup: no agent gets it."""
+    if "env" not in options:
+        return
+    checkout = Path(options["checkout"])
+    values = given(survey(repository=checkout, environ=environ)[0], checkout, environ)
+    room.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write(room / _GIVEN, {**values, "home": environ.get("HOME", "")})
+
+
+def given_in(room: Path, options: Mapping[str, Any]) -> Given:
+    """Give back what checks and the setup of a run get beside the environment."""
+    return given_by(options, _read(room / _GIVEN))
+
+
+def given_by(options: Mapping[str, Any], values: Mapping[str, Any]) -> Given:
+    """Put together what the user gives, by a run's options and the values of variables."""
+    return Given(
+        services=chosen_services(options),
+        checks=values.get("checks", {}),
+        setup=values.get("setup", {}),
+        home=Path(values["home"]) if values.get("home") else None,
+        credentials=tuple(options.get("credentials", ())),
+    )
 
 
 def keep_for_forge(room: Path, environ: Mapping[str, str]) -> None:
@@ -45,8 +84,8 @@ def keep_for_forge(room: Path, environ: Mapping[str, str]) -> None:
 def hand_on(room: Path, other: Path) -> None:
     """Keep in another folder what was kept in this one; where nothing was, nothing is."""
     other.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for name in (_FILE, _AGENTS, _FORGE):
-        if name != _FORGE or (room / name).is_file():
+    for name in (_FILE, _AGENTS, _FORGE, _GIVEN):
+        if name not in (_FORGE, _GIVEN) or (room / name).is_file():
             _write(other / name, _read(room / name))
 
 
@@ -66,15 +105,15 @@ def kept_for_forge(room: Path) -> dict[str, str]:
     return {name: value for name, value in _read(room / _FORGE).items() if name in FORGE_VARIABLES}
 
 
-def _write(file: Path, values: Mapping[str, str]) -> None:
+def _write(file: Path, values: Mapping[str, Any]) -> None:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as opened:
         json.dump(values, opened)
 
 
-def _read(file: Path) -> dict[str, str]:
+def _read(file: Path) -> dict[str, Any]:
     try:
-        values: dict[str, str] = json.loads(file.read_text(encoding="ascii"))
+        values: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
     except FileNotFoundError:
         return {}
     return values

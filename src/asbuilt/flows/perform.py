@@ -14,7 +14,7 @@ from asbuilt.flows.author import Authoring
 from asbuilt.flows.comparing import compare
 from asbuilt.flows.concluding import check_invariants, drop_pushed
 from asbuilt.flows.document import Document
-from asbuilt.flows.environment import kept, kept_for_forge
+from asbuilt.flows.environment import given_in, kept, kept_for_forge
 from asbuilt.flows.inspecting import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.outcomes import Outcomes, attempt_of
 from asbuilt.flows.proving import Proving, failures_of, outcome_of, tree_of, unusable_in
@@ -236,10 +236,11 @@ class Performer:
         return Rigs(
             self.home.path / "setups" / run.repo,
             repository,
-            self._processes,
+            self._processes.ending(lambda: phases.may_stop(facts) and self.tidings.is_stopped(run.run)),
             limit_s=check_limit_s(run.options),
             environment=kept(self.home.runs / run.run),
             history=facts.base or "",
+            given=given_in(self.home.runs / run.run, run.options),
         )
 
     def _begin(

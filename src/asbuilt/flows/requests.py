@@ -57,8 +57,7 @@ def request(
     `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
     """
     run = new_id()
-    by_pull = options.get("landing") == "pr"
-    environment.keep(rooms / run, asker.environ, kinds_in(options), by_pull=by_pull)
+    environment.keep(rooms / run, asker.environ, kinds_in(options), options=options)
     with store.write() as session:
         return enter(session, address, run=run, slug=slug, options=options, asker=asker)
 

@@ -12,12 +12,16 @@ import os
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.checks.files import content_of, put
+from asbuilt.flows.checks.logins import place_logins
+from asbuilt.flows.checks.modules import list_modules, loaded_in
 from asbuilt.flows.checks.ran import Ran
 from asbuilt.flows.checks.reports import collect_reports, delete_reports
 from asbuilt.flows.checks.results import Results, lay
+from asbuilt.flows.checks.services import Served, copied, place_of, serve
+from asbuilt.flows.checks.terms import LIMIT_S, Given, Terms, refuse_unheld
 from asbuilt.git.borrowed import borrow, references_of, words_for
 from asbuilt.git.checkouts import clean_checkout, delete, strange_in
 from asbuilt.git.lent import alternates_of, lend
@@ -31,9 +35,9 @@ from asbuilt.policy.check_environment import (
     places_below,
 )
 from asbuilt.policy.ring import Overlay, Placed
+from asbuilt.policy.services import variables_of
 from asbuilt.policy.shell import argv_of
-from asbuilt.ports import Command
-from asbuilt.proof import origins
+from asbuilt.ports import Command, Ended
 from asbuilt.proof.origins import strays
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, real_argv, reporting
@@ -43,34 +47,20 @@ if TYPE_CHECKING:
 
     from asbuilt.git.repository import Repository
     from asbuilt.policy.check_environment import Places
-    from asbuilt.ports import Ended, Processes
-    from asbuilt.proof.origins import Loaded
+    from asbuilt.policy.services import Service
+    from asbuilt.ports import Processes
     from asbuilt.proof.projects.model import Setup
 
-LIMIT_S: Final = 45 * 60
-"""What a setup, the tests or one check may take, when the run says nothing else."""
-_PROCESSES: Final = 1_000
-_LISTED: Final = 1_000_000
-"""Processes of a command whose modules are read, and bytes of each listing."""
 _LOOKED_AT: Final = 100
 """Files that a command for pictures may leave."""
 _OBJECTS: Final = f"{INSIDE}/objects"
 _VIEWED: Final = ("checkout", "home", "cache")
 
 
-class Terms(NamedTuple):
-    """On what terms commands run in a check environment."""
-
-    limit_s: int
-    environment: Mapping[str, str]
-    history: str
-    """The commit that trees build on: what git reports as the history of a checkout. Empty: none."""
-
-
 class Rigs:
     """The check environments of one repository."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each of these is a different matter
         self,
         folder: Path,
         repository: Repository,
@@ -79,12 +69,14 @@ class Rigs:
         limit_s: int = LIMIT_S,
         environment: Mapping[str, str] | None = None,
         history: str = "",
+        given: Given = Given(),  # noqa: B008  frozen
     ) -> None:
         """Take where they are; `environment` is what commands see of the one that the run was asked from."""
+        refuse_unheld(given, processes)
         self._folder = folder
         self._repository = repository
         self._processes = processes
-        self._terms = Terms(limit_s, environment or {}, history)
+        self._terms = Terms(limit_s, environment or {}, history, given)
 
     @contextmanager
     def take(self, setup: Setup) -> Iterator[Rig]:
@@ -150,13 +142,18 @@ class Rig:
                 return None
             self._clean(tree)
             mounts, overlays = self._for_making(made, is_trusted=is_trusted)
+            given = self._terms.given.for_setup(is_trusted=is_trusted)
+            logins = place_logins(made / "home", given)
+            scripts = {} if is_trusted else WITHOUT_SCRIPTS
             ended = self._run(
                 argv_of(self._setup.command),
-                mounts,
+                (*mounts, *logins.mounts),
                 overlays,
                 network=True,
-                environment={**for_setup(self._inside), **({} if is_trusted else WITHOUT_SCRIPTS)},
+                environment={**for_setup(self._inside), **given.setup, **scripts},
+                secrets=logins.secrets,
             )
+            logins.remove()
             delete(self._folder / "git")
             if ended.exit_code == 0:
                 if self.is_laid:
@@ -213,44 +210,49 @@ class Rig:
         that no agent has touched. Every Python process lists from where it
         has loaded `modules`.
         """
+        served = self._served()
+        if isinstance(served, Ended):
+            return Ran(command, tree, self._setup.digest, served)
         self._clean(tree, over or {})
-        mounts, overlays = self._views(keeps_cache=keeps_cache)
+        mounts, overlays = self._views(keeps_cache=keeps_cache, data=served.data)
         if call is None:
             package = content_of(self._checkout / folder / "package.json") or b""
             call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
         if not self.is_laid:
             delete_reports(self._checkout, call.reports)
-        listing = self._listing(modules) if modules else {}
+        own = self._terms.environment.get("PYTHONPATH")
+        listing = list_modules(modules, self._out, self._inside.out, own) if modules else {}
         ended = self._run(
             call.argv,
             mounts,
             overlays,
             network=False,
-            environment={**OFFLINE, **call.environment, **listing},
+            environment={
+                **OFFLINE,
+                **variables_of(served.services),
+                **call.environment,
+                **listing,
+                **self._terms.given.checks,
+            },
+            services=served.services,
             limit_s=limit_s,
             folder=folder,
         )
         root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
-        found = strays(self._loaded(), root) if modules else ()
+        found = strays(loaded_in(self._out), root) if modules else ()
         return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
 
     def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
         """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
         wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
-        return content_of(self._out / "report.xml") or collect_reports(wrote, patterns)
+        report = content_of(self._out / "report.xml") or collect_reports(wrote, patterns)
+        return None if report is None else self._terms.hide(report)
 
-    def _listing(self, modules: tuple[str, ...]) -> dict[str, str]:
-        """Let every Python process list where it has loaded modules from; return the variable for it."""
-        folder = self._out / "modules"
-        folder.mkdir(mode=0o700)
-        (folder / origins.FILE).write_bytes(origins.source_of(modules))
-        own = self._terms.environment.get("PYTHONPATH")
-        return {"PYTHONPATH": os.pathsep.join([f"{self._inside.out}/modules", *([own] if own else [])])}
-
-    def _loaded(self) -> tuple[Loaded, ...]:
-        files = sorted((self._out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
-        listed = (content_of(file, _LISTED) or b"" for file in files)
-        return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))
+    def _served(self) -> Served | Ended:
+        """Make ready the services that run beside commands."""
+        kept = self._folder.parent.parent / "services"
+        path = self._terms.environment.get("PATH", "")
+        return serve(self._terms.given.services, kept, self._processes, path)
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that draws what people see; give what it left in the folder that it was told."""
@@ -299,7 +301,9 @@ class Rig:
             lay(folder, self._checkout)
         return (folder,)
 
-    def _views(self, *, keeps_cache: bool) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
+    def _views(
+        self, *, keeps_cache: bool, data: tuple[tuple[str, Path], ...]
+    ) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
         """Give a command its view of the setup's results: overlays, else copies."""
         made = self._results.folder
         if not self.is_laid:
@@ -309,7 +313,8 @@ class Rig:
             if made is not None:
                 for name in _VIEWED:
                     lay(made / name, self._folder / name)
-            return tuple(Placed(getattr(self._here, name), getattr(PLACED, name)) for name in _VIEWED), ()
+            mine = [Placed(getattr(self._here, name), getattr(PLACED, name)) for name in _VIEWED]
+            return (*mine, *copied(data, self._folder / "services")), ()
         upper = self._folder / "upper"
         delete(upper)
         overlays = []
@@ -326,6 +331,9 @@ class Rig:
                 continue
             overlays.append(self._view(upper / name, *lower))
             mounts.append(Placed(overlays[-1].point, getattr(PLACED, name)))
+        for name, source in data:
+            overlays.append(self._view(upper / f"service-{name}", source))
+            mounts.append(Placed(overlays[-1].point, place_of(name)))
         return tuple(mounts), tuple(overlays)
 
     def _view(self, upper: Path, *lower: Path) -> Overlay:
@@ -358,6 +366,8 @@ class Rig:
         *,
         network: bool,
         environment: Mapping[str, str] | None = None,
+        services: tuple[Service, ...] = (),
+        secrets: tuple[str, ...] = (),
         limit_s: int | None = None,
         folder: str = "",
     ) -> Ended:
@@ -369,7 +379,7 @@ class Rig:
             Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=network),
             Placed(str(self._repository.common / "objects"), _OBJECTS, writable=False),
         )
-        return self._processes.run(
+        ended = self._processes.run(
             Command(
                 argv=argv,
                 cwd=Path(self._inside.checkout, folder),
@@ -380,6 +390,9 @@ class Rig:
                 environment={**given, **self._leading(given.get("PATH", "")), **(environment or {})},
                 placed=placed if self._is_placed else (),
                 overlays=overlays,
+                services=services,
+                as_user=bool(self._terms.given.services),
                 timeout_s=min(self._terms.limit_s, limit_s or self._terms.limit_s),
             )
         )
+        return self._terms.masked(ended, secrets)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from asbuilt.errors import AsbuiltError, FileDenied, RingUnavailable
+from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied, RingUnavailable
 from asbuilt.flows import engine
 from asbuilt.flows.calling import NOBODY, Calling
 from asbuilt.flows.engine import ENDED_WELL
@@ -167,6 +167,9 @@ class Runs:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
         try:
             self._performer.perform(found, facts, _move(told), fenced)
+        except CommandStopped:
+            # Nothing was recorded of it; the next decision ends the run.
+            return
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
             refusal = error if isinstance(error, AsbuiltError) else FileDenied.of(error)

@@ -50,11 +50,10 @@ def schedule(  # noqa: PLR0913 - a schedule has these parts
     asker: Asker,
 ) -> Asked:
     """Let a plan be run at a cadence, in place of any that it has: the first time at its next slot."""
-    by_pull = options.get("landing") == "pr"
     with store.write() as session:
         open_plan(session, address, slug)
         hold(session, address)
-        environment.keep(room_of(home, address), asker.environ, kinds_in(options), by_pull=by_pull)
+        environment.keep(room_of(home, address), asker.environ, kinds_in(options), options=options)
         now = session.now
         slot = Setting(cadence, zone, now).next_after(now)
         wanted = Schedule(

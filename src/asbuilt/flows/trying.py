@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from asbuilt.ports import Ended
     from asbuilt.proof.candidates import Way
     from asbuilt.proof.failure import What
+    from asbuilt.proof.projects.model import Setup, Suite
     from asbuilt.proof.trying import Tried
 
 TRIED: Final = "draft.tried"
@@ -66,6 +67,8 @@ class Trying:
         self._rigs = rigs
         self._tree = tree
         self._level = level
+        self._ran: dict[tuple[Setup, Suite], Ran] = {}
+        """What suites did: several ways share some."""
 
     def tried(self, plan: Plan, *, setup: str | None, done: Collection[str] | None = None) -> list[Tried]:
         """Try every check of the phases that are not done, and those of the whole; each command runs once.
@@ -117,11 +120,11 @@ class Trying:
             made = rig.set_up(self._tree)
             if made is not None and made.ended.exit_code != 0:
                 return Seen(way, (_ran(made),), setup=made.command)
-            ran = []
             for suite in way.suites:
-                there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
-                ran.append(_ran(there, by_exit=suite.counts == "exit-code"))
-            return Seen(way, tuple(ran))
+                if (resolved, suite) not in self._ran:
+                    there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
+                    self._ran[resolved, suite] = _ran(there, by_exit=suite.counts == "exit-code")
+            return Seen(way, tuple(self._ran[resolved, suite] for suite in way.suites))
 
     def _failure(self, what: What, command: str, ended: Ended) -> Failure:
         failure = Failure(

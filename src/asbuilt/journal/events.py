@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from asbuilt.journal.ids import Address
     from asbuilt.journal.store import Session
@@ -166,6 +166,18 @@ def whole_history(session: Session, address: Address, *, after: int = 0) -> Iter
         after = page[-1].seq
         if len(page) < _PAGE:
             return
+
+
+def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[Event]:
+    """Give a plan's events of some kinds in order."""
+    names = {f"kind_{chr(ord('a') + at)}": kind for at, kind in enumerate(kinds)}
+    rows = session.rows(
+        f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan"
+        f" AND kind IN ({', '.join(f':{name}' for name in names)}) ORDER BY seq",
+        **address._asdict(),
+        **names,
+    )
+    return [event_of(row) for row in rows]
 
 
 def event_of(row: dict[str, Any]) -> Event:

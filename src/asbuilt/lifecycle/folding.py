@@ -159,8 +159,10 @@ def _hear_setting(facts: RunFacts, data: Mapping[str, Any]) -> None:
     facts.revision = int(data.get("revision", 0))
     if data["key"] in ("checks.tests", "checks.suites", "checks.counts"):
         facts.tests, facts.tests_agreed, facts.baseline = None, False, None
-    elif data["key"] == "checks.setup":
+    elif data["key"] in ("checks.setup", "setup.env", "setup.credentials"):
         facts.setup = facts.baseline = None
+    elif data["key"] in ("checks.services", "checks.env"):
+        facts.baseline = None
 
 
 def _hear_preparation(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:

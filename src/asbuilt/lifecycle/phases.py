@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LANDING", "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
     "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
-    "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "next_move",
+    "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "may_stop", "next_move",
 ]  # fmt: skip
 TROUBLE: Final = "trouble"
 FIX_LIMIT: Final = 2
@@ -93,8 +93,8 @@ def _unpaused(facts: RunFacts, now: str) -> Move:
         return stopped(facts) or _kept_back(facts, now) or drafting(facts, now)
     if facts.kind == "task":
         return _kept_back(facts, now) or tasking(facts, now)
-    # A landing that was begun is brought to its end first: the target and the plan would be left apart.
-    if facts.stop is not None and facts.landing != "intended" and facts.marked:
+    # A landing that is cut off would leave the target and the plan apart.
+    if facts.stop is not None and may_stop(facts):
         unsafe = _brought_to_safety(facts)
         return (_kept_back(facts, now) or unsafe) if unsafe else End("stopped", facts.stop)
     kept_back = _kept_back(facts, now)
@@ -107,6 +107,11 @@ def _unpaused(facts: RunFacts, now: str) -> Move:
     if isinstance(move, Attempt | Verify | VerifyTogether) and _can_wait(facts, move):
         return capped(facts, now) or move
     return move
+
+
+def may_stop(facts: RunFacts) -> bool:
+    """Tell whether a run may end before its next move: a landing that was begun comes to its end first."""
+    return facts.landing != "intended" and facts.marked
 
 
 def _kept_back(facts: RunFacts, now: str) -> Move | None:

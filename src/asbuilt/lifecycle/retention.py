@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.lifecycle.pulled import REPAIRS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -27,6 +29,30 @@ class Stays(NamedTuple):
 
 
 Fate = Goes | Stays
+
+
+class Made(NamedTuple):
+    """An attempt at a phase: its run, its number, and when it began."""
+
+    run: str
+    phase: str
+    number: int
+    began_at: str
+
+    @property
+    def id(self) -> str:
+        """What its ref is called."""
+        return f"{self.run}.{self.phase}.{self.number}"
+
+
+def attempts_in(events: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Made]:
+    """List the attempts at phases, each with its first start; repairs of a pull request are none."""
+    found: dict[str, Made] = {}
+    for kind, data in events:
+        if kind == "attempt.begun" and data["phase"] not in REPAIRS:
+            made = Made(data["run"], data["phase"], int(data["number"]), str(data["at"]))
+            found.setdefault(made.id, made)
+    return [*found.values()]
 
 
 def landings(events: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:

@@ -39,6 +39,8 @@ class Places(NamedTuple):
     """Where reports are written."""
     downloads: str
     """Package caches; only a setup uses them."""
+    services: str
+    """Data of the programs that run beside a check."""
 
 
 def places_below(folder: str) -> Places:

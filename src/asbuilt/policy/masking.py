@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from html import escape
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SHORTEST: Final = 6
+"""A shorter value is part of too many words: masking it would make outputs unreadable, counts too."""
 
 # No repeat can begin anywhere and go on for ever: a log may hold one line of many thousand letters.
 _KNOWN: Final = re.compile(
@@ -38,3 +46,18 @@ def masked(text: str) -> str:
     text = _IN_URL.sub("[secret]@", text)
     text = _AUTHORIZATION.sub(r"\1[secret]", text)
     return _ASSIGNED.sub(r"\g<name>[secret]", text)
+
+
+def forms_of(values: Iterable[str]) -> tuple[bytes, ...]:
+    """Give every form in which programs print values: as they are, by lines, in addresses, in XML."""
+    whole = {form for value in values for form in (value, *value.splitlines())}
+    every = {form for value in whole for form in (value, quote(value), quote(value, safe=""), escape(value))}
+    long = [form.encode() for form in every if len(form.strip()) >= _SHORTEST]
+    return tuple(sorted(long, key=lambda form: (-len(form), form)))
+
+
+def without(output: bytes, forms: Iterable[bytes]) -> bytes:
+    """Mask known values in what a command wrote."""
+    for form in forms:
+        output = output.replace(form, b"[secret]")
+    return output

@@ -155,10 +155,11 @@ class Request:
         "read_only",
         "readable",
         "tmp",
+        "user",
         "writable",
     )
 
-    def __init__(  # noqa: PLR0913  a value with twelve fields, on a path where dataclasses are too dear
+    def __init__(  # noqa: PLR0913  a value with thirteen fields, on a path where dataclasses are too dear
         self,
         *,
         chdir: str,
@@ -173,6 +174,7 @@ class Request:
         environment: Mapping[str, str] | None = None,
         placed: tuple[Placed, ...] = (),
         overlays: tuple[Overlay, ...] = (),
+        user: int | None = None,
     ) -> None:
         self.chdir = chdir
         self.writable = writable
@@ -192,6 +194,8 @@ class Request:
         """Folders that have another path inside. Only bubblewrap can do this."""
         self.overlays = overlays
         """Views over several folders, mounted before anything else. Only bubblewrap can do this."""
+        self.user = user
+        """The user id inside; None: the one of who starts it. Only bubblewrap can do this."""
 
     def changed(self, **fields: object) -> Request:
         """Give the same request with other fields."""
@@ -329,6 +333,7 @@ def walls(request: Request, *, program: str, filter_fd: int | None = None) -> li
         "--unshare-all",
         # As root, bubblewrap would else keep root's own namespace, where a read-only mount can be undone.
         "--unshare-user",
+        *(["--uid", str(request.user), "--gid", str(request.user)] if request.user is not None else []),
         *(["--share-net"] if request.network else []),
         "--cap-drop",
         "ALL",

@@ -52,13 +52,8 @@ class Seen(NamedTuple):
 
     @property
     def is_usable(self) -> bool:
-        """Whether work can be proven with it: every suite ran tests, and those that fail have names."""
+        """Whether it can prove work: in every suite a test passes, and tests that fail have names."""
         return bool(self.ran) and not self.setup and all(map(_proves, self.ran))
-
-    @property
-    def is_green(self) -> bool:
-        """Whether it is usable, and no test fails."""
-        return self.is_usable and not any(one.counts and one.counts.failed for one in self.ran)
 
     @property
     def words(self) -> str:
@@ -85,25 +80,30 @@ class Seen(NamedTuple):
 
 
 def ways(project: Project) -> tuple[Way, ...]:
-    """List the ways to test a project that its files point to: all suites together, then others alone."""
+    """List the ways to test a project that its files point to: the suites of all folders together.
+
+    Every further way has another command in one folder, so that none leaves out a part of the project.
+    """
     found = find(project)
-    if not found.suites:
-        return ()
-    together = Way(found.suites, found.signs)
-    return (together, *(Way((suite,)) for suite in found.others if suite not in found.suites))[:_MOST]
+    listed = [Way(found.suites, found.signs)] if found.suites else []
+    for other in found.others:
+        at = next((at for at, suite in enumerate(found.suites) if suite.folder == other.folder), None)
+        if at is not None:
+            listed.append(Way((*found.suites[:at], other, *found.suites[at + 1 :])))
+    return tuple(dict.fromkeys(listed))[:_MOST]
 
 
 def best(seen: Sequence[Seen]) -> Seen | None:
-    """Choose a way by what it did: the first without a failing test, else the first that is usable."""
-    usable = [one for one in seen if one.is_usable]
-    return next((one for one in usable if one.is_green), usable[0] if usable else None)
+    """Choose the first way that is usable. A later one that is green may only run fewer tests."""
+    return next((one for one in seen if one.is_usable), None)
 
 
 def _proves(ran: Ran) -> bool:
     counts = ran.counts
     if ran.by_exit:
         return ran.exit_code == 0
-    if counts is None or not counts.ran or ran.exit_code is None:
+    # Where none passes, the tests could not be loaded: runners count that as a failed test, too.
+    if counts is None or counts.ran <= counts.failed or ran.exit_code is None:
         return False
     return not counts.failed or bool(counts.failures)
 
@@ -114,6 +114,8 @@ def _ending(ran: Ran) -> str:
         return "ended by its time limit"
     if ran.counts is not None and not ran.counts.ran:
         return f"exit {ran.exit_code}, no test ran"
+    if ran.counts is not None and ran.counts.ran == ran.counts.failed:
+        return f"exit {ran.exit_code}, all {ran.counts.ran} fail" + (f": {last}" if last else "")
     if ran.counts is not None and ran.counts.failed:
         return f"{ran.counts.failed} of {ran.counts.ran} fail, and the output does not name them"
     if ran.exit_code == 0:

@@ -6,6 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.policy.services import NOT_STARTED, REFUSAL
 from asbuilt.proof.excerpt import last_lines
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _KILLED: Final = {137: "SIGKILL", 143: "SIGTERM"}
 """Exit codes of a command that somebody else has ended. A crash of the product (SIGSEGV, SIGABRT) is none."""
 _SAYS_KILLED: Final = re.compile(r"(?:^|[\s\]:])Killed$|signal: 9, SIGKILL|exit (?:code|value|status) 137\b")
 """How build tools report that a program they started was killed, and end with a code of their own."""
+_NO_SERVICE: Final = re.compile(REFUSAL.format(name=r"(\S+)", why="").encode())
+"""How the output of a command begins that was not started, because a service is missing."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
@@ -124,6 +127,8 @@ def cut_off(exit_code: int | None, output: bytes) -> str | None:
     """Say what cut a command off, so that it shows nothing of its tree; None: it ended by itself."""
     if exit_code is None:
         return "ended by its time limit"
+    if exit_code == NOT_STARTED and (refused := _NO_SERVICE.match(output)):
+        return f"not started, because the service {refused[1].decode('utf-8', 'replace')} did not come up"
     if exit_code in _KILLED:
         return f"killed by {_KILLED[exit_code]}"
     said = exit_code != 0 and any(_SAYS_KILLED.search(line) for line in last_lines(output, _LAST))

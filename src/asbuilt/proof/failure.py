@@ -10,6 +10,7 @@ from math import ceil
 from signal import Signals
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.policy.services import NOT_STARTED
 from asbuilt.proof.evidence import SETUP
 from asbuilt.proof.excerpt import last_lines
 
@@ -167,6 +168,13 @@ _REMEDIES: Final = (
         "The disk is full.",
         "asbuilt clean",
         (*_COMMANDS, "agent", "verifier", "sandbox"),
+    ),
+    _Remedy(
+        r"asbuilt: the service (\S+) did not start",
+        "The service {found} of checks.services did not start in the check environment.",
+        "asbuilt config show checks.services --origin",
+        _CHECKS,
+        codes=(NOT_STARTED,),
     ),
     _Remedy(
         r"([^\s:]+): (?:command )?(?:not found|No such file or directory|[Pp]ermission denied)",

@@ -22,8 +22,8 @@ from asbuilt.settings.places import (
     user_place,
 )
 from asbuilt.settings.registry import NAMED, SETTINGS
-from asbuilt.settings.setting import Kind, Setting, SuiteTable, Value
-from asbuilt.settings.values import from_text, setting_named
+from asbuilt.settings.setting import Kind, ServiceTable, Setting, SuiteTable, Table, Value
+from asbuilt.settings.values import from_text, presented, setting_named
 
 __all__ = [
     "NAMED",
@@ -33,9 +33,11 @@ __all__ = [
     "Layer",
     "Origin",
     "Place",
+    "ServiceTable",
     "Setting",
     "Settings",
     "SuiteTable",
+    "Table",
     "Value",
     "bytes_of",
     "config_folder",
@@ -45,6 +47,7 @@ __all__ = [
     "line_of",
     "load",
     "organisation_file",
+    "presented",
     "repository_place",
     "setting_named",
     "state_folder",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.settings.landing import LANDING
 from asbuilt.settings.notify import NOTIFY
+from asbuilt.settings.services import SERVICES, VALUES
 from asbuilt.settings.setting import Kind, Setting, Value
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 least=1,
                 most=1_440,
             ),
+            *SERVICES,
             _boundary("outside", "sign-off", "a phase that states its files changes another"),
             _boundary("plan", "block", "an agent changes what the plan wants"),
             _boundary("ci", "sign-off", "a phase changes what the CI runs"),
@@ -157,8 +159,8 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 key="checks.probe",
                 kind=Kind.FLAG,
                 default=True,
-                meaning="change new lines of Python one by one, for as long as the tests take, and tell which"
-                " change no test notices",
+                meaning="change new lines of Python one by one, for as long as a suite of up to 20 s takes or"
+                " 15 % of a longer one, and list the changes that no test notices",
                 stakes="Nothing is decided by it; a guess would cost time, or keep what you want to know.",
                 read_by="run",
             ),
@@ -341,18 +343,22 @@ NAMED: Final[Mapping[str, Setting]] = MappingProxyType(
                 "dollars, at API prices, that one attempt of NAME may use; 0: what is left of `limits.usd`",
                 most=10_000,
             ),
+            *VALUES,
         )
     }
 )
-"""What can be chosen for each agent by its name, `[agents.NAME]`. The environment sets none of it."""
+"""What can be chosen for each agent, `[agents.NAME]`, and each variable. The environment sets none of it."""
 
 
 def setting_for(key: str) -> Setting | None:
-    """Find a setting by its key; one of a named agent is made from its pattern."""
+    """Find a setting by its key; one of a named agent or variable is made from its pattern."""
     if key in SETTINGS:
         return SETTINGS[key]
     section, _, rest = key.partition(".")
     name, _, field = rest.partition(".")
+    pattern = NAMED.get(f"{section}.{name}.NAME") if field else None
+    if pattern is not None:
+        return pattern._replace(key=key) if field.replace("_", "").isalnum() and field.isascii() else None
     pattern = NAMED.get(f"{section}.NAME.{field}")
     is_free = f"{section}.{name}" not in SETTINGS and name.replace("-", "").replace("_", "").isalnum()
     return pattern._replace(key=key) if pattern is not None and is_free else None
@@ -361,4 +367,4 @@ def setting_for(key: str) -> Setting | None:
 def keys_near(key: str) -> list[str]:
     """List every key that may have been meant by one: those of the agent that it names, too."""
     name = key.split(".")[1] if key.count(".") > 1 else "NAME"
-    return [*SETTINGS, *(pattern.replace("NAME", name) for pattern in NAMED)]
+    return [*SETTINGS, *(pattern.replace(".NAME.", f".{name}.") for pattern in NAMED)]

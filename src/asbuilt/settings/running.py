@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from asbuilt.settings.layers import Settings
 
-COMMANDS: Final = ("checks.tests", "checks.suites", "checks.setup", "ui.pictures")
+COMMANDS: Final = ("checks.tests", "checks.suites", "checks.setup", "checks.services", "ui.pictures")
 """Keys whose values are programs to start."""
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -27,6 +27,10 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "checks.setup": ("setup",),
         "checks.minutes": ("limits", "checks_min"),
         "checks.probe": ("probe",),
+        "checks.services": ("services",),
+        "checks.env": ("env", "checks"),
+        "setup.env": ("env", "setup"),
+        "setup.credentials": ("credentials",),
         "ui.patterns": ("ui",),
         "ui.pictures": ("pictures",),
         "landing.sign": ("sign",),
@@ -72,6 +76,12 @@ def chosen_for_runs(settings: Settings) -> dict[str, Any]:
             table = table.setdefault(folder, {})
         table[name] = _option(settings, key)
     return options
+
+
+def beside_checks(settings: Settings) -> dict[str, Any]:
+    """Give the options that say what checks and the setup get beside a checkout."""
+    chosen = chosen_for_runs(settings)
+    return {name: chosen[name] for name in ("services", "env", "credentials")}
 
 
 def check_limit_s(options: Mapping[str, Any]) -> int:

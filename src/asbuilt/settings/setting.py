@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class SuiteTable(NamedTuple):
@@ -15,7 +15,17 @@ class SuiteTable(NamedTuple):
     counts: str = "tests"
 
 
-Value = str | bool | int | float | tuple[str, ...] | tuple[SuiteTable, ...]
+class ServiceTable(NamedTuple):
+    """One entry of `checks.services`: a name that we know, or a command with the port on which it answers."""
+
+    name: str
+    command: str = ""
+    ready: int = 0
+
+
+BUILT_IN_SERVICES: Final = ("postgres", "redis")
+Table = SuiteTable | ServiceTable
+Value = str | bool | int | float | tuple[str, ...] | tuple[SuiteTable, ...] | tuple[ServiceTable, ...]
 
 
 class Kind(Enum):
@@ -31,6 +41,8 @@ class Kind(Enum):
     CHOICES = "choices"
     HOURS = "hours"
     SUITES = "suites"
+    SERVICES = "services"
+    NAMES = "names"
 
 
 class Setting(NamedTuple):
@@ -52,6 +64,8 @@ class Setting(NamedTuple):
     least: int = 1
     most: int = 1_000
     """What a number, or an amount of dollars, may be."""
+    secret: bool = False
+    """Its value is shown nowhere."""
 
     @property
     def variable(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
-from asbuilt.settings.setting import Kind, Setting, SuiteTable, Value
+from asbuilt.settings.setting import BUILT_IN_SERVICES, Kind, ServiceTable, Setting, SuiteTable, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
 _DIGITS: Final = 9
+_LAST_PORT: Final = 65_535
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 
 
 def setting_named(key: str) -> Setting:
@@ -50,10 +52,16 @@ def from_toml(setting: Setting, raw: object, *, where: str, next_step: str) -> V
     value, wanted = _fit(setting, raw)
     if value is None:
         place = f"{where}: " if where else ""
+        said = "" if setting.secret else f" {shown(raw)}"
         raise SettingInvalid(
-            f"{place}{setting.key} {shown(raw)} is not {wanted}", why=setting.stakes, next_step=next_step
+            f"{place}{setting.key}{said} is not {wanted}", why=setting.stakes, next_step=next_step
         )
     return value
+
+
+def presented(setting: Setting, value: Value) -> Value:
+    """Give a value as it may be shown: one that is secret only says that it is set."""
+    return "[secret]" if setting.secret and value else value
 
 
 def shown(raw: object) -> str:
@@ -70,7 +78,7 @@ def _as_toml(setting: Setting, text: str) -> object:
         return int(word[:_DIGITS])
     if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
         return float(word)
-    if setting.kind in (Kind.GLOBS, Kind.CHOICES):
+    if setting.kind in (Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES):
         return _listed(text)
     return text
 
@@ -114,14 +122,20 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
             return (raw if isinstance(raw, str) and is_written else None), "hours, as in 22:00-07:00"
         case Kind.SUITES:
             return _suites(raw), "tables with folder and command, and perhaps setup and counts"
+        case Kind.SERVICES:
+            known = ", ".join(BUILT_IN_SERVICES)
+            return _services(raw), f"a list of {known}, or tables with name, command and ready (a port)"
+        case Kind.NAMES:
+            are_names = _are_globs(raw) and all(map(_VARIABLE.fullmatch, raw))
+            return (tuple(raw) if are_names and _are_globs(raw) else None), "a list of names of variables"
         case _:
             assert_never(setting.kind)
 
 
 def _suites(raw: object) -> tuple[SuiteTable, ...] | None:
-    if not isinstance(raw, list):
+    if not isinstance(raw, list | tuple):
         return None
-    found = [_suite(one) for one in raw]
+    found = [one if isinstance(one, SuiteTable) else _suite(one) for one in raw]
     return None if None in found else tuple(one for one in found if one is not None)
 
 
@@ -133,6 +147,23 @@ def _suite(raw: object) -> SuiteTable | None:
     one = SuiteTable(**{"folder": "", **raw})
     is_right = one.command.strip() and one.counts in ("tests", "exit-code")
     return one if is_right and (not one.folder or _is_inside(one.folder)) else None
+
+
+def _services(raw: object) -> tuple[ServiceTable, ...] | None:
+    found = [_service(one) for one in raw] if isinstance(raw, list) else [None]
+    whole = tuple(one for one in found if one is not None)
+    return whole if len({one.name for one in whole}) == len(found) else None
+
+
+def _service(raw: object) -> ServiceTable | None:
+    if isinstance(raw, str):
+        return ServiceTable(raw) if raw in BUILT_IN_SERVICES else None
+    match raw:
+        case {"name": str(name), "command": str(command), "ready": int(port), **rest} if not rest:
+            is_right = _VARIABLE.fullmatch(name) and command.strip() and command.isprintable()
+            return ServiceTable(name, command, port) if is_right and 0 < port <= _LAST_PORT else None
+        case _:
+            return None
 
 
 def _is_number(raw: object, setting: Setting) -> TypeGuard[int]:

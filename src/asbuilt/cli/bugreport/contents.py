@@ -22,7 +22,7 @@ from asbuilt.journal import inventory
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.library.repository import find_repository
-from asbuilt.settings import state_folder, survey
+from asbuilt.settings import presented, setting_named, state_folder, survey
 from asbuilt.wiring import open_store
 
 if TYPE_CHECKING:
@@ -106,7 +106,10 @@ def _versions() -> dict[str, str]:
 def _settings(settings: Settings, problems: Sequence[SettingInvalid]) -> dict[str, Any]:
     return {
         "settings": {
-            key: {"value": settings.chosen[key].value, "origin": settings.chosen[key].origin.where}
+            key: {
+                "value": presented(setting_named(key), settings.chosen[key].value),
+                "origin": settings.chosen[key].origin.where,
+            }
             for key in settings.chosen
         },
         "problems": [problem.what for problem in problems],

@@ -14,13 +14,22 @@ from asbuilt.cli.config.show import words
 from asbuilt.errors import SettingInvalid, SettingsNotWritten
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.source import digest
-from asbuilt.settings import SuiteTable, bytes_of, decoded, repository_place, survey, table_of, user_place
+from asbuilt.settings import (
+    ServiceTable,
+    bytes_of,
+    decoded,
+    presented,
+    repository_place,
+    survey,
+    table_of,
+    user_place,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.library.repository import Repository
-    from asbuilt.settings import Chosen, Place, Setting, Value
+    from asbuilt.settings import Chosen, Place, Setting, Table, Value
 
 
 def chosen_now(repository: Repository | None, environ: Mapping[str, str], setting: Setting) -> Chosen:
@@ -101,10 +110,11 @@ def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> s
     return changed
 
 
-def _table(suite: SuiteTable) -> dict[str, str]:
-    """Write a suite without what it has by default."""
-    usual = SuiteTable("", "")._asdict()
-    return {name: value for name, value in suite._asdict().items() if value != usual[name]}
+def _table(one: Table) -> dict[str, Any] | str:
+    """Write a suite or a service without what it has by default; a service that we know is a name."""
+    usual = one._field_defaults | {"folder": ""}
+    whole = {name: value for name, value in one._asdict().items() if value != usual.get(name)}
+    return one.name if isinstance(one, ServiceTable) and len(whole) == 1 else whole
 
 
 def _put(table: Any, place: Place, key: str, raw: object) -> None:  # noqa: ANN401 - a dict, or tomlkit's own
@@ -125,7 +135,8 @@ def _put(table: Any, place: Place, key: str, raw: object) -> None:  # noqa: ANN4
 
 
 def _not_edited(place: Place, setting: Setting, value: Value | None) -> SettingsNotWritten:
-    by_hand = f"remove {setting.key}" if value is None else f"set {setting.key} to {words(value)}"
+    told = "" if value is None else words(presented(setting, value))
+    by_hand = f"set {setting.key} to {told}" if told else f"remove {setting.key}"
     return SettingsNotWritten(
         f"{place.name} cannot be edited safely; it stays as it was",
         why="It is written in a way that this command would change beyond one value.",

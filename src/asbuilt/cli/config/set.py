@@ -13,11 +13,12 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
 from asbuilt.library.repository import find_repository
 from asbuilt.session.tools import keep_listed
-from asbuilt.settings import Layer, from_text, setting_named
+from asbuilt.settings import Kind, Layer, from_text, presented, setting_named
 
 if TYPE_CHECKING:
     from asbuilt.settings import Setting, Value
 
+_LISTS: Final = (Kind.GLOBS, Kind.NAMES, Kind.CHOICES)
 _USER: Final = click.option(
     "--user", is_flag=True, help="your own file, for every repository (the default outside one)"
 )
@@ -30,6 +31,7 @@ _USER: Final = click.option(
         ('asbuilt config set checks.tests "uv run pytest -q"', "for everybody who works here"),
         ("asbuilt config set plans.folder docs/plans --user", "for yourself, everywhere"),
         ("asbuilt config set ui.patterns 'web/**, *.css'", "a list: commas between"),
+        ("asbuilt config set checks.env +API_TOKEN", "one more in a list"),
     ],
 )
 @click.argument("key", shell_complete=complete_key)
@@ -44,7 +46,13 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
     """
     setting = setting_named(key)
     takes = f"`asbuilt config show {setting.key}` says what it takes."
-    _change(door, setting, from_text(setting, value, where="", next_step=takes), user=user)
+    added = value.removeprefix("+") if setting.kind in _LISTS else value
+    read = from_text(setting, added, where="", next_step=takes)
+    if added != value and isinstance(read, tuple):
+        before = chosen_now(find_repository(door.start), door.environ, setting).value
+        whole = dict.fromkeys((*(before if isinstance(before, tuple) else ()), *read))
+        read = tuple(one for one in whole if isinstance(one, str))
+    _change(door, setting, read, user=user)
 
 
 @click.command(
@@ -75,13 +83,14 @@ def _change(door: Door, setting: Setting, value: Value | None, *, user: bool) ->
             tuple(map(str, now.value)) if isinstance(now.value, tuple) else (),
             made_of=str(place.file),
         )
+    standing = words(presented(setting, now.value))
     note, where = door.screen.err.symbols.note, printable(now.origin.where)
     if value is None:
-        state, above = "is no longer set" if changed else "was not set", f"is {words(now.value)}, by {where}"
+        state, above = "is no longer set" if changed else "was not set", f"is {standing}, by {where}"
         is_above = now.origin.layer is not Layer.DEFAULT
     else:
-        state = f"{'is now' if changed else 'was already'} {words(value)}"
-        above, is_above = f"stays {words(now.value)} here, by {where}", now.origin.name != place.name
+        state = f"{'is now' if changed else 'was already'} {words(presented(setting, value))}"
+        above, is_above = f"stays {standing} here, by {where}", now.origin.name != place.name
     door.screen.answer(f"{setting.key} {state} in {printable(place.name)}")
     if is_above:
         door.screen.talk(f"{note} {setting.key} {above}.")

@@ -13,7 +13,18 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
 from asbuilt.errors import DONE, USAGE, SettingInvalid
 from asbuilt.library.repository import find_repository
-from asbuilt.settings import NAMED, SETTINGS, Chosen, Setting, SuiteTable, Value, setting_named, survey
+from asbuilt.settings import (
+    NAMED,
+    SETTINGS,
+    Chosen,
+    Setting,
+    SuiteTable,
+    Table,
+    Value,
+    presented,
+    setting_named,
+    survey,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +60,7 @@ def command(door: Door, key: str | None, *, origin: bool) -> int:
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
     wanted = [named] if named else [setting_named(one) for one in settings.chosen]
-    rows = [(setting, settings.of(setting)) for setting in wanted]
+    rows = [(setting, _presented(setting, settings.of(setting))) for setting in wanted]
     if door.json:
         door.screen.emit_json(_as_json(rows, problems))
     elif key:
@@ -60,6 +71,10 @@ def command(door: Door, key: str | None, *, origin: bool) -> int:
     for problem in problems:
         tell(door.screen.err, problem)
     return USAGE if problems else DONE
+
+
+def _presented(setting: Setting, chosen: Chosen) -> Chosen:
+    return chosen._replace(value=presented(setting, chosen.value))
 
 
 def words(value: Value) -> str:
@@ -75,10 +90,12 @@ def words(value: Value) -> str:
             return printable(", ".join(map(_part, value))) or "[]"
 
 
-def _part(value: str | SuiteTable) -> str:
+def _part(value: str | Table) -> str:
     if isinstance(value, str):
         return value
-    return value.command + (f" in {value.folder}" if value.folder else "")
+    if isinstance(value, SuiteTable):
+        return value.command + (f" in {value.folder}" if value.folder else "")
+    return value.name + (f" ({value.command})" if value.command else "")
 
 
 def _show_all(door: Door, rows: Sequence[tuple[Setting, Chosen]], *, origin: bool) -> None:

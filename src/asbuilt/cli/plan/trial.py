@@ -14,6 +14,7 @@ from asbuilt.cli.talking import answer, coloured, next_command
 from asbuilt.cli.words import counted
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows.enrolling import known
+from asbuilt.flows.environment import given_by
 from asbuilt.flows.proving import tree_of
 from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trying import Trying
@@ -22,6 +23,8 @@ from asbuilt.journal.home import Home
 from asbuilt.policy.ring import passed
 from asbuilt.proof.trying import Before, told
 from asbuilt.settings import state_folder
+from asbuilt.settings.running import beside_checks
+from asbuilt.settings.variables import given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +61,16 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         room = Path(made).resolve()
         processes = wiring.check_processes(home, room / "scratch", door.environ)
         setups = _setups(door, desk, repository) or room / "setups"
-        rigs = Rigs(setups, repository, processes, environment=passed(door.environ), history=commit)
+        root = desk.library.repository.root
+        values = {**given(desk.settings, root, door.environ), "home": door.environ.get("HOME")}
+        rigs = Rigs(
+            setups,
+            repository,
+            processes,
+            environment=passed(door.environ),
+            history=commit,
+            given=given_by(beside_checks(desk.settings), values),
+        )
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
 
 

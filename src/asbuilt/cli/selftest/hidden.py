@@ -12,6 +12,8 @@ from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.proof.evidence import judge_check, judge_setup
 from asbuilt.proof.projects.resolving import resolve_setup
+from asbuilt.settings import load
+from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,9 +38,9 @@ def run_hidden(scratch: Scratch, hidden: HiddenTest, room: Path) -> Seen:
         return Seen("unclear", "nothing is committed")
     tree = tree_of(repository, commit)
     processes = wiring.check_processes(Home(scratch.state), room / "scratch", scratch.environ)
-    with Rigs(room / "setups", repository, processes).take(
-        resolve_setup(None, project_of(repository, tree))
-    ) as rig:
+    given = command_in(load(repository=scratch.checkout, environ=scratch.environ), "checks.setup")
+    setup = resolve_setup(given, project_of(repository, tree))
+    with Rigs(room / "setups", repository, processes, history=commit).take(setup) as rig:
         made = rig.set_up(tree)
         ready = None if made is None else judge_setup(made.ended.exit_code)
         if made is not None and ready is not None and ready.outcome != "PASS":

@@ -159,7 +159,10 @@ def _install(index: Index, folder: str) -> str | None:
     if index.here(folder, "pnpm-lock.yaml") and not (index.here(folder, "package-lock.json") and not version):
         lock = re.search(r"lockfileVersion: '?(\d+)", index.text(folder, "pnpm-lock.yaml"))
         usual = {"5": "7", "6": "8"}.get(lock[1], "9") if lock else "9"
-        return f"HUSKY=0 npx --yes pnpm@{version[2] if version else usual} install --frozen-lockfile"
+        install = f"HUSKY=0 npx --yes pnpm@{version[2] if version else usual} install --frozen-lockfile"
+        # pnpm 11 does not start on a Node.js that the project itself may still support.
+        is_new = re.match(r"1[1-9]\.", version[2]) if version else None
+        return f"{install} || HUSKY=0 npx --yes pnpm@10 install --frozen-lockfile" if is_new else install
     if index.here(folder, "package-lock.json", "npm-shrinkwrap.json"):
         return _LOCKED
     if index.here(folder, "yarn.lock"):

@@ -35,11 +35,14 @@ _PIP: Final = "python -m pip install -q"
 _NEW_PIP: Final = f"{_PIP} -U 'pip>=25.1'"
 """The first version that installs dependency groups."""
 _PINS: Final = (
-    """awk -F'"' '/^name = /{n=$2} /^version = "/{v[n]=(n in v)?"":$2}"""
+    """awk -F'"' '/^name = /{n=$2} /^version = "/{if(n in v)v[n]="";else v[n]=$2}"""
     """ /^source = \\{ (editable|virtual|directory|git|url)/{v[n]=""}"""
     """ END{for(n in v)if(v[n])print n"=="v[n]}' LOCK > "$HOME/pins.txt\""""
 )
-"""Each package of a lock file that has one version there, as a constraint for pip."""
+"""Each package of a lock file that has one version there, as a constraint for pip.
+
+mawk assigns before it evaluates `n in v` on the right, hence the `if`.
+"""
 _PINNED: Final = '-c "$HOME/pins.txt"'
 
 

@@ -37,12 +37,12 @@ _UP: Final = re.compile(r"cd ((?:\.\./)*\.\.) && ")
 
 def chosen(options: Mapping[str, Any]) -> tuple[Suite, ...] | None:
     """Read the suites that a run's options name: none where a person said so; None to find them."""
+    counts: Counting = options.get("counts") or "tests"
     if options.get("suites"):
-        return tuple(Suite(**plain) for plain in options["suites"])
+        return tuple(Suite(**{"folder": "", "counts": counts, **plain}) for plain in options["suites"])
     command = options.get("tests")
     if command is None:
         return None
-    counts: Counting = options.get("counts") or "tests"
     return (Suite("", command, counts=counts),) if command.strip() else ()
 
 

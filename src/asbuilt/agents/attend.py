@@ -1,0 +1,86 @@
+"""Start services inside a sandbox, run a command beside them, and end with its exit code.
+
+    attend.py JSON -- ARGV
+
+JSON lists the services. Standard modules only, run by its path. The services end with the sandbox's process
+namespace, which ends with us.
+
+The one rule: the command is started only when every service answers; else the exit code is 125, and the
+output begins with which one did not, and why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import Any, Final, NoReturn
+
+_LIMIT_S: Final = 60.0
+_LOOK_S: Final = 0.01
+_ANSWER_S: Final = 2.0
+_LINES: Final = 30
+_LOGS: Final = "/tmp"  # noqa: S108  the sandbox's own
+
+
+def main() -> int:
+    """Start the services, wait for each, run the command."""
+    services, argv = json.loads(sys.argv[1]), sys.argv[3:]
+    running = [(one, _started(one)) for one in services]
+    end = time.monotonic() + _LIMIT_S
+    for one, process in running:
+        if process is None:
+            _refuse(one, f"{one['argv'][0]} cannot be started")
+        while not _answers(one):
+            if process.poll() is not None:
+                _refuse(one, f"it ended with exit code {process.returncode}")
+            if time.monotonic() > end:
+                _refuse(one, f"no answer on port {one['port']} within {_LIMIT_S:.0f} s")
+            time.sleep(_LOOK_S)
+    command = subprocess.Popen(argv)  # noqa: S603  running the command is what this is for
+    signal.signal(signal.SIGTERM, lambda *_: command.terminate())
+    code = command.wait()
+    return 128 - code if code < 0 else code
+
+
+def _started(one: dict[str, Any]) -> subprocess.Popen[bytes] | None:
+    with open(_log_of(one), "wb") as log:  # noqa: PTH123  no pathlib: this starts in every check
+        try:
+            return subprocess.Popen(  # noqa: S603  the same
+                one["argv"], cwd=one["cwd"], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        except OSError as error:
+            log.write(f"{one['argv'][0]}: {error.strerror}\n".encode())
+            return None
+
+
+def _answers(one: dict[str, Any]) -> bool:
+    """Tell whether a service answers as it should; one that closes the connection is not ready."""
+    try:
+        with socket.create_connection(("127.0.0.1", one["port"]), _ANSWER_S) as connection:
+            if one["sends"]:
+                connection.sendall(one["sends"].encode("latin-1"))
+            expected = one["expects"].encode("latin-1")
+            return not expected or connection.recv(len(expected)) == expected
+    except OSError:
+        return False
+
+
+def _refuse(one: dict[str, Any], why: str) -> NoReturn:
+    with open(_log_of(one), "rb") as log:  # noqa: PTH123  the same
+        last = log.read().decode("utf-8", "replace").splitlines()[-_LINES:]
+    sys.stdout.write("\n".join([one["refusal"].replace("{why}", why), *last, ""]))
+    sys.stdout.flush()
+    os._exit(one["code"])
+
+
+def _log_of(one: dict[str, Any]) -> str:
+    return f"{_LOGS}/service-{one['name']}.log"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

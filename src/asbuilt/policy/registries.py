@@ -1,0 +1,70 @@
+"""Settings of package tools: which part of them names registries, and which part signs in. Pure.
+
+The one rule: of a file that may hold a password or a token, only lines of listed keys are passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+_PIP: Final = r"(extra-)?index-url|find-links|trusted-host|cert|proxy|timeout|no-index|default-timeout"
+_NPM: Final = r"(@[\w.-]+:)?registry|cafile|strict-ssl|(https?-)?proxy|noproxy"
+_CARGO: Final = r"registry|index|replace-with|directory|local-registry|cainfo|proxy|default|protocol"
+_LINE: Final = re.compile(r"^([^\s=#;][^=]*?)\s*=\s*(.*)$")
+_SECRET: Final = re.compile(
+    r"(?:_authToken|_auth|_password|token|secret-key)\s*=\s*[\"']?([^\s\"']+)"
+    r"|\bpassword\s+(\S+)"
+    r"|://[^/\s:@]*:([^@\s/]+)@"
+    r"|://([^/\s:@]+)@"
+)
+
+
+class File(NamedTuple):
+    """A file of a package tool's settings."""
+
+    tool: str
+    path: str
+    """Below the home of the user."""
+    place: str
+    """Below the HOME of a check environment."""
+    keys: str = ""
+    """Keys that name registries, proxies and whom to trust; empty: it only holds credentials."""
+
+
+FILES: Final = (
+    File("npm", ".npmrc", ".npmrc", _NPM),
+    File("pip", ".config/pip/pip.conf", ".config/pip/pip.conf", _PIP),
+    File("pip", ".pip/pip.conf", ".pip/pip.conf", _PIP),
+    File("netrc", ".netrc", ".netrc"),
+    File("cargo", ".cargo/config.toml", "cargo/config.toml", _CARGO),
+    File("cargo", ".cargo/credentials.toml", "cargo/credentials.toml"),
+)
+
+
+def addresses_in(file: File, text: str) -> str:
+    """Give the lines of a file that name registries, without any that could hold a credential."""
+    kept: list[str] = []
+    is_kept = False
+    for line in text.splitlines():
+        if line.startswith("["):
+            kept.append(line)
+            is_kept = False
+        elif line[:1].isspace() and line.strip():
+            # The value of the key above goes on.
+            kept += [line] if is_kept and _is_plain(line) else []
+        elif found := _LINE.match(line):
+            is_key = file.keys and re.fullmatch(file.keys, found[1].strip().rpartition(".")[2])
+            is_kept = bool(is_key) and _is_plain(found[2])
+            kept += [line] if is_kept else []
+    return "".join(f"{line}\n" for line in kept) if any("=" in line for line in kept) else ""
+
+
+def secrets_in(text: str) -> tuple[str, ...]:
+    """Name what a file signs in with, for masking."""
+    return tuple(next(group for group in found.groups() if group) for found in _SECRET.finditer(text))
+
+
+def _is_plain(value: str) -> bool:
+    """Tell whether a value holds neither a login nor a variable."""
+    return "@" not in value and "${" not in value

@@ -1,0 +1,70 @@
+"""Which variables of the user the commands of a repository get, and whether the user has granted it.
+
+A repository only names variables. The one rule: it gets none before the user has granted these very names to
+this very folder, and each value is the user's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.settings.layers import Layer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from asbuilt.settings.layers import Settings
+
+GRANTED: Final = "checks.granted"
+_SECTIONS: Final = ("checks", "setup")
+
+
+class Asked(NamedTuple):
+    """What a repository asks for and has not been granted."""
+
+    names: tuple[str, ...]
+    digest: str
+
+
+def asked(settings: Settings, root: Path) -> Asked | None:
+    """Tell what the repository at a folder asks for; None where it asks for nothing, or was granted it."""
+    names = [
+        (section, name)
+        for section in _SECTIONS
+        if settings.chosen[f"{section}.env"].origin.layer is Layer.REPOSITORY
+        for name in sorted(settings.globs(f"{section}.env"))
+    ]
+    text = "\0".join((str(root.resolve()), *(f"{section}.{name}" for section, name in names)))
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    if not names or digest in settings.globs(GRANTED):
+        return None
+    return Asked(tuple(dict.fromkeys(name for _, name in names)), digest)
+
+
+def given(settings: Settings, root: Path, environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Give the variables of checks and of the setup, by section; what is not granted is left out."""
+    is_refused = asked(settings, root) is not None
+    found: dict[str, dict[str, str]] = {}
+    for section in _SECTIONS:
+        is_theirs = settings.chosen[f"{section}.env"].origin.layer is Layer.REPOSITORY
+        names = () if is_refused and is_theirs else settings.globs(f"{section}.env")
+        values = {name: _value(settings, section, name, environ) for name in names}
+        found[section] = {name: value for name, value in values.items() if value is not None}
+    return found
+
+
+def without_value(settings: Settings, environ: Mapping[str, str]) -> list[str]:
+    """List the keys of variables that are named and have no value, as `checks.env.NAME`."""
+    return [
+        f"{section}.env.{name}"
+        for section in _SECTIONS
+        for name in settings.globs(f"{section}.env")
+        if _value(settings, section, name, environ) is None
+    ]
+
+
+def _value(settings: Settings, section: str, name: str, environ: Mapping[str, str]) -> str | None:
+    own = settings.chosen.get(f"{section}.env.{name}")
+    return environ.get(name) if own is None else str(own.value)

@@ -1,0 +1,93 @@
+"""What a person sees of a real run whose setup or agent fails: the reason, and one next command."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.journeys.test_commands import Office, office
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["office"]
+pytestmark = pytest.mark.crash
+
+
+def run(office: Office) -> str:
+    """Run the plan; how long a command took is left out, and where the state folder is."""
+    shown = office.run("--finish", "--auto").replace(", after [AGE]", "")
+    return re.sub(r"(?s)(  where +)/.*?\n(  result)", r"\1[WORKSPACE]\n\2", shown)
+
+
+def failures(office: Office) -> list[dict[str, Any]]:
+    """Give what a script gets of the last failure, without what differs from run to run."""
+    told = json.loads(office.asbuilt("why", "greet", "--json").partition("--- stdout\n")[2])
+    found: list[dict[str, Any]] = told["plans"][0]["failures"]
+    return [{**one, "duration_s": one["duration_s"] is not None} for one in found]
+
+
+def test_a_setup_that_fails_ends_the_run_with_its_output(office: Office) -> None:
+    office.environ["ASBUILT_CHECKS_SETUP"] = "echo installing; echo 'E: no such package' >&2; exit 7"
+    assert run(office) == snapshot("""\
+exit 1
+--- stdout
+greet.1 failed: the setup failed, so nothing could be proven: `echo installing;
+echo 'E: no such package' >&2; exit 7`: exit 7
+  failed    setup
+  command   echo installing; echo 'E: no such package' >&2; exit 7
+  where     a clean checkout of tree [HASH]
+  result    exit 7
+  | installing
+  | E: no such package
+--- stderr
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, by cherry-pick, when proven
+[TIME] greet.1 -   START     on [HASH]
+[TIME] greet.1 -   TESTS     skipping test gate
+[TIME] greet.1 -   SETUP     INDETERMINATE exit 7
+  failed    setup
+  command   echo installing; echo 'E: no such package' >&2; exit 7
+  where     a clean checkout of tree [HASH]
+  result    exit 7
+  | installing
+  | E: no such package
+[TIME] greet.1 -   FAILED    the setup failed, so nothing could be proven: `e…
+Next: asbuilt config set checks.setup "<command>", then asbuilt resume greet
+""")
+    assert failures(office) == snapshot(
+        [
+            {
+                "what": "setup",
+                "command": "echo installing; echo 'E: no such package' >&2; exit 7",
+                "folder": "a clean checkout of tree [HASH]",
+                "exit_code": 7,
+                "signal": None,
+                "timed_out": False,
+                "duration_s": True,
+                "lines": ["installing", "E: no such package"],
+                "cause": None,
+                "next": 'asbuilt config set checks.setup "<command>"',
+            }
+        ]
+    )
+
+
+def test_an_agent_that_ends_at_once_is_shown_with_what_it_wrote_to_stderr(office: Office) -> None:
+    acts = '[{ flood = 24, stream = "stderr" }, { exit = 3 }]'
+    office.script.write_text(f"[[turn]]\nacts = {acts}\n", encoding="utf-8")
+    assert run(office).partition("--- stderr\n")[0] == snapshot("""\
+exit 1
+--- stdout
+greet.1 failed: phase 1: crashed 3 times; last: The agent ended with exit code
+3.
+  failed    agent
+  where     [WORKSPACE]
+  result    exit 3
+  | xxxxxxxxxxxxxxxxxxxxxxxx
+""")

@@ -1,0 +1,176 @@
+"""How a repository is tested is settled once, before a run is left alone."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.journeys.test_commands import office
+from tests.journeys.test_live import terminal
+
+if TYPE_CHECKING:
+    from tests.journeys.test_commands import Office
+    from tests.journeys.test_live import Terminal
+
+__all__ = ["office", "terminal"]
+
+pytestmark = pytest.mark.crash
+PYTEST = "def test_one(): pass\ndef test_two(): assert 0\n"
+NODE = {
+    "web/package.json": '{"name": "web", "scripts": {"test": "node --test"}}\n',
+    "web/a.test.js": "require('node:test')('adds', () => {})\n",
+}
+
+
+def _commit(office: Office, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (office.shop / path).parent.mkdir(exist_ok=True)
+        (office.shop / path).write_text(text)
+        office.git("add", path)
+    office.git("commit", "-qm", "tests")
+
+
+def test_a_script_settles_it_with_one_command_and_an_unattended_run_then_starts(office: Office) -> None:
+    _commit(office, {"tests/test_all.py": PYTEST, "Makefile": "test:\n\tfalse\n"})
+    failed = office.run("--finish", "--auto")
+    assert failed[: failed.index("--- stderr")] == snapshot("""\
+exit 1
+--- stdout
+greet.1 failed: no test command is set; found `python -m pytest -q`
+(tests/test_all.py).
+""")
+    assert failed.endswith("Next: asbuilt doctor --tests --save\n")
+    assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
+exit 0
+--- stderr
+Trying python -m pytest -q on a clean checkout
+Trying python -m unittest discover on a clean checkout
+Trying make test (by exit code alone) on a clean checkout
+Tests  found 3 ways to test this repository
+  1  python -m pytest -q             ran 2, failed 1  (tests/test_all.py)
+  2  python -m unittest discover     exit 0, no test ran
+  3  make test (by exit code alone)
+     exit 2: make: *** [Makefile:2: test] Error 1
+Saved in asbuilt.toml: python -m pytest -q
+""")
+    assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
+[checks]
+tests = "python -m pytest -q"
+""")
+    assert office.git("status", "--short") == "?? asbuilt.toml"
+    landed = office.asbuilt("resume", "greet", "--script", str(office.script))
+    assert landed[: landed.index("--- stderr")] == snapshot("""\
+exit 0
+--- stdout
+greet.2 landed on main: 4 phases proven, [AGE].
+""")
+
+
+def test_suites_of_several_folders_are_saved_as_one_set(office: Office) -> None:
+    _commit(office, {"tests/test_all.py": "def test_one(): pass\n", **NODE})
+    assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
+exit 0
+--- stderr
+Trying python -m pytest -q + npm test in web on a clean checkout
+Trying python -m unittest discover + npm test in web on a clean checkout
+Trying python -m pytest -q + node --test in web on a clean checkout
+Tests  found 3 ways to test this repository
+  1  python -m pytest -q + npm test in web
+     ran 2, failed 0 (tests/test_all.py, web/package.json)
+  2  python -m unittest discover + npm test in web  exit 0, no test ran
+  3  python -m pytest -q + node --test in web  ran 2, failed 0
+Saved in asbuilt.toml: python -m pytest -q + npm test in web
+""")
+    assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
+[[checks.suites]]
+command = "python -m pytest -q"
+
+[[checks.suites]]
+folder = "web"
+command = "npm test"
+""")
+
+
+def test_a_command_that_shows_no_tests_is_not_saved(office: Office) -> None:
+    _commit(office, {"tests/test_all.py": "import nothing_of_that_name\n"})
+    told = re.sub(r"\d+\.\d+s", "[S]", office.asbuilt("doctor", "--tests", "--save"))
+    assert told == snapshot("""\
+exit 1
+--- stdout
+None of them shows which tests ran, so none can prove anything.
+--- stderr
+Trying python -m pytest -q on a clean checkout
+Trying python -m unittest discover on a clean checkout
+Tests  found 2 ways to test this repository
+  1  python -m pytest -q
+     exit 2, all 1 fail: 1 error in [S] (tests/test_all.py)
+       E   ModuleNotFoundError: No module named 'nothing_of_that_name'
+       =========================== shor…ummary info ============================
+       ERROR tests/test_all.py
+       !!!!!!!!!!!!!!!!!!!! Interrupted…r during collection !!!!!!!!!!!!!!!!!!!!
+       1 error in [S]
+  2  python -m unittest discover  exit 0, no test ran
+       ----------------------------------------------------------------------
+       Ran 0 tests in [S]
+       OK
+Next: asbuilt config set checks.tests "COMMAND"
+""")
+    assert not (office.shop / "asbuilt.toml").exists()
+
+
+def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(terminal: Terminal) -> None:
+    office = terminal.office
+    _commit(office, {"tests/test_all.py": PYTEST, "Makefile": "test:\n\tfalse\n"})
+    office.git("rm", "-q", "--cached", "plans/greet.md")
+    office.git("commit", "-qm", "no plan yet")
+    (office.shop / "notes").write_text("staged, and not ours\n")
+    office.git("add", "notes")
+    terminal.enter("asbuilt run greet --script ../script.toml")
+    terminal.await_words("Use 1?")
+    terminal.type("python -m pytest -q -k one")
+    terminal.await_words("Use 4?")
+    terminal.type("1")
+    terminal.await_words("Commit asbuilt.toml and plans/greet.md?")
+    terminal.type("y")
+    assert terminal.await_words("Run it?") == snapshot("""\
+$ asbuilt run greet --script ../script.toml; echo exit $?
+Trying python -m pytest -q on a clean checkout
+Trying python -m unittest discover on a clean checkout
+Trying make test (by exit code alone) on a clean checkout
+Tests  found 3 ways to test this repository
+  1  python -m pytest -q             ran 2, failed 1  (tests/test_all.py)
+  2  python -m unittest discover     exit 0, no test ran
+  3  make test (by exit code alone)
+     exit 2: make: *** [Makefile:2: test] Error 1
+Use 1? [1/2/3/command/none] python -m pytest -q -k one
+Trying python -m pytest -q -k one on a clean checkout
+  4  python -m pytest -q -k one      ran 1, failed 0
+Use 4? [1/2/3/4/command/none] 1
+Saved in asbuilt.toml: python -m pytest -q
+Commit asbuilt.toml and plans/greet.md? [Y/n] y
+Committed [HASH]: asbuilt.toml, plans/greet.md
+Agents   scripted implements and verifies, in two processes
+Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Lands    on main, when you say so
+1  Greet
+  - `greet.py` says hello
+  1 check of its own
+Run it? [Y/n]:
+""")
+    terminal.type("n")
+    terminal.await_words("exit 0")
+    assert office.git("show", "--stat", "--format=%an: %s", "HEAD") == snapshot("""\
+A Person: Set the test command
+
+ asbuilt.toml   |  2 ++
+ plans/greet.md | 33 +++++++++++++++++++++++++++++++++
+ 2 files changed, 35 insertions(+)\
+""")
+    assert office.git("status", "--short") == "A  notes"
+    terminal.enter("asbuilt run greet --script ../script.toml")
+    assert "Use 1?" not in terminal.await_words("Run it?")
+    terminal.type("n")
+    terminal.await_words("exit 0")
