@@ -116,9 +116,8 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
         return _rehearse(door, plan, wish, timed)
     site = open_site(door)
     opened = site.desk.open(plan)
-    if not wish.auto and _is_attended(door) and not is_settled(site.desk):
-        settle(door, site.desk, plan=opened.at.shown if _is_inside(site, opened) else "")
-        site = site._replace(desk=desk_for(door))
+    if not wish.auto and _is_attended(door):
+        site = _settled(door, site, opened)
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | timed.hours
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
@@ -138,6 +137,14 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
 
 def _is_attended(door: Door) -> bool:
     return door.may_ask and not door.json
+
+
+def _settled(door: Door, site: Site, opened: Opened) -> Site:
+    """Ask once how the repository is tested; return the site with the settings of then."""
+    if is_settled(site.desk):
+        return site
+    settle(door, site.desk, plan=opened.at.shown if _is_inside(site, opened) else "")
+    return site._replace(desk=desk_for(door))
 
 
 def _is_inside(site: Site, opened: Opened) -> bool:

@@ -127,7 +127,8 @@ class Performer:
             case phases.ResolveTests():
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
-                self._make(record, repository, facts)
+                self._main(run, repository, facts)
+                record.say("workspace.made", "workspace", lane=facts.lane)
             case phases.SetUp():
                 preparing.set_up(record, repository, proving, base)
             case phases.Baseline():
@@ -224,10 +225,6 @@ class Performer:
         """
         root, files_of = self.home.workspaces / run.repo, phases.last_kept(facts) or facts.carried
         return workspaces.make(repository, root, run.run, facts.lane, facts.base_now, files_of=files_of)
-
-    def _make(self, record: Record, repository: Repository, facts: RunFacts) -> None:
-        self._main(record.run, repository, facts)
-        record.say("workspace.made", "workspace", lane=facts.lane)
 
     def _workspace(self, run: Run, repository: Repository, commit: str, lane: str) -> Workspace:
         return workspaces.make(repository, self.home.workspaces / run.repo, run.run, lane, commit)

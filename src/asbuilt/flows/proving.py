@@ -148,12 +148,19 @@ class Proving:
 
     def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
         """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
+        before = next((one for one in self._record.shown() if one.is_suite and one.name == name), None)
         ran = _whole(
             lambda: rig.run(
-                tree, suite.command, over=trials.over_tests, modules=trials.modules, folder=suite.folder
+                tree,
+                suite.command,
+                over=trials.over_tests,
+                modules=trials.modules,
+                folder=suite.folder,
+                limit_s=rig.limit_for(before.duration_s if before else 0),
             )
         )
-        return ran, self._tried_suite(rig, trials, ran, name, suite)
+        shown = self._tried_suite(rig, trials, ran, name, suite)
+        return ran, shown._replace(notes=(*shown.notes, *rig.notes))
 
     def _tried_suite(self, rig: Rig, trials: Trials, ran: Ran, name: str, suite: Suite) -> Evidence:
         known = {one.tree: one for one in self._record.shown() if one.name == name}

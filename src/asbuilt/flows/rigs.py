@@ -11,19 +11,20 @@ import fcntl
 import os
 from contextlib import contextmanager
 from itertools import count
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.checks.files import content_of, put
+from asbuilt.flows.checks.files import content_of, fresh, put
 from asbuilt.flows.checks.logins import place_logins
 from asbuilt.flows.checks.modules import list_modules, loaded_in
 from asbuilt.flows.checks.ran import Ran
 from asbuilt.flows.checks.reports import collect_reports, delete_reports
-from asbuilt.flows.checks.results import Results, lay
+from asbuilt.flows.checks.results import Results, lay, move_made
 from asbuilt.flows.checks.services import Served, copied, place_of, serve
 from asbuilt.flows.checks.terms import LIMIT_S, Given, Terms, refuse_unheld
 from asbuilt.git.borrowed import borrow, references_of, words_for
-from asbuilt.git.checkouts import clean_checkout, delete, strange_in
+from asbuilt.git.checkouts import clean_checkout, delete
 from asbuilt.git.lent import alternates_of, lend
 from asbuilt.policy.check_environment import (
     INSIDE,
@@ -122,6 +123,7 @@ class Rig:
         self._is_placed = processes.can_place
         self.is_laid = self._is_placed and processes.can_overlay(folder)
         """True: a command gets an overlay of the setup's results, False: a copy."""
+        self._is_trusted = True
         self.lacks: tuple[str, ...] = ()
         """What the tree refers to and the user's clone does not have, in words."""
         self._above: tuple[Path, ...] = ()
@@ -135,6 +137,7 @@ class Rig:
         manager can leave it out, and what it downloads is used by no other setup.
         The results count only as a whole: a setup that is cut off leaves none.
         """
+        self._is_trusted = is_trusted
         if self._setup.command is None or self._results.are_made:
             return None
         with self._results.making() as made:
@@ -159,7 +162,7 @@ class Rig:
                 if self.is_laid:
                     delete(made / "checkout" / ".git")
                 else:
-                    self._move_results(tree, made / "checkout")
+                    move_made(self._repository, tree, self._checkout, made / "checkout")
                 self._results.finish(made)
         return Ran(self._setup.command, tree, self._setup.digest, ended)
 
@@ -185,6 +188,18 @@ class Rig:
         )
         return mounts, views
 
+    def limit_for(self, before_s: float) -> int:
+        """Return how long a command may take that took so long before: three times that, or as usual."""
+        return max(self._terms.limit_s, ceil(3 * before_s))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of what commands find here, in words."""
+        how = "an overlay" if self.is_laid else "copies, since no overlay can be made here"
+        made = (f"setup results: {how}",) if self._results.are_made else ()
+        own = () if self._is_trusted else ("packages were installed for this tree, with the network open",)
+        return (*made, *own, *self.lacks)
+
     @property
     def report(self) -> str:
         """Where a runner is to write its report."""
@@ -205,7 +220,7 @@ class Rig:
         """Run a command on exactly a tree and what setup made; it sees nothing of what ran before it.
 
         `over` has files that differ from the tree, None for one that is not to be there; `call` is another
-        way to call the same command, `limit_s` a shorter time than it may take at most; `folder` is where in
+        way to call the same command, `limit_s` another time than it may take at most; `folder` is where in
         the checkout it runs. With `keeps_cache` its build caches are kept for later commands: only for a tree
         that no agent has touched. Every Python process lists from where it
         has loaded `modules`.
@@ -263,7 +278,7 @@ class Rig:
         return ran, [(name, content) for name, content in found if content is not None]
 
     def forget(self) -> None:
-        """Have the next setup made again: something that was made does not work any more."""
+        """Have the next setup made again: what was made does not work any more."""
         self._results.forget()
 
     def _clean(self, tree: str, over: Mapping[str, bytes | None] | None = None) -> None:
@@ -276,16 +291,10 @@ class Rig:
         self._above = self._borrow(tree)
         for path, content in (over or {}).items():
             put(self._checkout, path, content)
-        delete(self._out)
-        self._out.mkdir(mode=0o700)
+        fresh(self._out)
         if self._is_placed:
-            lend(
-                self._repository,
-                self._folder / "git",
-                tree=tree,
-                history=self._terms.history,
-                objects_at=_OBJECTS,
-            )
+            history = self._terms.history
+            lend(self._repository, self._folder / "git", tree=tree, history=history, objects_at=_OBJECTS)
 
     def _borrow(self, tree: str) -> tuple[Path, ...]:
         """Bring what the tree only refers to; the folder that has it is above the checkout."""
@@ -308,8 +317,7 @@ class Rig:
         made = self._results.folder
         if not self.is_laid:
             for name in ("home", "cache"):
-                delete(self._folder / name)
-                (self._folder / name).mkdir(mode=0o700)
+                fresh(self._folder / name)
             if made is not None:
                 for name in _VIEWED:
                     lay(made / name, self._folder / name)
@@ -337,10 +345,7 @@ class Rig:
         return tuple(mounts), tuple(overlays)
 
     def _view(self, upper: Path, *lower: Path) -> Overlay:
-        point, work = (self._folder / f"{part}-{upper.name}" for part in ("point", "work"))
-        for folder in (work, point):
-            delete(folder)
-            folder.mkdir(mode=0o700)
+        point, work = (fresh(self._folder / f"{part}-{upper.name}") for part in ("point", "work"))
         upper.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Overlay(lower=tuple(map(str, lower)), upper=str(upper), work=str(work), point=str(point))
 
@@ -350,13 +355,6 @@ class Rig:
             return {}
         made = self._results.folder
         return for_results(self._inside, path, has_venv=made is None or (made / "home" / "venv").is_dir())
-
-    def _move_results(self, tree: str, made: Path) -> None:
-        made.mkdir(parents=True, exist_ok=True)
-        for path in strange_in(self._repository, tree, self._checkout):
-            if path.name != ".git":
-                (made / path).parent.mkdir(parents=True, exist_ok=True)
-                (self._checkout / path).rename(made / path)
 
     def _run(  # noqa: PLR0913  a command, its mounts and its terms
         self,
@@ -392,7 +390,7 @@ class Rig:
                 overlays=overlays,
                 services=services,
                 as_user=bool(self._terms.given.services),
-                timeout_s=min(self._terms.limit_s, limit_s or self._terms.limit_s),
+                timeout_s=limit_s or self._terms.limit_s,
             )
         )
         return self._terms.masked(ended, secrets)

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def fresh(folder: Path) -> Path:
+    """Have an empty folder, whatever was there."""
+    delete(folder)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
 def put(place: Path, path: str, content: bytes | None) -> None:
     """Put a file into a folder, or take it away. No link is followed: the tree may be hostile."""
     *folders, name = path.split("/")

@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.git.checkouts import delete
+from asbuilt.git.checkouts import delete, strange_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from asbuilt.git.repository import Repository
 
 _PREFIX: Final = "results."
 _READY: Final = "ready"
@@ -107,6 +109,15 @@ class Results:
     @property
     def _is_forgotten(self) -> bool:
         return (self._folder / f"{_PREFIX}{self._generation}" / _FORGOTTEN).exists()
+
+
+def move_made(repository: Repository, tree: str, checkout: Path, made: Path) -> None:
+    """Move what a setup left in a checkout beyond its tree."""
+    made.mkdir(parents=True, exist_ok=True)
+    for path in strange_in(repository, tree, checkout):
+        if path.name != ".git":
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (checkout / path).rename(made / path)
 
 
 def lay(made: Path, place: Path) -> None:

@@ -83,7 +83,7 @@ def remarks_on_packages(
                 severity if line is None else Severity.ALLOWED,
                 change.path,
                 was=before.get(package, ""),
-                now=f"{package} {asked}".strip(),
+                now=asked if name_of(asked) == _plain(package) else f"{package} {asked}".strip(),
                 cited=line or "",
                 content=content_of(change),
             )
