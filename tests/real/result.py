@@ -68,7 +68,8 @@ def measure(desk: Desk, result: Result, events: list[Event]) -> None:
             case "setup.done":
                 result.setup = data.get("command") or "none"
             case "baseline.done":
-                result.baseline, result.baseline_ran = data.get("why", ""), data.get("ran")
+                result.baseline = data.get("why", "")
+                result.baseline_ran = _counted(data)
     own = read_agent(desk, run_of(events))
     if own is not None:
         result.agent_exit, text, result.bare_s = own
@@ -108,6 +109,14 @@ def last_lines(output: str) -> str:
     """Return the last lines of an output that are not empty."""
     lines = [line.rstrip() for line in output.strip().splitlines() if line.strip()]
     return "\n".join(lines[-_LAST:])
+
+
+def _counted(baseline: dict[str, Any]) -> int | None:
+    """Return the tests of the baseline, skipped ones included, as a suite's own output counts them."""
+    if baseline.get("ran") is None:
+        return None
+    skipped = re.search(r"(\d+) skipped", baseline.get("why", ""))
+    return int(baseline["ran"]) + (int(skipped[1]) if skipped else 0)
 
 
 def _suite(folder: str, command: str) -> str:
