@@ -67,7 +67,7 @@ def _large() -> list[str]:
         return []
     lines = [
         "\n## Large repositories\n\n",
-        "Seconds of one phase, and of bare git for the same in the same run (a work tree, `add` and `commit`,\n",
+        "Seconds of one phase, and of bare git for the same in one run (a work tree, `add` and `commit`,\n",
         "a merge, the work tree removed): `python -m tests.real.large files` or `bytes`.\n\n",
         "| repository | step | asbuilt | git |\n|---|---|---|---|\n",
     ]
