@@ -5,6 +5,7 @@ Rule: asbuilt starts with `env -i`: nothing of the environment passes but PATH a
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -54,14 +55,16 @@ def cache_folder() -> Path:
 
 def install(cache: Path) -> Path:
     """Build the wheel, install it as a tool, and return the folder with its programs and uv."""
-    with tempfile.TemporaryDirectory(prefix="asbuilt-wheel-") as made:
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock, tempfile.TemporaryDirectory(prefix="asbuilt-wheel-") as made:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", made]
         subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
         [wheel] = Path(made).glob("*.whl")
         # A folder for each wheel: a trial that is under way keeps the programs that it began with.
         folder = cache / "installed" / hashlib.sha256(wheel.read_bytes()).hexdigest()[:12]
         programs = folder / "bin"
-        if (programs / "asbuilt").exists():
+        if (programs / "uv").exists():
             return programs
         uv = shutil.which("uv") or str(ROOT / ".tools/bin/uv")
         environ = {"UV_SYSTEM_CERTS": "true"} | os.environ

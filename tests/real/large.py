@@ -6,6 +6,7 @@ times of whole seconds.
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from tests.real.desk import Desk, cache_folder, install
+from tests.real.page import LARGE
 from tests.real.trial import events_of
 
 if TYPE_CHECKING:
@@ -75,6 +77,9 @@ def main(kind: str) -> int:
     sys.stdout.write(f"{kind}: {shown.output.strip().splitlines()[-1]}\n")
     for name, seconds in bare.items():
         sys.stdout.write(f"  {name}: asbuilt {spent.get(name, '?')} s, git {seconds:.1f} s\n")
+    held = json.loads(LARGE.read_text(encoding="utf-8")) if LARGE.exists() else {}
+    held[kind] = {name: [spent.get(name), round(seconds, 1)] for name, seconds in bare.items()}
+    LARGE.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -11,6 +11,7 @@ from tests.real.table import HERE, projects
 
 PAGE: Final = ROOT / "docs/real-projects.md"
 RESULTS: Final = HERE / "results.json"
+LARGE: Final = HERE / "large.json"
 
 _COLUMNS: Final = (
     "project", "kind", "suites found", "setup", "baseline", "agent", "honest", "broken", "questions",
@@ -58,7 +59,22 @@ def render() -> str:
     parts += ["\n", *_table(rows), "\n", _LEGEND, "\n## What did not land, and why\n\n", *_reasons(rows)]
     if untried:
         parts.append(f"\nNot tried yet: {', '.join(untried)}.\n")
-    return "".join(parts)
+    return "".join([*parts, *_large()])
+
+
+def _large() -> list[str]:
+    if not LARGE.exists():
+        return []
+    lines = [
+        "\n## Large repositories\n\n",
+        "Seconds of one phase, and of bare git for the same in one run (a work tree, `add` and `commit`,\n",
+        "a merge, the work tree removed): `python -m tests.real.large files` or `bytes`.\n\n",
+        "| repository | step | asbuilt | git |\n|---|---|---|---|\n",
+    ]
+    names = {"files": "50,000 small files", "bytes": "500 MB in 500 files"}
+    for kind, steps in json.loads(LARGE.read_text(encoding="utf-8")).items():
+        lines += [f"| {names[kind]} | {step} | {ours} | {git} |\n" for step, (ours, git) in steps.items()]
+    return lines
 
 
 def _summary(rows: list[Result], what: str) -> str:

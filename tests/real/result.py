@@ -35,6 +35,8 @@ class Result:
     agent_ran: int | None = None
     agent_exit: int | None = None
     agent_last: str = ""
+    broken_exit: int | None = None
+    """What the suite gave in the agent's workspace on the broken change; 0: it breaks nothing."""
     honest: str = "not run"
     broken: str = "not run"
     why: str = ""
@@ -66,8 +68,13 @@ def measure(desk: Desk, result: Result, events: list[Event]) -> None:
             case "setup.done":
                 result.setup = data.get("command") or "none"
             case "baseline.done":
-                result.baseline, result.baseline_ran = data.get("why", ""), data.get("ran")
-    _read_agent(desk, result)
+                result.baseline = data.get("why", "")
+                result.baseline_ran = _counted(data)
+    own = read_agent(desk, run_of(events))
+    if own is not None:
+        result.agent_exit, text, result.bare_s = own
+        result.agent_ran = ran(text)
+        result.agent_last = "" if result.agent_exit == 0 else last_lines(text.split("== counts")[0])
     kept: dict[str, float] = {}
     for event in events:
         phase = event["data"].get("phase", "")
@@ -104,23 +111,33 @@ def last_lines(output: str) -> str:
     return "\n".join(lines[-_LAST:])
 
 
+def _counted(baseline: dict[str, Any]) -> int | None:
+    """Return the tests of the baseline, skipped ones included, as a suite's own output counts them."""
+    if baseline.get("ran") is None:
+        return None
+    skipped = re.search(r"(\d+) skipped", baseline.get("why", ""))
+    return int(baseline["ran"]) + (int(skipped[1]) if skipped else 0)
+
+
 def _suite(folder: str, command: str) -> str:
     return f"{folder}: {command}" if folder else command
 
 
-def _read_agent(desk: Desk, result: Result) -> None:
-    """Read what the agent's own run of the suite said, and how long it took."""
-    for file in sorted(desk.state.glob("runs/*/attempts/*.1.1/events.jsonl")):
+def read_agent(desk: Desk, run: str) -> tuple[int | None, str, float] | None:
+    """Return exit code, output and seconds of the suite that the first attempt of a run started itself."""
+    for file in desk.state.glob(f"runs/{run}/attempts/*.1.1/events.jsonl"):
         events = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         for called, said in pairwise(events):
             if called["kind"] == "called" and called.get("tool") == "run" and said["kind"] == "said":
                 code = re.match(r"exit (-?\d+)", said["text"])
-                result.agent_exit = int(code[1]) if code else None
-                result.agent_ran = ran(said["text"])
-                result.agent_last = (
-                    "" if result.agent_exit == 0 else last_lines(said["text"].split("== counts")[0])
-                )
-                result.bare_s = round(said["passed_s"] - called["passed_s"], 1)
+                seconds = round(said["passed_s"] - called["passed_s"], 1)
+                return (int(code[1]) if code else None), said["text"], seconds
+    return None
+
+
+def run_of(events: list[Event]) -> str:
+    """Return the id of the run that events belong to."""
+    return next((str(event["data"]["run"]) for event in events if "run" in event["data"]), "none")
 
 
 def _executions(desk: Desk, result: Result, begin: float, end: float) -> int:

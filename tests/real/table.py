@@ -79,10 +79,11 @@ class Project:
             f"### Verification\n\n- `grep -q {self.broken.name} {self.broken.file}`\n"
         )
 
-    def broken_script(self) -> str:
-        """Return the script of the broken change."""
+    def broken_script(self, suite: str) -> str:
+        """Return the script of the broken change; the agent runs the suite after it, which must fail."""
         change = {"replace": self.broken.file, "old": self.broken.old, "new": self.broken.new}
-        acts = [change, {"say": f"{self.broken.name}: done."}]
+        run = {"run": Template(_SUITE).substitute(suite=suite)}
+        acts = [change, run, {"say": f"{self.broken.name}: done."}]
         return _toml(
             [
                 {"phase": "1", "role": "implement", "acts": acts},

@@ -36,7 +36,7 @@ def test_the_slice_has_six_projects_of_five_kinds_and_needs_no_snapshot() -> Non
 @pytest.mark.parametrize("project", projects(), ids=lambda project: project.name)
 def test_a_project_has_a_plan_and_scripts_that_can_be_read(project: Project) -> None:
     honest = tomllib.loads(project.honest_script("make test"))
-    broken = tomllib.loads(project.broken_script())
+    broken = tomllib.loads(project.broken_script("make test"))
 
     assert project.honest_plan().count("\n## Phase ") == 2
     assert "$" not in project.honest_plan()

@@ -11,7 +11,17 @@ import tomllib
 from typing import TYPE_CHECKING, Final
 
 from tests.real.desk import Desk
-from tests.real.result import Event, Result, landed, last_lines, measure, reason, refused
+from tests.real.result import (
+    Event,
+    Result,
+    landed,
+    last_lines,
+    measure,
+    read_agent,
+    reason,
+    refused,
+    run_of,
+)
 from tests.real.sources import Unobtainable, unpack
 from tests.real.table import BROKEN, HONEST, Project
 
@@ -53,8 +63,9 @@ def attempt(project: Project, cache: Path, programs: Path) -> Result:
     try:
         unpack(project.source, cache, desk.repo)
         _plant(project, desk)
-        _run_honest(project, desk, result)
-        _run_broken(project, desk, result)
+        suite = _settle(desk, result) or "true"
+        _run_honest(project, desk, result, suite)
+        _run_broken(project, desk, result, suite)
     except Unobtainable as error:
         result.honest, result.why = "not obtainable", str(error)
     finally:
@@ -140,13 +151,12 @@ def _run(desk: Desk, plan: str, script: Path, limit_s: float) -> str:
     return desk.types(*words, limit_s=limit_s).output
 
 
-def _run_honest(project: Project, desk: Desk, result: Result) -> None:
-    suite = _settle(desk, result)
+def _run_honest(project: Project, desk: Desk, result: Result, suite: str) -> None:
     if (desk.repo / "asbuilt.toml").exists():
         _git(desk, "add", "asbuilt.toml")
         _git(desk, "commit", "-q", "--allow-empty", "-m", "Settings")
     script = desk.folder / "honest.toml"
-    script.write_text(project.honest_script(suite or "true"), encoding="utf-8")
+    script.write_text(project.honest_script(suite), encoding="utf-8")
     shown = _run(desk, HONEST, script, project.limit_s)
     (desk.folder / "honest.log").write_text(shown, encoding="utf-8")
     events = events_of(desk, HONEST)
@@ -160,18 +170,20 @@ def _run_honest(project: Project, desk: Desk, result: Result) -> None:
         result.honest = "stopped, rightly"
 
 
-def _run_broken(project: Project, desk: Desk, result: Result) -> None:
+def _run_broken(project: Project, desk: Desk, result: Result, suite: str) -> None:
     held = (desk.repo / project.broken.file).read_text(encoding="utf-8")
     if project.broken.old not in held:
         result.broken_why = f"{project.broken.file} has no {project.broken.old!r}"
         return
     script = desk.folder / "broken.toml"
-    script.write_text(project.broken_script(), encoding="utf-8")
+    script.write_text(project.broken_script(suite), encoding="utf-8")
     shown = _run(desk, BROKEN, script, project.limit_s)
     (desk.folder / "broken.log").write_text(shown, encoding="utf-8")
     events = events_of(desk, BROKEN)
+    own = read_agent(desk, run_of(events))
+    result.broken_exit = own[0] if own is not None else None
     if landed(events):
-        result.broken = "LANDED"
+        result.broken = "breaks nothing" if result.broken_exit == 0 else "LANDED"
         return
     # Where nothing lands, the broken change is stopped by what stops the honest one.
     result.broken = "refused" if refused(events) or result.honest != "landed" else "stopped"
