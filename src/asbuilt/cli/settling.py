@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _KEY: Final = "checks.tests"
 _SUITES: Final = "checks.suites"
 _NONE: Final = "none"
-_LINES: Final = 5
+_LINES: Final = 15
 _COLUMN: Final = 40
 
 

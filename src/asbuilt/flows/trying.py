@@ -119,7 +119,7 @@ class Trying:
         with self._rigs.take(resolved) as rig:
             made = rig.set_up(self._tree)
             if made is not None and made.ended.exit_code != 0:
-                return Seen(way, (_ran(made),), setup=made.command)
+                return Seen(way, (_ran(made, what="setup"),), setup=made.command)
             for suite in way.suites:
                 if (resolved, suite) not in self._ran:
                     there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
@@ -147,8 +147,12 @@ class Trying:
         return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)
 
 
-def _ran(ran: RanThere, *, by_exit: bool = False) -> Ran:
-    return Ran(ran.ended.exit_code, ran.counts, last_lines(ran.ended.output), by_exit=by_exit)
+def _ran(ran: RanThere, *, what: What = "baseline", by_exit: bool = False) -> Ran:
+    """Keep what a command did; the last of its lines is the cause, where it is known."""
+    code, output = ran.ended.exit_code, ran.ended.output
+    failed = explained(Failure(what, ran.command, "", code, timed_out=code is None), output)
+    cause = (failed.cause,) if failed.cause and code != 0 else ()
+    return Ran(code, ran.counts, (*last_lines(output), *cause), by_exit=by_exit)
 
 
 def keep_tried(

@@ -134,9 +134,9 @@ def _sign(index: Index, folder: str, row: Row) -> str | None:
     """Name the file of a folder that shows a runner; None where none does, or its tests are missing."""
     for mark in row.marks:
         for name in index.here(folder, mark.name):
-            if (not mark.pattern or re.search(mark.pattern, index.text(folder, name))) and (
-                row.needs is None or index.tests_below(folder, row.needs)
-            ):
+            texts = index.texts_below(folder, name) if mark.part == "below" else [index.text(folder, name)]
+            is_there = not mark.pattern or any(re.search(mark.pattern, text) for text in texts)
+            if is_there and (row.needs is None or index.tests_below(folder, row.needs)):
                 return name
     return None
 

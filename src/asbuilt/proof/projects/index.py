@@ -46,7 +46,7 @@ _LOCKS: Final = re.compile(
 _TESTS: Final[tuple[tuple[Language, re.Pattern[str]], ...]] = (
     (
         "python",
-        re.compile(r"(^|/)(test_[^/]*|[^/]*_test|tests?)\.py$|(^|/)tests?/(.*/)?[^/]+(?<!/__init__)\.py$"),
+        re.compile(r"(^|/)(test_\w*|\w+_test|tests?)\.py$|(^|/)tests?/(.*/)?\w+(?<!/__init__)\.py$"),
     ),
     (
         "node",
@@ -146,6 +146,14 @@ class Index:
     def text(self, folder: str, name: str) -> str:
         """Return the text of a file; "" where it is not there or was not read."""
         return self._texts.get(below(folder, name), "")
+
+    def texts_below(self, folder: str, name: str) -> list[str]:
+        """Return the texts of the files of one name in a folder and below it."""
+        return [
+            text
+            for path, text in self._texts.items()
+            if path.rpartition("/")[2] == name and is_within(path, folder)
+        ]
 
     def tests_below(self, folder: str, language: Language) -> list[str]:
         """List the tests of a language below a folder."""

@@ -24,8 +24,9 @@ class Mark(NamedTuple):
 
     name: str
     pattern: str = ""
-    part: Literal["text", "script"] = "text"
-    """`script`: the pattern is looked for in the test script of a package.json."""
+    part: Literal["text", "script", "below"] = "text"
+    """`script`: it is looked for in the test script of a package.json; `below`: in files of that name
+    in folders below, too."""
 
 
 class Row(NamedTuple):
@@ -150,7 +151,7 @@ TABLE: Final = (
     Row(
         "meson",
         "native",
-        (Mark("meson.build", r"(?m)^\s*test\s*\("),),
+        (Mark("meson.build", r"(?m)^\s*test\s*\(", "below"),),
         "meson setup {build}{options} && meson test -C {build} --print-errorlogs",
         "",
         "JUnit XML",
