@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.flows.environment import keep, kept, kept_for, kept_for_forge
+from asbuilt.flows.checks.terms import Given
+from asbuilt.flows.environment import given_in, keep, kept, kept_for, kept_for_forge
+from asbuilt.settings import load
+from asbuilt.settings.variables import asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,3 +64,45 @@ def test_what_leads_to_the_forge_is_kept_for_it_alone_and_only_where_it_is_neede
     assert stat.S_IMODE((tmp_path / "pr" / "forge.json").stat().st_mode) == 0o600
     assert kept_for_forge(tmp_path / "other") == {}
     assert "t" not in kept_for(tmp_path / "pr", "claude").values()
+
+
+def test_checks_get_the_values_of_variables_that_were_granted_and_agents_get_none(tmp_path: Path) -> None:
+    shop, room = tmp_path / "shop", tmp_path / "room"
+    shop.mkdir()
+    (shop / "asbuilt.toml").write_text('checks.env = ["API_TOKEN", "STAGE"]\nsetup.env = ["BUILD_TOKEN"]\n')
+    user = tmp_path / "user.toml"
+    user.write_text('checks.env.API_TOKEN = "mine"\n')
+    environ = {
+        "HOME": str(tmp_path), "ASBUILT_USER_FILE": str(user), "PATH": "/bin",
+        "API_TOKEN": "of the shell", "STAGE": "test", "BUILD_TOKEN": "b", "OTHER": "o",
+    }  # fmt: skip
+    options = {"checkout": str(shop), "env": {"checks": ["API_TOKEN", "STAGE"], "setup": ["BUILD_TOKEN"]}}
+    keep(room, environ, ["claude"], options=options)
+    assert given_in(room, options) == Given(home=tmp_path)
+
+    wanted = asked(load(repository=shop, environ=environ), shop)
+    assert wanted is not None
+    assert wanted.names == ("API_TOKEN", "STAGE", "BUILD_TOKEN")
+    user.write_text(f'checks.env.API_TOKEN = "mine"\nchecks.granted = ["{wanted.digest}"]\n')
+    keep(room, environ, ["claude"], options=options)
+
+    assert given_in(room, options) == Given(
+        checks={"API_TOKEN": "mine", "STAGE": "test"}, setup={"BUILD_TOKEN": "b"}, home=tmp_path
+    )
+    assert kept(room) == kept_for(room, "claude") == {"PATH": "/bin"}
+    assert stat.S_IMODE((room / "given.json").stat().st_mode) == 0o600
+
+
+def test_a_grant_is_for_one_folder_and_these_names(tmp_path: Path) -> None:
+    digests = set()
+    for name, text in (("a", '["T"]'), ("b", '["T"]'), ("a", '["T", "U"]'), ("a", '["U", "T"]')):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "asbuilt.toml").write_text(f"checks.env = {text}\n")
+        settings = load(repository=tmp_path / name, environ={"HOME": str(tmp_path)})
+        wanted = asked(settings, tmp_path / name)
+        digests.add(wanted and wanted.digest)
+    assert len(digests) == 3
+    user = tmp_path / "user.toml"
+    user.write_text('checks.env = ["T"]\n')
+    settings = load(repository=None, environ={"HOME": str(tmp_path), "ASBUILT_USER_FILE": str(user)})
+    assert asked(settings, tmp_path) is None, "what a user names himself is granted"

@@ -32,7 +32,6 @@ needs_bubblewrap = pytest.mark.skipif(probe().level != "bwrap", reason="no bubbl
 needs_postgres = pytest.mark.skipif(not any(POSTGRES), reason="Debian's postgresql is not installed")
 needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 
-Runs = "Callable[[Given, str], Ran]"
 ECHO = "import socket; s = socket.create_server(('127.0.0.1', 7007)); s.accept()[0].close(); s.accept()"
 ASKS_REDIS = """python3 -c "
 import socket
@@ -200,3 +199,12 @@ def test_a_setup_knows_the_user_s_registries_and_signs_in_only_by_a_setting(
     assert ran.ended.output.decode() == f"{plain}.:\n.config\n.npmrc\n\n.config:\npip\n"
     kept = [file.read_bytes() for file in (tmp_path / "setups").rglob("*") if file.is_file()]
     assert not any(b"secret" in content or b"me:pw" in content for content in kept)
+
+
+def test_a_setup_of_packages_that_an_agent_chose_gets_neither_variables_nor_credentials() -> None:
+    given = Given(setup={"BUILD_TOKEN": "t0psecret"}, credentials=("npm",), home=Path("/home/ann"))
+    granted = given._replace(credentials=("npm", "phases"))
+
+    assert given.for_setup(is_trusted=True) == given
+    assert given.for_setup(is_trusted=False) == Given(home=Path("/home/ann"))
+    assert granted.for_setup(is_trusted=False) == granted

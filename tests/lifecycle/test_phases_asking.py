@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, Move, next_move
-from asbuilt.proof.projects.model import Detected, Suite, Unknown
-from asbuilt.proof.projects.resolving import proposal
+from asbuilt.proof.projects.model import Detected, NeedsDocker, Suite, Unknown
+from asbuilt.proof.projects.resolving import proposal, written
 from tests.lifecycle.test_phases import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World, whole_runs
 
 
@@ -85,6 +85,22 @@ def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
     assert next_move(fold(RUN, options, [started, resolved]), NOW) == told
     agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
     assert next_move(fold(RUN, options, [started, agreed]), NOW) == phases.MakeWorkspace()
+
+
+@pytest.mark.parametrize("options", [{}, {"auto": True}])
+def test_tests_that_start_containers_stop_a_run_and_name_what_checks_can_have(
+    options: dict[str, Any],
+) -> None:
+    events = [
+        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **written(NeedsDocker(("requirements.txt",)))}),
+    ]
+    assert next_move(fold(RUN, options, events), NOW) == End(
+        "failed",
+        "the tests start containers (see requirements.txt), and the sandbox has no Docker; checks.services"
+        " starts Postgres, Redis or a program of your own beside each check."
+        ' Next: asbuilt config set checks.tests "<command without Docker>"',
+    )
 
 
 def test_the_question_names_the_command_and_what_it_showed() -> None:

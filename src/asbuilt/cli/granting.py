@@ -32,8 +32,9 @@ def need_variables(door: Door, options: Mapping[str, Any]) -> None:
             raise GateStopped(
                 f"this repository asks for the variable{'' if is_one else 's'} {names}, which you have not"
                 " granted",
-                why="Its checks and its setup could read the value, and so could code that an agent wrote.",
-                next_step=f"`asbuilt config set {GRANTED} +{wanted.digest}` grants it, to this folder alone.",
+                why="Its checks and its setup could read the value, and so could code that an agent wrote."
+                " A grant holds for this folder and these names.",
+                next_step=f"asbuilt config set {GRANTED} +{wanted.digest}",
             )
         edit(
             user_place(door.environ),
@@ -43,10 +44,9 @@ def need_variables(door: Door, options: Mapping[str, Any]) -> None:
         )
     missing = without_value(settings, door.environ)
     if missing:
-        name = missing[0].rpartition(".")[2]
+        key, _, name = missing[0].rpartition(".")
         raise GateStopped(
             f"the variable {name} has no value",
-            why=f"{missing[0].rpartition('.')[0]} names it, and neither your settings nor your environment"
-            " have it.",
-            next_step=f'`asbuilt config set {missing[0]} "<value>"`, or export {name} and run again.',
+            why=f"{key} names it, and neither your settings nor the environment of this command have it.",
+            next_step=f'asbuilt config set {missing[0]} "<value>"',
         )

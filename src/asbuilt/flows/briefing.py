@@ -58,13 +58,23 @@ def brief_for(
         text=matter.text,
         intent=matter.intent,
         items=tuple(promise.text for promise in matter.promises),
-        tests="\n".join(suite.shown for suite in record.suites().values()) or None,
+        tests=_tests(record),
         overall_s=overall_s(record, facts),
         script=Path(script) if script else None,
         protected=(Path(run.plan),) if run.is_in_repository else (),
         # A run that began in a ring is held to the end; one that began without was agreed to.
         ring_required=record.told("started").get("ring") != "none",
     )
+
+
+def _tests(record: Record) -> str | None:
+    """Give the commands that run the tests, and what of theirs only our own checks have."""
+    commands = [suite.shown for suite in record.suites().values()]
+    options = record.run.options
+    beside = [one["name"] for one in options.get("services", ())] + options.get("env", {}).get("checks", [])
+    if commands and beside:
+        commands.append(f"# only asbuilt's own checks have {', '.join(beside)}: tests that need it fail here")
+    return "\n".join(commands) or None
 
 
 def within(program: Program, facts: RunFacts, *, share: int = 1) -> Program:

@@ -230,15 +230,12 @@ class Performer:
         return workspaces.make(repository, self.home.workspaces / run.repo, run.run, lane, commit)
 
     def _rigs(self, run: Run, repository: Repository, facts: RunFacts) -> Rigs:
+        room = self.home.runs / run.run
         return Rigs(
-            self.home.path / "setups" / run.repo,
-            repository,
-            self._processes.ending(lambda: phases.may_stop(facts) and self.tidings.is_stopped(run.run)),
-            limit_s=check_limit_s(run.options),
-            environment=kept(self.home.runs / run.run),
-            history=facts.base or "",
-            given=given_in(self.home.runs / run.run, run.options),
-        )
+            self.home.path / "setups" / run.repo, repository, self._processes,
+            limit_s=check_limit_s(run.options), environment=kept(room), history=facts.base or "",
+            given=given_in(room, run.options),
+        )  # fmt: skip
 
     def _begin(
         self, record: Record, repository: Repository, outcomes: Outcomes, facts: RunFacts, phase_id: str

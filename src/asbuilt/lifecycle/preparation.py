@@ -104,9 +104,10 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
         return None
     found = ", ".join(getattr(tests, "found", ()))
     if isinstance(tests, NeedsDocker):
-        why = f"the tests start containers, which checks cannot: see {found}"
+        why = f"the tests start containers (see {found}), and the sandbox has no Docker"
+        way = "checks.services starts Postgres, Redis or a program of your own beside each check"
         return End(
-            "failed", f"{why}. Next: set checks.tests to a command that needs no container, or: {_NONE}"
+            "failed", f'{why}; {way}. Next: asbuilt config set checks.tests "<command without Docker>"'
         )
     if facts.auto:
         return End("failed", _unsettled(tests, found))

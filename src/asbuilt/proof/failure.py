@@ -10,7 +10,7 @@ from math import ceil
 from signal import Signals
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from asbuilt.policy.services import NOT_STARTED
+from asbuilt.policy.services import NOT_STARTED, TABLE
 from asbuilt.proof.evidence import SETUP
 from asbuilt.proof.excerpt import last_lines
 
@@ -184,7 +184,7 @@ _REMEDIES: Final = (
     ),
     _Remedy(
         r"Cannot connect to the Docker daemon|/var/run/docker\.sock|a valid Docker environment",
-        "The command needs Docker, which the sandbox does not offer.",
+        "The command needs Docker, which the sandbox does not have; checks.services starts programs instead.",
         _SET,
     ),
     _Remedy(
@@ -194,10 +194,26 @@ _REMEDIES: Final = (
         rf"|\b{_VARIABLE}: (?:unbound variable|parameter (?:null or )?not set)"
         rf"|\b{_VARIABLE} (?:(?:is|was) (?:not set|unset|not defined|missing|required)|must be set)",
         "The environment variable {found} is not set in the sandbox.",
-        "asbuilt config set {env} {found}",
+        "asbuilt config set {env} +{found}",
+    ),
+    _Remedy(
+        r"E401|401 (?:Client Error|Unauthorized)|403 Forbidden|[Aa]uthentication required"
+        r"|could not read Username",
+        "A registry asks for a login, and the setup has none.",
+        'asbuilt config set setup.credentials "npm, pip, netrc, cargo"',
+        ("setup",),
     ),
     _Remedy(_ARTIFACTS, "The registry could not supply {found}.", _SET_UP, ("setup",)),
     _Remedy(_ARTIFACTS, f"The command downloads {{found}}. {_NO_NETWORK}.", _SET_UP, _CHECKS),
+    *(
+        _Remedy(
+            rf"{port}[\s\S]{{0,80}}?[Rr]efused|(?:REFUSED|[Rr]efused)[\s\S]{{0,80}}?{port}",
+            f"No program answers on port {port} in the sandbox, which is the one of {name}.",
+            f"asbuilt config set checks.services {name}",
+            _CHECKS,
+        )
+        for name, port in ((one.name, one.port) for one in TABLE.values())
+    ),
     _Remedy(
         r"(?:ECONNREFUSED|[Cc]onnection refused|connection to server at)[^\n]{0,60}?"
         r"((?:127\.0\.0\.1|localhost|::1)\S*)",

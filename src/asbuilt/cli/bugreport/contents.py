@@ -57,7 +57,7 @@ def parts(door: Door, redaction: Redaction) -> tuple[Part, ...]:
 
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
-    facts = look(door, tests=False)
+    facts = look(door)
     rows = judge(facts)
     gathered = [
         Part("versions.json", "asbuilt, Python, system, SQLite", as_json(_versions())),

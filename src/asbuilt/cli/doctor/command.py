@@ -14,6 +14,7 @@ from asbuilt.cli.doctor.machine import look_at_sandbox
 from asbuilt.cli.doctor.rows import State, conclusion, judge
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import Desk, desk_for
+from asbuilt.cli.plan.trial import given_here
 from asbuilt.cli.settling import is_settled, settle, show, try_all
 from asbuilt.cli.settling import save as keep
 from asbuilt.cli.talking import next_command
@@ -48,7 +49,7 @@ def command(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) 
     desk = desk_for(door) if tests or save else None
     if desk is not None and desk.library.repository is not None and not is_settled(desk):
         return _settle(door, desk, save=save)
-    facts = look(door, tests=tests or save)
+    facts = look(door, tests=None if desk is None else given_here(door, desk))
     rows = judge(facts)
     told = conclusion(rows, facts)
     if door.json:

@@ -15,13 +15,15 @@ from asbuilt.cli.doctor.state import look_at_notices, look_at_store, look_at_wor
 from asbuilt.journal.home import Home
 from asbuilt.library.repository import find_repository
 from asbuilt.settings import state_folder, survey
+from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.options import Door
+    from asbuilt.flows.checks.terms import Given
 
 
-def look(door: Door, *, tests: bool) -> Facts:
-    """Find the facts; `tests` also runs the tests."""
+def look(door: Door, *, tests: Given | None = None) -> Facts:
+    """Find the facts; with `tests`, what checks get beside a checkout, the tests are run too."""
     began = moment()
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
@@ -29,9 +31,10 @@ def look(door: Door, *, tests: bool) -> Facts:
     git = look_at_git(door.start, door.environ)
     sandbox = look_at_sandbox(required=settings.flag("ring.required"))
     suite = look_at_tests(settings)
-    if tests and git.has_commits:
+    if tests is not None and git.has_commits:
+        setup = command_in(settings, "checks.setup")
         suite = (
-            try_tests(suite, door.start, setup=settings.text("checks.setup"), hidden=home.path)
+            try_tests(suite, door.start, setup=setup, hidden=home.path, given=tests)
             if sandbox.holds or not sandbox.required
             else replace(suite, tried=Tried(outcome="NOT_RUN", why="no sandbox holds them"))
         )

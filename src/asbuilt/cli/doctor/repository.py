@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.cli.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, RingUnavailable
-from asbuilt.git.checkouts import clean_checkout
+from asbuilt.flows.checks.terms import Given
+from asbuilt.flows.preparing import project_of
+from asbuilt.flows.rigs import Rigs
 from asbuilt.git.commits import read_commit
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts, current_branch, open_repository, operations, resolve
 from asbuilt.library.repository import find_repository
 from asbuilt.policy.ring import passed
-from asbuilt.policy.shell import argv_of
-from asbuilt.ports import Command
-from asbuilt.proof.counts import from_output
-from asbuilt.proof.evidence import judge_check, judge_tests
+from asbuilt.proof.evidence import judge_setup, judge_tests
+from asbuilt.proof.projects.model import Suite
+from asbuilt.proof.projects.resolving import resolve_setup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from asbuilt.flows.rigs import Rig
     from asbuilt.git.repository import Repository
     from asbuilt.settings import Settings
 
@@ -55,27 +57,47 @@ def look_at_tests(settings: Settings) -> SuiteFacts:
     return SuiteFacts(command=settings.text("checks.tests"), origin=chosen.origin.where)
 
 
-def try_tests(facts: SuiteFacts, start: Path, *, setup: str, hidden: Path) -> SuiteFacts:
+def try_tests(
+    facts: SuiteFacts,
+    start: Path,
+    *,
+    setup: str | None,
+    hidden: Path,
+    given: Given = Given(),  # noqa: B008  frozen
+) -> SuiteFacts:
     """Run the tests as a run would: in the ring, on a clean checkout of what is committed.
 
-    `hidden` is the state folder, which no check sees.
+    `hidden` is the state folder, which no check sees; `given` is what checks get beside the checkout.
     """
     repository = open_repository(start)
     commit = resolve(repository, "HEAD")
     if not facts.command or commit is None:
         return facts
+    tree = read_commit(repository, commit).tree
     with tempfile.TemporaryDirectory(prefix="asbuilt-doctor-", ignore_cleanup_errors=True) as made:
         folder = Path(made).resolve()
         processes = RingProcesses(
             scratch=folder / "scratch", hidden=(hidden,), environment=passed(os.environ)
         )
-        checkout = folder / "checkout"
         try:
-            clean_checkout(repository, read_commit(repository, commit).tree, checkout)
-            tried = _set_up(processes, checkout, setup) or _run(processes, checkout, facts.command)
-        except (GitFailed, RingUnavailable) as error:
+            rigs = Rigs(folder / "setups", repository, processes, history=commit, given=given)
+            wanted = resolve_setup(setup, project_of(repository, tree), (Suite("", facts.command),))
+            with rigs.take(wanted) as rig:
+                tried = _tried(rig, tree, facts.command)
+        except (GitFailed, RingUnavailable, GateStopped) as error:
             tried = Tried(outcome="INDETERMINATE", why=error.what)
     return replace(facts, tried=tried)
+
+
+def _tried(rig: Rig, tree: str, command: str) -> Tried:
+    made = rig.set_up(tree)
+    if made is not None and made.ended.exit_code != 0:
+        judged = judge_setup(made.ended.exit_code, made.cut_off)
+        return Tried(outcome=judged.outcome, why=f"setup: {judged.why}")
+    ran = rig.run(tree, command)
+    ended, counts = ran.ended, ran.counts
+    judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts, cut=ran.cut_off)
+    return Tried(outcome=judged.outcome, why=judged.why, failing=counts.failed if counts else 0)
 
 
 def trouble_of(error: AsbuiltError) -> Trouble:
@@ -117,19 +139,3 @@ def _in_repository(repository: Repository, version: str) -> GitFacts:
         changed=len(changed),
         operations=operations(repository.git_dir),
     )
-
-
-def _set_up(processes: RingProcesses, checkout: Path, command: str) -> Tried | None:
-    """Prepare the checkout; only what went wrong is told."""
-    if not command:
-        return None
-    ended = processes.run(Command(argv=argv_of(command), cwd=checkout, writable=(checkout,), network=True))
-    judged = judge_check(ended.exit_code)
-    return None if judged.outcome == "PASS" else Tried(outcome="INDETERMINATE", why=f"setup: {judged.why}")
-
-
-def _run(processes: RingProcesses, checkout: Path, command: str) -> Tried:
-    ended = processes.run(Command(argv=argv_of(command), cwd=checkout, writable=(checkout,)))
-    counts = from_output(ended.output.decode("utf-8", "replace"))
-    judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts)
-    return Tried(outcome=judged.outcome, why=judged.why, failing=counts.failed if counts else 0)

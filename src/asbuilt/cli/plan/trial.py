@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt import wiring
 from asbuilt.cli.failing import helping, show_failures
+from asbuilt.cli.granting import need_variables
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import answer, coloured, next_command
 from asbuilt.cli.words import counted
@@ -22,7 +23,7 @@ from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.policy.ring import passed
 from asbuilt.proof.trying import Before, told
-from asbuilt.settings import state_folder
+from asbuilt.settings import load, state_folder
 from asbuilt.settings.running import beside_checks
 from asbuilt.settings.variables import given
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.options import Door
     from asbuilt.cli.plan.desk import Desk
+    from asbuilt.flows.checks.terms import Given
     from asbuilt.git.repository import Repository
     from asbuilt.proof.trying import Tried
 
@@ -61,17 +63,27 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         room = Path(made).resolve()
         processes = wiring.check_processes(home, room / "scratch", door.environ)
         setups = _setups(door, desk, repository) or room / "setups"
-        root = desk.library.repository.root
-        values = {**given(desk.settings, root, door.environ), "home": door.environ.get("HOME")}
         rigs = Rigs(
             setups,
             repository,
             processes,
             environment=passed(door.environ),
             history=commit,
-            given=given_by(beside_checks(desk.settings), values),
+            given=given_here(door, desk),
         )
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
+
+
+def given_here(door: Door, desk: Desk) -> Given:
+    """Give what checks get beside a checkout, as the settings are now; what is not granted is asked for."""
+    repository = desk.library.repository
+    options = beside_checks(desk.settings)
+    if repository is None:
+        return given_by(options, {})
+    need_variables(door, {**options, "checkout": str(repository.root)})
+    settings = load(repository=repository.root, environ=door.environ)
+    values = given(settings, repository.root, door.environ)
+    return given_by(options, {**values, "home": door.environ.get("HOME")})
 
 
 def _setups(door: Door, desk: Desk, repository: Repository) -> Path | None:
