@@ -105,10 +105,10 @@ def reason(events: list[Event]) -> str:
     return next((text for text in reversed(reasons) if text), "")
 
 
-def last_lines(output: str) -> str:
+def last_lines(output: str, count: int = _LAST) -> str:
     """Return the last lines of an output that are not empty."""
     lines = [line.rstrip() for line in output.strip().splitlines() if line.strip()]
-    return "\n".join(lines[-_LAST:])
+    return "\n".join(lines[-count:])
 
 
 def _counted(baseline: dict[str, Any]) -> int | None:

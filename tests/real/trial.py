@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 import time
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SETTLE_LIMIT_S: Final = 600
+_SETTLE_LINES: Final = 15
 _SHORT_S: Final = 60
 # Archives of registries leave out the .gitignore that every such repository has.
 _IGNORED: Final = """\
@@ -110,28 +110,13 @@ def _write(path: Path, text: str) -> None:
 
 def _settle(desk: Desk, result: Result) -> str:
     """Answer the one question about the tests; return the settled command, or "" where there is none."""
-    settled = desk.types("asbuilt", "doctor", "--tests", "--save", limit_s=_SETTLE_LIMIT_S)
-    if "has no option" in settled.output:
-        return _settle_as_hinted(desk, result)
+    shown = desk.types("asbuilt", "doctor", "--tests", "--save", limit_s=_SETTLE_LIMIT_S).output
+    (desk.folder / "settle.log").write_text(shown, encoding="utf-8")
     result.questions = 1
     found = _settled(desk.repo)
     if not found:
-        result.why = last_lines(settled.output)
+        result.why = last_lines(shown, _SETTLE_LINES)
     return found
-
-
-def _settle_as_hinted(desk: Desk, result: Result) -> str:
-    """Type the command that a refused run names."""
-    script = desk.folder / "nothing.toml"
-    script.write_text('[[turn]]\nacts = [{ say = "Nothing." }]\n', encoding="utf-8")
-    ended = _run(desk, HONEST, script, _SETTLE_LIMIT_S)
-    hint = re.search(r'asbuilt config set checks\.tests\s+"([^"]+)"', re.sub(r"\s+", " ", ended))
-    if hint is None:
-        result.why = last_lines(ended)
-        return ""
-    result.questions = 1
-    desk.types("asbuilt", "config", "set", "checks.tests", hint[1], limit_s=_SHORT_S)
-    return hint[1]
 
 
 def _settled(repo: Path) -> str:
@@ -165,7 +150,8 @@ def _run_honest(project: Project, desk: Desk, result: Result, suite: str) -> Non
         result.honest, result.why = "landed", ""
         return
     result.honest = "stopped"
-    result.why = reason(events) or result.why or last_lines(shown)
+    # Where no command could be settled, what `doctor` showed is the reason.
+    result.why = result.why or reason(events) or last_lines(shown)
     if project.expect != "landed" and project.expect in result.why + shown:
         result.honest = "stopped, rightly"
 
