@@ -31,7 +31,9 @@ _LEGEND: Final = """\
 *Questions*: how often the user has to answer before an unattended run starts. *Agent*: what the same command
 gave in the agent's own workspace. *Proof*: the time of all checks of each phase against the bare suite.
 *Runs*: sandboxed commands in each phase that lasted at least half as long as the bare suite. *Disk*: the
-folder of asbuilt after both plans.
+folder of asbuilt after both plans. Rows are the latest trial of each project, so not all are of one version;
+times are of a machine with two busy cores. *Not judged*: the run stopped before any check. *Breaks nothing*: the
+project's own suite passes on the change, so that trial shows nothing about broken work.
 """
 
 
@@ -58,7 +60,7 @@ def render() -> str:
         parts.append(_summary(fresh, "of them written without having read how asbuilt finds and proves"))
     parts += ["\n", *_table(rows), "\n", _LEGEND, "\n## What did not land, and why\n\n", *_reasons(rows)]
     if untried:
-        parts.append(f"\nNot tried yet: {', '.join(untried)}.\n")
+        parts.append(f"\nWithout a result of what the table has now: {', '.join(untried)}.\n")
     return "".join([*parts, *_large()])
 
 
@@ -81,10 +83,11 @@ def _summary(rows: list[Result], what: str) -> str:
     landed = sum(row.honest == "landed" for row in rows)
     stopped = sum(row.honest == "stopped, rightly" for row in rows)
     broken = sum(row.broken == "LANDED" for row in rows)
+    judged = sum(row.broken in {"LANDED", "refused"} for row in rows)
     asked = max((row.questions for row in rows), default=0)
     return (
-        f"\n{len(rows)} {what}: honest work landed in {landed}, stopped rightly in {stopped};"
-        f" broken work landed in {broken}; at most {asked} question each.\n"
+        f"\n{len(rows)} {what}: honest work landed in {landed}, stopped rightly in {stopped}. The checks judged"
+        f" broken work in {judged} and let it land in {broken}. At most {asked} question each.\n"
     )
 
 

@@ -49,8 +49,8 @@ class Result:
 
     @property
     def right(self) -> bool:
-        """Whether the honest work landed, or stopped as it should, and the broken change did not land."""
-        return self.honest in {"landed", "stopped, rightly"} and self.broken == "refused"
+        """Whether honest work landed and broken work was refused, or all of it stopped as it should."""
+        return (self.honest, self.broken) in {("landed", "refused"), ("stopped, rightly", "not judged")}
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as plain data."""

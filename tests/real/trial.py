@@ -171,8 +171,8 @@ def _run_broken(project: Project, desk: Desk, result: Result, suite: str) -> Non
     if landed(events):
         result.broken = "breaks nothing" if result.broken_exit == 0 else "LANDED"
         return
-    # Where nothing lands, the broken change is stopped by what stops the honest one.
-    result.broken = "refused" if refused(events) or result.honest != "landed" else "stopped"
+    # Only a check that failed has refused the change; any other end never judged it.
+    result.broken = "refused" if refused(events) else "not judged"
     result.broken_why = reason(events) or last_lines(shown)
 
 
