@@ -32,8 +32,8 @@ _LEGEND: Final = """\
 gave in the agent's own workspace. *Proof*: the time of all checks of each phase against the bare suite.
 *Runs*: sandboxed commands in each phase that lasted at least half as long as the bare suite. *Disk*: the
 folder of asbuilt after both plans. Rows are the latest trial of each project, so not all are of one version;
-times are of a machine with two busy cores. *Not judged*: the run stopped before any check. *Breaks nothing*: the
-project's own suite passes on the change, so that trial shows nothing about broken work.
+times are of a machine with two busy cores. *Not judged*: the run stopped before any check. *Breaks nothing*:
+the project's own suite passes on the change, so that trial shows nothing about broken work.
 """
 
 
@@ -86,8 +86,8 @@ def _summary(rows: list[Result], what: str) -> str:
     judged = sum(row.broken in {"LANDED", "refused"} for row in rows)
     asked = max((row.questions for row in rows), default=0)
     return (
-        f"\n{len(rows)} {what}: honest work landed in {landed}, stopped rightly in {stopped}. The checks judged"
-        f" broken work in {judged} and let it land in {broken}. At most {asked} question each.\n"
+        f"\n{len(rows)} {what}: honest work landed in {landed}, stopped rightly in {stopped}."
+        f" The checks judged broken work in {judged} and let it land in {broken}. At most {asked} question each.\n"
     )
 
 
