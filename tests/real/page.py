@@ -87,7 +87,8 @@ def _summary(rows: list[Result], what: str) -> str:
     asked = max((row.questions for row in rows), default=0)
     return (
         f"\n{len(rows)} {what}: honest work landed in {landed}, stopped rightly in {stopped}."
-        f" The checks judged broken work in {judged} and let it land in {broken}. At most {asked} question each.\n"
+        f" The checks judged broken work in {judged} and let it land in {broken}."
+        f" At most {asked} question each.\n"
     )
 
 
