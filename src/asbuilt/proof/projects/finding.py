@@ -37,7 +37,8 @@ _NATIVE_BACKENDS: Final = re.compile(
 )
 _FETCHES: Final = re.compile(r"FetchContent|ExternalProject_Add|CPMAddPackage")
 _TEST_OPTION: Final = re.compile(
-    r'(?im)^\s*option\s*\(\s*(\w*(?:BUILD|ENABLE|WITH)\w*TESTS?(?:ING)?)\s+"[^"\n]*"(?:\s+(OFF|FALSE|0))?\s*\)'
+    r"(?im)^\s*option\s*\(\s*(?!\w*(?:WITHOUT|DISABLE|NO_|SKIP))(\w*(?:BUILD|ENABLE|WITH)\w*TESTS?(?:ING)?)"
+    r'\s+"[^"\n]*"(?:\s+(OFF|FALSE|0))?\s*\)'
 )
 _MESON_OPTION: Final = re.compile(
     r"(?s)option\s*\(\s*'(\w*tests?)'[^)]*type\s*:\s*'boolean'[^)]*value\s*:\s*false"
