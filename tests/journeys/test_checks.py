@@ -183,3 +183,30 @@ def test_an_agent_runs_what_setup_made_and_what_it_does_to_it_reaches_no_check(s
     assert [one["outcome"] for one in told(shop, run, "checks.done")] == ["PASS"]
     tree = shop.git("ls-tree", "-r", "--name-only", "main").splitlines()
     assert tree == ["greet.py", "plan.md", "second.txt"]
+
+
+def test_a_phase_that_asks_for_another_package_is_prepared_by_a_setup_of_its_own(shop: Shop) -> None:
+    (shop.checkout / "requirements.txt").write_text("six\n")
+    shop.git("add", "requirements.txt")
+    shop.git("commit", "-qm", "start")
+    run = shop.request(
+        mode="phase",
+        setup="cp requirements.txt $HOME/installed",
+        tests=f"cat $HOME/installed && {COUNTED}; grep -q hello greet.py || test ! -e greet.py",
+    )
+    shop.turn(
+        'phase = "1"\nrole = "implement"',
+        '{ write = "greet.py", text = "hello\\n" }',
+        '{ write = "requirements.txt", text = "six\\ninflection\\n" }',
+    )
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    (question,) = shop.answer(run, "yes")
+    assert "inflection" in question
+    shop.lands("greet.py", "requirements.txt", "plan.md")
+    assert shop.over(run) == ("landed", "")
+    blobs = Blobs(shop.home / "blobs")
+    (checked,) = told(shop, run, "checks.done")
+    tests = json.loads(blobs.get(checked["evidence"]))[0]
+    assert blobs.get(tests["output"]) == b"six\ninflection\nunit: 1 passed, 0 failed\n"
+    assert "packages were installed for this tree, with the network open" in tests["notes"]
