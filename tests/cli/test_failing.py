@@ -113,8 +113,10 @@ shop   Failed 21:01: the setup failed, so nothing could be proven: `npm ci`:
   result    exit 1, after 12s
   | npm ERR! code E401
   | npm ERR! using token=[secret]
+  cause     A registry asks for a login, and the setup has none.
 --- stderr
-Next: asbuilt config set checks.setup "<command>", then asbuilt resume shop
+Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
+      asbuilt resume shop
 """)
 
 
@@ -247,6 +249,7 @@ exit 0
   result    exit 1, after 12s
   | npm ERR! code E401
   | npm ERR! using token=[secret]
+  cause     A registry asks for a login, and the setup has none.
 21:01:01  -   failed     the setup failed, so nothing could be proven: `npm ci`:
                          exit 1
 21:01:01  -   claim      released
@@ -267,14 +270,17 @@ Nothing was worked on in this run.
   result    exit 1, after 12s
   | npm ERR! code E401
   | npm ERR! using token=[secret]
+  cause     A registry asks for a login, and the setup has none.
 --- stderr
-Next: asbuilt config set checks.setup "<command>", then asbuilt resume shop
+Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
+      asbuilt resume shop
 """)
     page = shown(night, ("report", "shop", "--markdown"), "plain", 80)
     _, _, told_there = page.partition("\nFailed: ")
     assert told_there.partition("\n## ")[0].replace(". ", ".\n") == snapshot("""\
 setup, `npm ci`, in a clean checkout of tree 3fa9c12: exit 1, after 12s.
-Next: `asbuilt config set checks.setup "<command>"`.
+A registry asks for a login, and the setup has none.
+Next: `asbuilt config set setup.credentials "npm, pip, netrc, cargo"`.
 The last lines of its output:
 
 ```
@@ -298,8 +304,8 @@ def test_every_screen_gives_a_script_the_same_failure(night: Night) -> None:
                 "timed_out": False,
                 "duration_s": 12.4,
                 "lines": ["npm ERR! code E401", "npm ERR! using token=[secret]"],
-                "cause": None,
-                "next": 'asbuilt config set checks.setup "<command>"',
+                "cause": "A registry asks for a login, and the setup has none.",
+                "next": 'asbuilt config set setup.credentials "npm, pip, netrc, cargo"',
             }
         ]
     )
@@ -307,7 +313,7 @@ def test_every_screen_gives_a_script_the_same_failure(night: Night) -> None:
     [status] = told(night, "status", "shop")["plans"]
     report = told(night, "report", "shop")
     assert (logged, status["run"]["failures"], report["failures"]) == (failure, failure, failure)
-    following = 'asbuilt config set checks.setup "<command>"'
+    following = 'asbuilt config set setup.credentials "npm, pip, netrc, cargo"'
     assert (status["run"]["next"], report["next"]) == (following, following)
 
 

@@ -209,7 +209,7 @@ def test_a_plan_that_was_found_complete_again_is_as_proven_as_before(quiet: Nigh
     story.land("18:31:00", **{"1": "4f1c9a2"})
     quiet.plan("rate-limit", "19:00:00", one).over("19:01:00", "done", "every phase is done")
     assert shown(quiet, ("status",), "plain", 80).splitlines()[3] == snapshot(
-        "✓ rate-limit    done 20:01                 1 of 1"
+        "✓ rate-limit    landed 19:31               1 of 1"
     )
 
 

@@ -123,8 +123,15 @@ def test_its_checks_are_tried_and_whoever_approves_sees_what_they_did(
 exit 4
 --- stdout
 ✗ 2   no program  pyest -q: pyest is not installed
+  failed    check
+  command   pyest -q
+  where     a clean checkout of tree e7ea156
+  result    exit 127
+  | sh: 1: exec: pyest: not found
+  cause     The sandbox has no program pyest that can be started.
 Tried 1 check: 0 fail before the work, as they should; 1 cannot run.
 --- stderr
+Next: asbuilt config set checks.setup "<command>"
 error: the new text has 1 error: line 22: `pyest -q` of phase 2 cannot run:
        pyest is not installed
   Why:  A run would work, and prove, against a text that contradicts itself.

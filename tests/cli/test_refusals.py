@@ -40,6 +40,10 @@ ELSEWHERE = {
     "cli/attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
     "cli/boundary.py the disk is full: {}": "cli/test_boundary.py",
     "cli/config/files.py {} is a link to a file outside the repository": "cli/test_config_set.py",
+    "cli/granting.py the variable {} has no value": "cli/test_granting.py",
+    "cli/granting.py this repository asks for the variable{} {}, which you have not granted": (
+        "cli/test_granting.py"
+    ),
     "cli/land.py nothing of {} is proven or landed here": "journeys/test_pausing.py",
     "cli/plan/bring.py the bundle cannot be taken in: its progress document is called {}": (
         "cli/test_plan_carry.py"
@@ -197,7 +201,7 @@ CASES = [
     Case("cli/inbox.py there is no question {} here", "approve yes 7"),
     Case("cli/inbox.py there is no question {} here", "approve show a7"),
     Case("cli/inbox.py there is no question {} here", "approve yes a7"),
-    Case("settings/values.py {}{} {} is not {}", "config set landing.mode merge"),
+    Case("settings/values.py {}{}{} is not {}", "config set landing.mode merge"),
     Case('settings/values.py no setting "{}"{}', "config set no.thing x"),
     Case(
         "cli/config/files.py {} is locked to {} by {}",
@@ -205,7 +209,7 @@ CASES = [
         _write("../organisation.toml", 'locked = ["plans.folder"]\n[plans]\nfolder = "ours"\n'),
     ),
     Case(
-        "settings/values.py {}{} {} is not {}",
+        "settings/values.py {}{}{} is not {}",
         "config show",
         _write("asbuilt.toml", "[landing]\nmode = 'merge'\n"),
     ),

@@ -240,6 +240,7 @@ Examples
   asbuilt config set plans.folder docs/plans --user
                                                   for yourself, everywhere
   asbuilt config set ui.patterns 'web/**, *.css'  a list: commas between
+  asbuilt config set checks.env +API_TOKEN        one more in a list
 
 Options
   --user  your own file, for every repository (the default outside one)

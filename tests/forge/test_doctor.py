@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.cli.doctor.facts import ForgeFacts, Trouble
 from asbuilt.cli.doctor.forge import look_at_forge
-from asbuilt.cli.doctor.rows import Row, State, judge
+from asbuilt.cli.doctor.rows import Row, State, Stops, judge
 from tests.cli.machines import READY
 from tests.forge.test_github import GHS, environ, room_of
 
@@ -66,7 +66,13 @@ def test_the_row_is_a_problem_only_where_work_lands_by_pull_request() -> None:
     )
     bad = replace(good, trouble=Trouble(what="not signed in", why="so", next_step="do"))
     assert row_of(bad) == Row(
-        name="forge", state=State.PROBLEM, said="not signed in", why="so", next_step="do", facts=bad
+        name="forge",
+        state=State.PROBLEM,
+        said="not signed in",
+        why="so",
+        next_step="do",
+        facts=bad,
+        stops=Stops.NOTHING,
     )
     idle = replace(bad, wanted=False)
     assert row_of(idle) == Row(
