@@ -231,8 +231,11 @@ class Performer:
 
     def _rigs(self, run: Run, repository: Repository, facts: RunFacts) -> Rigs:
         room = self.home.runs / run.run
+        stoppable = self._processes.ending(
+            lambda: phases.may_stop(facts) and self.tidings.is_stopped(run.run)
+        )
         return Rigs(
-            self.home.path / "setups" / run.repo, repository, self._processes,
+            self.home.path / "setups" / run.repo, repository, stoppable,
             limit_s=check_limit_s(run.options), environment=kept(room), history=facts.base or "",
             given=given_in(room, run.options),
         )  # fmt: skip
