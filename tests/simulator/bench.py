@@ -66,11 +66,12 @@ class Bench:
         call: Call | None = None,
         limit_s: float | None = None,
         folder: str = "",
+        keeps_cache: bool = False,
         modules: tuple[str, ...] = (),
     ) -> Ran:
         """Run a command on a tree; no runner here can be called in another way."""
         assert (call, modules) == (None, ()), (call, modules)
-        del limit_s, folder
+        del limit_s, folder, keeps_cache
         self._model.stage.sleep(3.0)
         laid = {**self._model.trees[tree], **(over or {})}
         files = {path: content for path, content in laid.items() if content is not None}
