@@ -77,7 +77,7 @@ def _stable(text: str) -> str:
         (r"(?m)^\d\d:\d\d:\d\d .*\n", ""),
         (r"\b[0-9a-f]{7}\b", "[HASH]"),
         (r"It works in .*\n(.*touched\.\n)?", "It works in [FOLDER].\n"),
-        (r"\b\d+s\b", "[AGE]"),
+        (r"\b\d+[sm]\b", "[AGE]"),
         (r".*ring.*\n(.*doctor\n)?", "[RING]\n"),
     )
     for pattern, stable in changes:

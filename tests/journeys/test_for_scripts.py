@@ -83,6 +83,8 @@ def test_every_answer_is_there_for_scripts_too(office: Office) -> None:
             "waits_for": {"kind": "nobody", "phase": None, "since": None, "until": None, "why": ""},
             "baseline": None,
             "questions": [],
+            "failures": [],
+            "next": None,
             "cost": {"usd": 0.0, "tokens": 0, "is_whole": True, "basis": "api_price", "cap_usd": 15.0},
             "exit": 0,
         }
