@@ -133,6 +133,11 @@ y yes   n no, and why   Enter later > y
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
       so             fix cycle 1 of 2 gets exactly this.
+  failed    check
+  command   grep -q goodbye part.py
+  where     a clean checkout of tree [HASH]
+  result    exit 1
+  printed   nothing
 greet.1   since [HH:MM], [AGE]   1 of 4 proven
 ● 2a  Part     fixing, cycle 1 of 2 [AGE]
 ○ 2b  Shout
@@ -154,6 +159,11 @@ y yes   n no, and why   Enter later > y
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
       so             fix cycle 1 of 2 gets exactly this.
+  failed    check
+  command   grep -q goodbye part.py
+  where     a clean checkout of tree [HASH]
+  result    exit 1
+  printed   nothing
 Left running: greet.1 goes on in the worker (pid [PID]).
 Look on: asbuilt watch greet
 End it:  asbuilt stop greet
@@ -176,6 +186,11 @@ $ asbuilt watch; echo exit $?
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
       so             fix cycle 1 of 2 gets exactly this.
+  failed    check
+  command   grep -q goodbye part.py
+  where     a clean checkout of tree [HASH]
+  result    exit 1
+  printed   nothing
 ✓ 2a  Part                 proven  [HASH]  1 check [AGE]
 ◇ greet.1 asks a2: go on with phase 2b?
 y yes   n no, and why   Enter later > n
