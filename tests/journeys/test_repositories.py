@@ -47,7 +47,8 @@ greet   plans/greet.md
 ○ 2a  Part
 ○ 2b  Shout
 ○ 3   Both
-Tests    detected when the run begins
+Tests    not set; `asbuilt doctor --tests --save` tries what it finds and saves
+         it
 Agents   scripted implements and verifies, in two processes
 Cost     no past runs to go by; capped at $15.00 (API prices) a run
 Lands    on main, when you say so
