@@ -23,6 +23,7 @@ _PHPUNIT: Final = re.compile(
 _DOTNET: Final = re.compile(
     r"^(?:Passed|Failed)! +- Failed: +(\d+), Passed: +(\d+), Skipped: +(\d+), Total: +(\d+)", re.MULTILINE
 )
+_FAILED_NAME: Final = re.compile(r"^FAIL(?:ED)?:? (\S+)\s*$", re.MULTILINE)
 _PLAIN: Final = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 
 
@@ -85,9 +86,10 @@ def from_dotnet(text: str) -> Counts | None:
 
 
 def from_plain(text: str) -> Counts | None:
-    """Read a line such as `7 passed, 0 failed`."""
+    """Read a line such as `7 passed, 0 failed`; names on lines of their own, where all have one."""
     found = _PLAIN.findall(text)
     if not found:
         return None
     passed, failed, skipped = (int(number or 0) for number in found[-1])
-    return Counts(passed + failed, failed, skipped)
+    names = tuple(dict.fromkeys(_FAILED_NAME.findall(text)))
+    return Counts(passed + failed, failed, skipped, names if len(names) == failed else ())
