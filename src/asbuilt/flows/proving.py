@@ -148,7 +148,8 @@ class Proving:
 
     def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
         """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
-        before = next((one for one in self._record.shown() if one.is_suite and one.name == name), None)
+        earlier = [one for one in self._record.shown() if one.name == name]
+        before_s = next((one.duration_s for one in earlier if one.is_suite), 0.0)
         ran = _whole(
             lambda: rig.run(
                 tree,
@@ -156,14 +157,16 @@ class Proving:
                 over=trials.over_tests,
                 modules=trials.modules,
                 folder=suite.folder,
-                limit_s=rig.limit_for(before.duration_s if before else 0),
+                limit_s=rig.limit_for(before_s),
             )
         )
-        shown = self._tried_suite(rig, trials, ran, name, suite)
+        shown = self._tried_suite(rig, trials, ran, name, suite, earlier)
         return ran, shown._replace(notes=(*shown.notes, *rig.notes))
 
-    def _tried_suite(self, rig: Rig, trials: Trials, ran: Ran, name: str, suite: Suite) -> Evidence:
-        known = {one.tree: one for one in self._record.shown() if one.name == name}
+    def _tried_suite(
+        self, rig: Rig, trials: Trials, ran: Ran, name: str, suite: Suite, earlier: Sequence[Evidence]
+    ) -> Evidence:
+        known = {one.tree: one for one in earlier}
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         counted = self._record.baseline(name)

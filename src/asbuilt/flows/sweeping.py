@@ -42,7 +42,7 @@ class Commons:
     def find(self, *, days: int) -> Iterator[Thing]:
         """Find them."""
         for folder in sorted((self._home.path / "setups" / self._repo).glob("*/*")):
-            if any(folder.iterdir()):
+            if folder.is_dir() and any(folder.iterdir()):
                 name = f"{folder.parent.name[:12]}/{folder.name}"
                 yield Thing("rig", name, size_of(folder), _fate_of_rig(folder), partial(_empty_rig, folder))
         for folder in sorted(self._home.scratch.glob("*")):

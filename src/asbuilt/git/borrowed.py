@@ -54,7 +54,8 @@ def digest_of(references: tuple[Reference, ...]) -> str:
 def borrow(repository: Repository, references: tuple[Reference, ...], root: Path) -> Path:
     """Have a folder below `root` with what these refer to; it is made once, and whole or not at all."""
     folder = root / digest_of(references)
-    if not folder.is_dir():
+    # `clean` empties folders and leaves them, for processes that hold them open.
+    if not folder.is_dir() or not any(folder.iterdir()):
         making = folder.with_name(f".{folder.name}.{os.getpid()}")
         delete(making)
         making.mkdir(mode=0o700, parents=True)
