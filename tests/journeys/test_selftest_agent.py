@@ -148,7 +148,7 @@ def test_a_plan_whose_toolchain_is_missing_is_listed_as_not_run(owner: Owner) ->
 
 
 @pytest.mark.crash
-def test_every_plan_has_work_that_is_proven_but_the_dependency_which_has_no_setup_yet(owner: Owner) -> None:
+def test_every_plan_has_work_that_is_proven_and_work_that_lands_wrong_is_told(owner: Owner) -> None:
     owner.before = {}
     (owner.home / ".config" / "asbuilt" / "config.toml").unlink()
     code, out, _ = owner.types("--yes", "--json", "--agent", "scripted")
@@ -159,6 +159,6 @@ def test_every_plan_has_work_that_is_proven_but_the_dependency_which_has_no_setu
             ("node", "proven"),
             ("go", "proven"),
             ("bug", "landed and wrong"),
-            ("dependency", "refused"),
+            ("dependency", "proven"),
         ],
     )

@@ -117,6 +117,8 @@ def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
         yield from pen.hanging(lead, one.way.shown, commands=False)
         yield from pen.hanging(" " * len(lead), one.words + found, commands=False)
     for line in () if best(seen) else one.lines[-_LINES:]:
+        if line in one.words:
+            continue
         yield cut(printable(f"{' ' * len(lead)}  {line}"), pen.width, symbols=pen.symbols)
 
 

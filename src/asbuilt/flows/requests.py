@@ -192,6 +192,9 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
         hold(session, run.address)
         pauses = runs.pauses(session, run)
         moved = runs.wake(session, run.org, run.repo, run.run)
+        if moved:
+            # Whoever looks on would otherwise take it for one that still waits, and leave.
+            runs.set_state(session, run, "running")
         if pauses.is_open:
             append(
                 session,
