@@ -170,6 +170,16 @@ def test_a_tracked_file_counts_even_where_it_is_ignored(shop: Shop) -> None:
     assert found.ignored == (("build/other.txt", 8),)
 
 
+def test_what_programs_leave_for_their_next_run_is_no_work_even_without_an_ignore_file(shop: Shop) -> None:
+    workspace = shop.workspace()
+    for left in ("src/__pycache__/app.pyc", "node_modules/left/index.js", ".pytest_cache/README.md"):
+        shop.write(left, "made\n", at=workspace.path)
+    shop.write("src/new.py", "new\n", at=workspace.path)
+    found = shop.keep(workspace)
+    assert "100644 src/new.py" in _tree(shop, found.ref)
+    assert found.ignored == ((".pytest_cache/", 5), ("node_modules/", 5), ("src/__pycache__/", 5))
+
+
 def test_the_users_own_ignore_files_count(shop: Shop) -> None:
     (shop.root / ".git/info/exclude").write_text("local-only\n")
     (shop.home / "ignores").write_text(".idea/\n")

@@ -20,6 +20,7 @@ from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.settling import is_settled, settle
 from asbuilt.cli.site import asker, open_site
+from asbuilt.cli.talking import next_command
 from asbuilt.cli.terms import team_for
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, UsageWrong
@@ -104,6 +105,7 @@ def command(
     is_written = code == DONE and (site.repository.root / address.plan).is_file()
     if is_written and door.may_ask and not door.json and not is_settled(site.desk):
         settle(door, site.desk, plan=address.plan)
+        next_command(door, f"asbuilt run {slug} --finish --auto")
     if not wish.by_pull or code != WAITS_FOR_APPROVAL:
         return code
     return put_to_reviewers(door, site, address, is_here=foreground)

@@ -6,7 +6,6 @@ byte: `filter`, `eol`, `ident` and encodings are switched off by the attributes 
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,25 @@ if TYPE_CHECKING:
 
     from asbuilt.git.repository import Repository
 
+_CACHES: Final = """\
+__pycache__/
+*.py[co]
+.pytest_cache/
+.mypy_cache/
+.ruff_cache/
+.hypothesis/
+.tox/
+.nox/
+.venv/
+node_modules/
+.nyc_output/
+.eslintcache
+.stylelintcache
+*.tsbuildinfo
+.parcel-cache/
+.turbo/
+"""
+"""What programs leave for their next run is nobody's work; a repository's own .gitignore outranks this."""
 _RAW: Final = "* -text -ident -filter -working-tree-encoding !eol\n"
 
 
@@ -42,8 +60,8 @@ def quiet(
         (folder / "config").write_text(settings_of(repository, bare=work_tree is None), encoding="ascii")
         (folder / "info" / "attributes").write_text(_RAW, encoding="ascii")
         exclude = repository.common / "info" / "exclude"
-        if exclude.is_file():
-            shutil.copyfile(exclude, folder / "info" / "exclude")
+        theirs = exclude.read_bytes() if exclude.is_file() else b""
+        (folder / "info" / "exclude").write_bytes(_CACHES.encode("ascii") + theirs)
         place = Git(
             git_dir=folder,
             work_tree=work_tree,
