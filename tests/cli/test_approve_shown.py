@@ -51,6 +51,12 @@ Next: asbuilt approve yes a2, or with --edit; asbuilt approve no a2 -m "why"
 """)
 
 
+def test_what_a_plan_allows_in_so_many_words_is_shown(inbox: Inbox) -> None:
+    inbox.draft(DRAFT.replace("### Verification", "**Allows:** dependency redis\n\n### Verification", 1))
+    shown = inbox.typed("approve", "show", "a1")
+    assert [line for line in shown.splitlines() if "Allows" in line] == ["Allows   dependency redis"]
+
+
 def test_the_whole_text_can_be_read(inbox: Inbox) -> None:
     inbox.draft(DRAFT)
     assert inbox.typed("approve", "show", "a1", "--full") == f"exit 0\n--- stdout\n{DRAFT}"

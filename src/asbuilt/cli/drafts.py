@@ -20,6 +20,7 @@ from asbuilt.journal.spending import proven_phases
 from asbuilt.lifecycle.money import forecast
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.reader import read
+from asbuilt.proof.projects.dependencies import allowances_in
 from asbuilt.proof.trying import told as told_of_checks
 from asbuilt.settings.running import chosen_for_runs
 
@@ -167,6 +168,8 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
     scope = summary_of(plan).scope
     if scope:
         terms.append(("Touches", scope))
+    if allowed := allowances_in(plan.source.text):
+        terms.append(("Allows", "; ".join(allowed)))
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, draft.revision.run)
         expected = forecast(proven_phases(session, LOCAL, site.repo), len(plan.phases))

@@ -13,7 +13,7 @@ from asbuilt.cli.site import open_site
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.plan.edit import the_phase
-from asbuilt.settings.running import beside_checks, command_in
+from asbuilt.settings.running import chosen_for_runs
 
 
 @click.command(
@@ -44,7 +44,6 @@ def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int
     opened = site.desk.open(plan)
     if phase is not None:
         the_phase(opened.plan, phase)
-    settings = site.desk.settings
     options = {
         "kind": "verify",
         "checkout": str(site.repository.root),
@@ -53,10 +52,6 @@ def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int
         "host": machine(),
         "mode": "verify",
         "phase": phase,
-        "tests": command_in(settings, "checks.tests"),
-        "setup": command_in(settings, "checks.setup"),
-        "limits": {"checks_min": settings.number("checks.minutes")},
-        "ring_required": settings.flag("ring.required"),
-        **beside_checks(settings),
+        **chosen_for_runs(site.desk.settings),
     }
     return ask_for(door, site, Address(LOCAL, site.repo, opened.at.shown), opened.at.slug, options)

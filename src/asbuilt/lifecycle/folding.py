@@ -158,7 +158,8 @@ def _hear_setting(facts: RunFacts, data: Mapping[str, Any]) -> None:
     """Hear that a setting changed: what was found out by another command is found out again."""
     facts.revision = int(data.get("revision", 0))
     if data["key"] in ("checks.tests", "checks.suites", "checks.counts"):
-        facts.tests, facts.tests_agreed, facts.baseline = None, False, None
+        # Other tests may need another setup; one that is the same has its results still.
+        facts.tests, facts.tests_agreed, facts.setup, facts.baseline = None, False, None, None
     elif data["key"] in ("checks.setup", "setup.env", "setup.credentials"):
         facts.setup = facts.baseline = None
     elif data["key"] in ("checks.services", "checks.env"):

@@ -89,6 +89,12 @@ def remarks_on_packages(
             )
 
 
+def allowances_in(text: str) -> list[str]:
+    """Return what a plan allows in so many words: what follows `**Allows:**` on its lines."""
+    found = (told[1].strip() for line in text.splitlines() if (told := _ALLOWS.search(line)))
+    return [*dict.fromkeys(one for one in found if one)]
+
+
 def allowed_in(text: str) -> dict[str, str]:
     """Return the packages that a plan allows, each with the line: `**Allows:** dependency NAME`."""
     found = {}
