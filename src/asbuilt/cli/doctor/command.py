@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from asbuilt.cli.asking import agreed
@@ -21,6 +23,8 @@ from asbuilt.cli.talking import next_command
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
 from asbuilt.lifecycle.preparation import SETTLE
 from asbuilt.proof.candidates import best
+
+_BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
 
 @click.command(
@@ -81,7 +85,8 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         door.screen.answer("No tests found; only the plan's checks will run.")
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
-        next_command(door, 'asbuilt config set checks.tests "COMMAND"')
+        weaker = any(one.is_uncounted for one in seen)
+        next_command(door, _BY_EXIT_CODE if weaker else 'asbuilt config set checks.tests "COMMAND"')
     elif chosen is None:
         next_command(door, SETTLE)
     return DONE if chosen is not None or not seen else FAILED
