@@ -283,6 +283,10 @@ def test_what_ranks_lower_in_a_folder_stays_a_candidate() -> None:
     ("files", "unknown"),
     [
         (["tests/all.sh"], ("tests/all.sh",)),
+        (["lib/A.pm", "t/basic.t"], ("t/basic.t",)),
+        (["a.sh", "t/t0001-init.sh"], ("t/t0001-init.sh",)),
+        (["rebar.config", "test/a_SUITE.erl"], ("rebar.config", "test/a_SUITE.erl")),
+        (["shard.yml", "spec/a_spec.cr"], ("spec/a_spec.cr",)),
         (["phpunit.xml", "tests/ATest.php"], ("phpunit.xml", "tests/ATest.php")),
         (["pytest.ini", "web/check.test.js"], ()),
         (["api/pytest.ini", "api/test_a.py", "web/check.test.js"], ("web/check.test.js",)),

@@ -61,8 +61,9 @@ _TESTS: Final[tuple[tuple[Language, re.Pattern[str]], ...]] = (
     (
         "other",
         re.compile(
-            r"(^|/)(tests?|specs?)/(.*/)?[^/]+\.(sh|bash|bats|t|php|exs|cs|fs|swift|scala|clj|hs|ml|pl|lua|r|R|jl|dart|c|cc|cpp|cxx|rs)$"
-            r"|(Tests?|Spec)\.(cs|php|swift|scala|fs)$|_test\.(exs|dart|cc|cpp|c)$|\.bats$"
+            r"(^|/)(tests?|specs?|t)/(.*/)?[^/]+\.(sh|bash|bats|php|exs|cs|fs|swift|scala|clj[cs]?|hs|ml|p[lm]|lua|r|R|jl"
+            r"|dart|c|cc|cpp|cxx|rs|erl|nim|cr|elm|zig|tcl|test|f90|kt|groovy|ps1|robot|exp|el|rkt|scm|gleam|purs|sol)$"
+            r"|(Tests?|Spec)\.(cs|php|swift|scala|fs|ps1)$|_test\.(exs|dart|cc|cpp|c)$|_SUITE\.erl$|\.(bats|phpt|t)$"
         ),
     ),
 )
