@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from asbuilt.proof.projects.model import Project
 
-Language = Literal["python", "node", "go", "jvm", "ruby", "other"]
+Language = Literal["python", "node", "go", "jvm", "ruby", "perl", "other"]
 _READ_AT_MOST: Final = 400
 _VENDORED: Final = re.compile(
     r"(^|/)(\.[^/]+|node_modules|bower_components|_?vendor(ed|s)?|third[-_]?party|3rdparty|extern(al)?|deps"
@@ -58,6 +58,7 @@ _TESTS: Final[tuple[tuple[Language, re.Pattern[str]], ...]] = (
     ("go", re.compile(r"_test\.go$")),
     ("jvm", re.compile(r"(^|/)src/\w*[tT]est\w*/.*\.(java|kt|groovy|scala)$")),
     ("ruby", re.compile(r"_spec\.rb$|(^|/)tests?/(.*/)?[^/]+\.rb$")),
+    ("perl", re.compile(r"(^|/)t/(.*/)?[^/]+\.t$")),
     (
         "other",
         re.compile(
