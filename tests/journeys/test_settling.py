@@ -164,6 +164,26 @@ counts = "exit-code"
 """)
 
 
+def test_a_setup_that_fails_is_named_as_the_reason_that_no_test_ran(office: Office) -> None:
+    _commit(office, {"tests/test_all.py": PYTEST})
+    office.asbuilt("config", "set", "checks.setup", "echo no such host; exit 3")
+    assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
+exit 1
+--- stdout
+The setup failed, so no test ran. Fix what its output names, or set another one.
+--- stderr
+Trying python -m pytest -q on a clean checkout
+Trying python -m unittest discover on a clean checkout
+Tests  found 2 ways to test this repository
+  1  python -m pytest -q
+     setup `echo no such host; exit 3` failed: exit 3: no such host
+     (tests/test_all.py)
+  2  python -m unittest discover
+     setup `echo no such host; exit 3` failed: exit 3: no such host
+Next: asbuilt config set checks.setup "COMMAND"
+""")
+
+
 def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(terminal: Terminal) -> None:
     office = terminal.office
     _commit(office, {"tests/test_all.py": PYTEST, "Makefile": "test:\n\tfalse\n"})

@@ -83,6 +83,9 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         door.screen.emit_json({"schema": "asbuilt.tests/1", **told})
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
+    elif chosen is None and all(one.setup for one in seen):
+        door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
+        next_command(door, 'asbuilt config set checks.setup "COMMAND"')
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
         weaker = any(one.is_uncounted for one in seen)
