@@ -184,6 +184,24 @@ Next: asbuilt config set checks.setup "COMMAND"
 """)
 
 
+def test_tests_that_no_known_runner_runs_are_named(office: Office) -> None:
+    _commit(office, {"test/a_SUITE.erl": "-module(a_SUITE).\n"})
+    assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
+exit 1
+--- stdout
+There are tests, and no command that runs them is known: test/a_SUITE.erl.
+--- stderr
+Tests  found 0 ways to test this repository
+Next: asbuilt config set checks.tests "COMMAND"
+""")
+    failed = office.run("--finish", "--auto")
+    assert failed[: failed.index("--- stderr")] == snapshot("""\
+exit 1
+--- stdout
+greet.1 failed: no test command is set, and there is test/a_SUITE.erl.
+""")
+
+
 def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(terminal: Terminal) -> None:
     office = terminal.office
     _commit(office, {"tests/test_all.py": PYTEST, "Makefile": "test:\n\tfalse\n"})

@@ -75,6 +75,12 @@ def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
         return tuple(_tried(door, desk, trial))
 
 
+def unknown_tests(door: Door, desk: Desk) -> tuple[str, ...]:
+    """List signs of tests that no known runner runs."""
+    with trying(door, desk) as trial:
+        return trial.signs()
+
+
 def save(door: Door, desk: Desk, way: Way) -> str:
     """Write the test command to the repository's settings file, and return the file's name."""
     repository, value = desk.library.repository, _value(way)
