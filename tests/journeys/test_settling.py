@@ -131,6 +131,77 @@ Next: asbuilt config set checks.tests "COMMAND"
     assert not (office.shop / "asbuilt.toml").exists()
 
 
+def test_a_suite_that_counts_nothing_is_saved_once_its_exit_code_may_count(office: Office) -> None:
+    manifest = '{"name": "shop", "scripts": {"test": "node check.js"}}\n'
+    _commit(office, {"package.json": manifest, "check.js": ""})
+    told = office.asbuilt("doctor", "--tests", "--save")
+    assert told[: told.index("--- stderr")] == snapshot("""\
+exit 1
+--- stdout
+None of them shows which tests ran, so none can prove anything.
+""")
+    assert told.endswith("Next: asbuilt config set checks.counts exit-code\n")
+    assert office.asbuilt("config", "set", "checks.counts", "exit-code") == snapshot("""\
+exit 0
+--- stdout
+checks.counts is now exit-code in asbuilt.toml
+""")
+    assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
+exit 0
+--- stderr
+Trying npm test (by exit code alone) on a clean checkout
+Tests  found 1 way to test this repository
+  1  npm test (by exit code alone)  exit 0, by exit code alone  (package.json)
+Saved in asbuilt.toml: npm test (by exit code alone)
+""")
+    assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
+[checks]
+counts = "exit-code"
+
+[[checks.suites]]
+command = "npm test"
+counts = "exit-code"
+""")
+
+
+def test_a_setup_that_fails_is_named_as_the_reason_that_no_test_ran(office: Office) -> None:
+    _commit(office, {"tests/test_all.py": PYTEST})
+    office.asbuilt("config", "set", "checks.setup", "echo no such host; exit 3")
+    assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
+exit 1
+--- stdout
+The setup failed, so no test ran. Fix what its output names, or set another one.
+--- stderr
+Trying python -m pytest -q on a clean checkout
+Trying python -m unittest discover on a clean checkout
+Tests  found 2 ways to test this repository
+  1  python -m pytest -q
+     setup `echo no such host; exit 3` failed: exit 3: no such host
+     (tests/test_all.py)
+  2  python -m unittest discover
+     setup `echo no such host; exit 3` failed: exit 3: no such host
+Next: asbuilt config set checks.setup "COMMAND"
+""")
+
+
+def test_tests_that_no_known_runner_runs_are_named(office: Office) -> None:
+    _commit(office, {"test/a_SUITE.erl": "-module(a_SUITE).\n"})
+    assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
+exit 1
+--- stdout
+There are tests, and no command that runs them is known: test/a_SUITE.erl.
+--- stderr
+Tests  found 0 ways to test this repository
+Next: asbuilt config set checks.tests "COMMAND"
+""")
+    failed = office.run("--finish", "--auto")
+    assert failed[: failed.index("--- stderr")] == snapshot("""\
+exit 1
+--- stdout
+greet.1 failed: no test command is set, and there is test/a_SUITE.erl.
+""")
+
+
 def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(terminal: Terminal) -> None:
     office = terminal.office
     _commit(office, {"tests/test_all.py": PYTEST, "Makefile": "test:\n\tfalse\n"})

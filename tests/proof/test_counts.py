@@ -127,6 +127,17 @@ COUNTED = {
         others=("t/a.js > off",),
     ),
     "tape.txt": Counts(2, 1, 0, failures=("should be strictly equal",)),
+    "uvu.txt": Counts(
+        8,
+        4,
+        2,
+        failures=(
+            "a.js > adds things",
+            "a.js > named > boom thing",
+            "b.js > adds things",
+            "b.js > named > boom thing",
+        ),
+    ),
     "vitest.txt": Counts(3, 1, 2),
     "vitest.xml": Counts(
         4,

@@ -82,6 +82,18 @@ OFFLINE = "Checks run without a network; what they download belongs into the set
             SET_TESTS,
         ),
         (
+            "baseline", 2, "m: line 81: aclocal-1.16: command not found\nmake: *** [a.m4] Error 127",
+            "The sandbox has no program aclocal-1.16 that can be started.", SET_TESTS,
+        ),
+        (
+            "setup", 1, "sh: 1: node-gyp: not found\nnpm error code 127",
+            "The sandbox has no program node-gyp that can be started.", SET_UP,
+        ),
+        (
+            "baseline", 2, "make: gcc-9: No such file or directory\nmake: *** [Makefile:2: test] Error 127",
+            "The sandbox has no program gcc-9 that can be started.", SET_TESTS,
+        ),
+        (
             "baseline", 2, "ModuleNotFoundError: No module named 'yaml'",
             "yaml is not installed in the check environment.", SET_UP,
         ),

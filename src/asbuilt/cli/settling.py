@@ -75,6 +75,12 @@ def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
         return tuple(_tried(door, desk, trial))
 
 
+def unknown_tests(door: Door, desk: Desk) -> tuple[str, ...]:
+    """List signs of tests that no known runner runs."""
+    with trying(door, desk) as trial:
+        return trial.signs()
+
+
 def save(door: Door, desk: Desk, way: Way) -> str:
     """Write the test command to the repository's settings file, and return the file's name."""
     repository, value = desk.library.repository, _value(way)
@@ -123,8 +129,10 @@ def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
 
 
 def _tried(door: Door, desk: Desk, trial: Trying) -> Iterator[Seen]:
+    by_exit_code = desk.settings.text("checks.counts") == "exit-code"
     for way in trial.ways():
-        yield _seen(door, desk, trial, way)
+        weaker = tuple(suite._replace(counts="exit-code") for suite in way.suites)
+        yield _seen(door, desk, trial, way._replace(suites=weaker) if by_exit_code else way)
 
 
 def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:

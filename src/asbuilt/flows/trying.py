@@ -18,6 +18,7 @@ from asbuilt.proof.candidates import Ran, Seen, ways
 from asbuilt.proof.evidence import judge_setup
 from asbuilt.proof.excerpt import last_lines
 from asbuilt.proof.failure import Failure, checkout_of, explained
+from asbuilt.proof.projects.finding import find
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runners import Call
 from asbuilt.proof.trying import (
@@ -107,6 +108,10 @@ class Trying:
     def ways(self) -> tuple[Way, ...]:
         """List the ways to test the project that its files point to."""
         return ways(project_of(self._repository, self._tree))
+
+    def signs(self) -> tuple[str, ...]:
+        """List the files that look like tests and that no way runs."""
+        return find(project_of(self._repository, self._tree)).unknown
 
     def seen(self, way: Way, *, setup: str | None, required: bool = True) -> Seen:
         """Run all suites of a way on the tree, as a run's baseline would; `setup` as for `tried`.

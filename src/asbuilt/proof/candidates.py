@@ -56,6 +56,12 @@ class Seen(NamedTuple):
         return bool(self.ran) and not self.setup and all(map(_proves, self.ran))
 
     @property
+    def is_uncounted(self) -> bool:
+        """Whether every suite passes, and the output of one does not show which tests ran."""
+        passes = all(_proves(one) or (one.exit_code == 0 and one.counts is None) for one in self.ran)
+        return bool(self.ran) and not self.setup and passes and not self.is_usable
+
+    @property
     def words(self) -> str:
         """What it did, in a few words."""
         if self.why:

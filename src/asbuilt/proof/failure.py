@@ -230,6 +230,14 @@ _REMEDIES: Final = (
         _SET_UP,
         _BEFORE,
     ),
+    # A build tool that starts a missing program ends with an exit code of its own, and prints the shell's.
+    _Remedy(
+        r"(?:(?:\bline \d+|\bsh(?:: \d+)?): ([\w.+/-]+): (?:command )?not found"
+        r"|\bmake(?:\[\d+\])?: ([\w.+/-]+): No such file or directory)[\s\S]*\b(?:Error|code|status) 127\b",
+        "The sandbox has no program {found} that can be started.",
+        _SET,
+        _BEFORE,
+    ),
     _Remedy(
         r"(?:execvp|exec:?) ([^\s:]+): (?:No such file or directory|not found|Permission denied)",
         "The sandbox of the agent has no program {found} that can be started.",

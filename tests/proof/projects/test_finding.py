@@ -128,6 +128,9 @@ def suites(project: Project) -> list[tuple[str, str, str]]:
         ),
         (tree("Gemfile", "spec/a_spec.rb"), ("bundle exec rspec", "rspec")),
         (tree("Gemfile"), None),
+        (tree("Makefile.PL", "t/a.t"), ("prove -lr t", "prove")),
+        (tree("cpanfile", "t/deep/a.t"), ("prove -lr t", "prove")),
+        (tree("Makefile.PL"), None),
         (tree(justfile="test *args:\n  pytest"), ("just test", "just")),
         # The better runner of a folder is proposed.
         (tree("pytest.ini", Makefile=MAKE), (PYTEST, "pytest")),
@@ -279,10 +282,23 @@ def test_what_ranks_lower_in_a_folder_stays_a_candidate() -> None:
     ]
 
 
+def test_perl_that_has_to_be_compiled_can_be_tested_by_its_build() -> None:
+    found = find(tree("Makefile.PL", "Build.PL", "A.xs", "t/a.t"))
+    assert [suite.command for suite in (*found.suites, *found.others)] == [
+        "prove -lr t",
+        "perl Makefile.PL && make test",
+        "perl Build.PL && ./Build test",
+    ]
+
+
 @pytest.mark.parametrize(
     ("files", "unknown"),
     [
         (["tests/all.sh"], ("tests/all.sh",)),
+        (["lib/A.pm", "t/basic.t"], ("t/basic.t",)),
+        (["a.sh", "t/t0001-init.sh"], ("t/t0001-init.sh",)),
+        (["rebar.config", "test/a_SUITE.erl"], ("rebar.config", "test/a_SUITE.erl")),
+        (["shard.yml", "spec/a_spec.cr"], ("spec/a_spec.cr",)),
         (["phpunit.xml", "tests/ATest.php"], ("phpunit.xml", "tests/ATest.php")),
         (["pytest.ini", "web/check.test.js"], ()),
         (["api/pytest.ini", "api/test_a.py", "web/check.test.js"], ("web/check.test.js",)),

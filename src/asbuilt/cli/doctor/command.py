@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from asbuilt.cli.asking import agreed
@@ -15,12 +17,15 @@ from asbuilt.cli.doctor.rows import State, conclusion, judge
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import Desk, desk_for
 from asbuilt.cli.plan.trial import given_here
-from asbuilt.cli.settling import is_settled, settle, show, try_all
+from asbuilt.cli.screen import printable
+from asbuilt.cli.settling import is_settled, settle, show, try_all, unknown_tests
 from asbuilt.cli.settling import save as keep
 from asbuilt.cli.talking import next_command
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
 from asbuilt.lifecycle.preparation import SETTLE
 from asbuilt.proof.candidates import best
+
+_BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
 
 @click.command(
@@ -73,18 +78,27 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         if save and found is not None:
             chosen = found.way
             keep(door, desk, chosen)
+    unknown = () if seen else unknown_tests(door, desk)
     if door.json:
         rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
         told = {"ways": rows, "saved": chosen.shown if chosen else None}
         door.screen.emit_json({"schema": "asbuilt.tests/1", **told})
+    elif unknown:
+        shown = printable(", ".join(unknown))
+        door.screen.answer(f"There are tests, and no command that runs them is known: {shown}.")
+        next_command(door, 'asbuilt config set checks.tests "COMMAND"')
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
+    elif chosen is None and all(one.setup for one in seen):
+        door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
+        next_command(door, 'asbuilt config set checks.setup "COMMAND"')
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
-        next_command(door, 'asbuilt config set checks.tests "COMMAND"')
+        weaker = any(one.is_uncounted for one in seen)
+        next_command(door, _BY_EXIT_CODE if weaker else 'asbuilt config set checks.tests "COMMAND"')
     elif chosen is None:
         next_command(door, SETTLE)
-    return DONE if chosen is not None or not seen else FAILED
+    return DONE if chosen is not None or not (seen or unknown) else FAILED
 
 
 def _fix_sandbox(door: Door, *, yes: bool) -> int:

@@ -24,6 +24,7 @@ _WHOLE: Final[tuple[Callable[[str], Counts | None], ...]] = (
     others.from_rspec,
     javascript.from_mocha,
     javascript.from_ava,
+    javascript.from_uvu,
     compiled.from_ctest,
     compiled.from_meson,
     compiled.from_nextest,

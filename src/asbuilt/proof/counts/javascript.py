@@ -1,4 +1,4 @@
-"""Count by what jest, vitest, mocha, ava and node's own runner print."""
+"""Count by what jest, vitest, mocha, ava, uvu and node's own runner print."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ _AVA: Final = re.compile(
 _AVA_NAMED: Final = re.compile(
     r"^  (✔|✘ \[fail\]:|- \[skip\]|- \[todo\]) (.+?)(?: \([\d.]+m?s\))?$", re.MULTILINE
 )
+_UVU: Final = re.compile(r"^  Total: +(\d+)\n  Passed: +(\d+)\n  Skipped: +(\d+)\n  Duration: ", re.MULTILINE)
+_UVU_FAILED: Final = re.compile(r'^(\S+\.[cm]?[jt]sx?)$|^   FAIL  (?:(\S.*?)  )?"(.+)"$', re.MULTILINE)
 _FILE: Final = re.compile(r"^(?:PASS|FAIL) (?:\[[^\]]+\] )?(\S+)")
 _TREE: Final = re.compile(
     r"^( +)(?:(?P<passed>[✔✓√])|(?P<failed>[✕✖×]|\d+\))|(?P<other>○(?: skipped)?|✎ todo|-)) "
@@ -100,6 +102,23 @@ def from_ava(text: str) -> Counts | None:
     passed = numbers["passed"] or sum(state == "passed" for _, state in tests)
     counts = Counts(passed + numbers["failed"], numbers["failed"], numbers["skipped"] + numbers["todo"])
     return agreeing(counts, tests)
+
+
+def from_uvu(text: str) -> Counts | None:
+    """Read the last lines of uvu, and the names of tests that failed below the file that holds them."""
+    found = list(_UVU.finditer(text))
+    if not found:
+        return None
+    total, passed, skipped = map(int, found[-1].groups())
+    failures: list[str] = []
+    file = ""
+    for row in _UVU_FAILED.finditer(text):
+        file = row[1] or file
+        if row[3]:
+            failures.append(" > ".join(part for part in (file, row[2], row[3]) if part))
+    failed, names = max(total - passed, 0), tuple(dict.fromkeys(failures))
+    hidden = 0 if failed else sum(one[1] != one[2] for one in found)
+    return Counts(total, failed, skipped, names if len(names) == failed else (), hidden=hidden)
 
 
 def _node_state(word: str, left_out: str) -> State:

@@ -31,6 +31,7 @@ _LANGUAGES: Final[dict[str, Family]] = {
     "go": "go",
     "jvm": "jvm",
     "ruby": "ruby",
+    "perl": "perl",
 }
 _NATIVE_BACKENDS: Final = re.compile(
     r"maturin|setuptools[-_]rust|scikit[-_]build|mesonpy|meson-python|py-build-cmake"
@@ -203,7 +204,7 @@ def _covers(index: Index, other: _Candidate, folder: str) -> bool:
             return other.suite.runner == "gradle" or _is_module(index, above, folder)
         case "go":
             return False
-        case "native" | "ruby" | "recipe":
+        case "native" | "ruby" | "perl" | "recipe":
             return True
 
 

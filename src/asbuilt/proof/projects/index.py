@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from asbuilt.proof.projects.model import Project
 
-Language = Literal["python", "node", "go", "jvm", "ruby", "other"]
+Language = Literal["python", "node", "go", "jvm", "ruby", "perl", "other"]
 _READ_AT_MOST: Final = 400
 _VENDORED: Final = re.compile(
     r"(^|/)(\.[^/]+|node_modules|bower_components|_?vendor(ed|s)?|third[-_]?party|3rdparty|extern(al)?|deps"
@@ -58,11 +58,13 @@ _TESTS: Final[tuple[tuple[Language, re.Pattern[str]], ...]] = (
     ("go", re.compile(r"_test\.go$")),
     ("jvm", re.compile(r"(^|/)src/\w*[tT]est\w*/.*\.(java|kt|groovy|scala)$")),
     ("ruby", re.compile(r"_spec\.rb$|(^|/)tests?/(.*/)?[^/]+\.rb$")),
+    ("perl", re.compile(r"(^|/)t/(.*/)?[^/]+\.t$")),
     (
         "other",
         re.compile(
-            r"(^|/)(tests?|specs?)/(.*/)?[^/]+\.(sh|bash|bats|t|php|exs|cs|fs|swift|scala|clj|hs|ml|pl|lua|r|R|jl|dart|c|cc|cpp|cxx|rs)$"
-            r"|(Tests?|Spec)\.(cs|php|swift|scala|fs)$|_test\.(exs|dart|cc|cpp|c)$|\.bats$"
+            r"(^|/)(tests?|specs?|t)/(.*/)?[^/]+\.(sh|bash|bats|php|exs|cs|fs|swift|scala|clj[cs]?|hs|ml|p[lm]|lua|r|R|jl"
+            r"|dart|c|cc|cpp|cxx|rs|erl|nim|cr|elm|zig|tcl|test|f90|kt|groovy|ps1|robot|exp|el|rkt|scm|gleam|purs|sol)$"
+            r"|(Tests?|Spec)\.(cs|php|swift|scala|fs|ps1)$|_test\.(exs|dart|cc|cpp|c)$|_SUITE\.erl$|\.(bats|phpt|t)$"
         ),
     ),
 )

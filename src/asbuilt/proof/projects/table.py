@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.projects.index import Language
     from asbuilt.proof.projects.model import Counting
 
-Family = Literal["python", "node", "go", "rust", "jvm", "native", "ruby", "recipe"]
+Family = Literal["python", "node", "go", "rust", "jvm", "native", "ruby", "perl", "recipe"]
 Format = Literal[
     "JUnit XML", "unittest", "TAP", "node:test", "go test", "libtest", "surefire", "ctest", "RSpec", "output"
 ]
@@ -46,6 +46,7 @@ class Row(NamedTuple):
 
 _NODE: Final = "{node}"
 _TARGETS: Final = ("Makefile", "makefile", "GNUmakefile")
+_PERL: Final = ("Makefile.PL", "Build.PL", "cpanfile", "dist.ini")
 _DECLARED: Final = r"^tests?(?:\s+[\w.-]+)*\s*:(?!=)"
 _GRADLE: Final = (
     "{gradle} --no-daemon -q testClasses && ({gradle} --no-daemon -q test --continue || true)"
@@ -166,6 +167,10 @@ TABLE: Final = (
         "output",
         "ruby",
     ),
+    # It writes nothing; what has to be compiled is built by the rows below it.
+    Row("prove", "perl", tuple(map(Mark, _PERL)), "prove -lr t", "", "output", "perl"),
+    Row("perl", "perl", (Mark("Makefile.PL"),), "perl Makefile.PL && make test", "", "output", "perl"),
+    Row("perl", "perl", (Mark("Build.PL"),), "perl Build.PL && ./Build test", "", "output", "perl"),
     Row(
         "autotools",
         "recipe",
@@ -201,7 +206,7 @@ TABLE: Final = (
 FOREIGN: Final = (
     "phpunit.xml*", "mix.exs", "*.sln", "*.csproj", "Package.swift", "build.sbt", "*.cabal", "stack.yaml",
     "pubspec.yaml", "rebar.config", "dune-project", "build.zig", "deno.json*", "Project.toml", "DESCRIPTION",
-    "project.clj", "deps.edn", "WORKSPACE", "MODULE.bazel", "cpanfile", "Makefile.PL", "bun.lock*",
+    "project.clj", "deps.edn", "WORKSPACE", "MODULE.bazel", "bun.lock*",
 )  # fmt: skip
 """Manifests of ecosystems whose test command has to be given by hand."""
 
