@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.emptying import Emptying, Tested
+from asbuilt.flows.old_tests import run_old_tests
 from asbuilt.flows.preparing import own_setup
 from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
@@ -16,12 +17,12 @@ from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
     SETUP,
     Evidence,
-    already_failing,
     disagreement,
     judge_check,
     judge_setup,
     judge_tests,
     left_out,
+    naming_failures,
     overall,
 )
 from asbuilt.proof.flakiness import flaky_among, to_run_again
@@ -82,7 +83,7 @@ class Proving:
                     self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
                 )
             )
-            shown = _named(self._tests(name, suite, ran, ran.counts), ran.counts)
+            shown = naming_failures(self._tests(name, suite, ran, ran.counts), ran.counts)
             if not shown.ran and not shown.unusable and shown.outcome != "PASS":
                 # What was set up long ago may not work any more: the next run makes it again.
                 rig.forget()
@@ -170,7 +171,7 @@ class Proving:
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         counted = self._record.baseline(name)
-        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran))
+        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran, counted))
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures and not shown.unusable:
@@ -188,6 +189,9 @@ class Proving:
             return shown
         compared = trials.compare(ran, counts)
         notes = (*shown.notes, compared.note) if compared.note else shown.notes
+        olds = run_old_tests(rig, trials, ran, self._counts_before(known.get(trials.base), counted))
+        notes = (*notes, olds.note) if olds.note else notes
+        shown = shown._replace(old=olds.state, olds=tuple(map(tuple, olds.tests)))
         if self._record.run.options.get("probe"):
             notes += probe(rig, trials, ran.tree, ran)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
@@ -206,6 +210,10 @@ class Proving:
         why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {told}"
         notes = (*shown.notes, f"run again, and passed: {told}")
         return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
+
+    def _counts_before(self, before: Evidence | None, counted: Counts | None) -> Counts | None:
+        """Return what the phase's base has shown; where that is not known, the base of the run."""
+        return (self._record.counts_of(before) if before else None) or counted
 
     def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
@@ -331,17 +339,6 @@ def _whole(run: Callable[[], Ran]) -> Ran:
     """Run a command, and once more where it was cut off: that shows nothing of the tree."""
     ran = run()
     return ran if ran.cut_off is None else run()
-
-
-def _named(shown: Evidence, counts: Counts | None) -> Evidence:
-    """Judge failures of the base: they are told from new ones by their names alone."""
-    words = already_failing(shown.ran, shown.failed)
-    if shown.outcome != "PASS" or not words or counts is None:
-        return shown
-    if counts.failed > len(counts.failures):
-        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
-        return shown._replace(outcome="INDETERMINATE", why=unnamed)
-    return shown._replace(why=words)
 
 
 def _held_to(shown: Evidence, probed: Emptied) -> Evidence:

@@ -82,6 +82,10 @@ class Evidence(NamedTuple):
     """`exit-code`: its tests are not counted, a weaker proof."""
     emptied: str = ""
     """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
+    old: str = ""
+    """What the base's tests did on the new code: `green`, `red`, `not loaded`; empty: they did not run."""
+    olds: tuple[tuple[Any, ...], ...] = ()
+    """Tests of the base that the phase has touched, or that it has broken: the fields of `OldTest`."""
     unusable: bool = False
     """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
 
@@ -138,6 +142,17 @@ def cut_off(exit_code: int | None, output: bytes) -> str | None:
 def already_failing(ran: int | None, failed: int | None) -> str:
     """Word the failures of a suite before any work; empty where there are none."""
     return f"{failed} of {ran} tests already fail" if failed and ran else ""
+
+
+def naming_failures(shown: Evidence, counts: Counts | None) -> Evidence:
+    """Judge failures of the base: they are told from new ones by their names alone."""
+    words = already_failing(shown.ran, shown.failed)
+    if shown.outcome != "PASS" or not words or counts is None:
+        return shown
+    if counts.failed > len(counts.failures):
+        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
+        return shown._replace(outcome="INDETERMINATE", why=unnamed)
+    return shown._replace(why=words)
 
 
 def disagreement(

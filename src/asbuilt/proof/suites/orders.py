@@ -147,7 +147,9 @@ def settled(finding: Finding, order: Order) -> Finding:
         return finding
     for clause in _clauses(order):
         named = _names(clause, finding)
-        if named == "" or not _says(clause.text, _VERBS[finding.kind]):
+        # A plan that gives the new value itself has ordered it, whatever its verb.
+        is_given = named == "value" and finding.kind is Kind.EXPECTATION_CHANGED
+        if named == "" or not (is_given or _says(clause.text, _VERBS[finding.kind])):
             continue
         cited = Citation(clause.line, shortened(clause.whole, 120))
         # A file that is named is not yet a test that is named: a person reads what was meant.
@@ -270,3 +272,12 @@ def _gives_the_value(text: str, finding: Finding) -> bool:
         _shared(text, finding) or _split(text) & _split(finding.was)
     )
     return telling or bool((old - new) & said)
+
+
+def orders_removal(order: Order, path: str) -> Citation | None:
+    """Find where a plan takes away what a file of tests is about: by all telling words of its name."""
+    about = _split(path.rpartition("/")[2].partition(".")[0]) - _COMMON
+    for clause in _clauses(order):
+        if about and about <= _split(clause.text) and _says(clause.text, _REMOVE):
+            return Citation(clause.line, shortened(clause.whole, 120))
+    return None
