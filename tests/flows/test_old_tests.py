@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.proof.evidence import IDLE
 from asbuilt.proof.old_tests import OldTest
 from tests.flows.proofs import PYTEST, UNITTEST, Project
 from tests.git.conftest import shop
@@ -118,3 +119,30 @@ def test_only_files_that_differ_run_where_each_is_a_process_and_none_where_no_te
     assert (untouched.old, untouched.olds) == ("", ())
     assert (shown.outcome, shown.old) == ("PASS", "red")
     assert [(one[0], one[2]) for one in shown.olds] == [("two", "red")]
+
+
+def test_a_check_of_the_phase_that_passes_on_its_base_is_said_to_prove_nothing(
+    shop: Shop, tmp_path: Path
+) -> None:
+    checks = ("test -f double.py", "grep -q thrice double.py")
+    more = FOR_PYTEST["double.py"] + "\n\ndef thrice(n):\n    return n * 3\n"
+    proves = "from double import thrice\n\n\ndef test_three():\n    assert thrice(1) == 3\n"
+    with closing(Project(shop, tmp_path, FOR_PYTEST, PYTEST)) as project:
+        shown = project.every({"double.py": more, "tests/test_thrice.py": proves}, checks=checks)
+    assert [(one.name, one.outcome, one.before, one.notes) for one in shown[1:]] == [
+        ("test -f double.py", "PASS", "passes", (IDLE,)),
+        ("grep -q thrice double.py", "PASS", "fails", ()),
+    ]
+    assert shown[0].unnoticed == ()
+
+
+def test_new_lines_of_which_no_check_notices_a_change_are_shown(shop: Shop, tmp_path: Path) -> None:
+    more = FOR_PYTEST["double.py"] + "\n\ndef thrice(n):\n    return n * 3 if n > 1 else 3\n"
+    loads = "from double import thrice\n\n\ndef test_three():\n    assert thrice\n"
+    with closing(Project(shop, tmp_path, FOR_PYTEST, PYTEST)) as project:
+        shown = project.after({"double.py": more, "tests/test_thrice.py": loads})
+    assert (shown.outcome, len(shown.unnoticed), {one[:12] for one in shown.unnoticed}) == (
+        "PASS",
+        4,
+        {"double.py:6:"},
+    )

@@ -16,6 +16,7 @@ from asbuilt.git.files import entries
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.hollow import hollow
+from asbuilt.proof.new_tests import remarks_on_unnoticed
 from asbuilt.proof.old_tests import OldTest, is_settled_by_old_tests, with_old_tests
 from asbuilt.proof.projects.dependencies import remarks_on_packages
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
@@ -56,7 +57,11 @@ class Inspection(NamedTuple):
         ran = [one for one in shown if one.is_suite and one.old]
         olds = [OldTest(*test) for one in ran for test in one.olds]
         is_green = bool(ran) and all(one.old == "green" for one in ran)
-        return with_old_tests(self.remarks, olds, self.order, is_green=is_green)
+        unnoticed = [words for one in shown for words in one.unnoticed]
+        return (
+            *with_old_tests(self.remarks, olds, self.order, is_green=is_green),
+            *remarks_on_unnoticed(unnoticed),
+        )
 
 
 def inspect(

@@ -15,6 +15,7 @@ from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
+    IDLE,
     SETUP,
     Evidence,
     disagreement,
@@ -26,6 +27,7 @@ from asbuilt.proof.evidence import (
     overall,
 )
 from asbuilt.proof.flakiness import flaky_among, to_run_again
+from asbuilt.proof.infrastructure import put_back_words
 from asbuilt.proof.origins import cause_of
 
 if TYPE_CHECKING:
@@ -42,8 +44,9 @@ if TYPE_CHECKING:
     from asbuilt.proof.projects.model import Setup, Suite
 
 _SHOWN: Final = 220
-_NAMED: Final = 3
 _NOTED: Final = 20
+_CHEAP_S: Final = 30.0
+"""A check that takes longer is not run on the base again."""
 _NAMES: Final = 500
 """Tests of a phase that are told by name."""
 
@@ -127,9 +130,23 @@ class Proving:
             over = trials.over_checks if suites else trials.without_caches
             shown += self._checked(rig, tree, checks, over)
             if tried and order and outcome_of(shown) == "PASS":
-                found = Emptying(rig, tried).phase(checks)
+                emptying = Emptying(rig, tried)
+                found = emptying.phase(checks)
                 shown = [_held_to(one, found) if one.is_suite and not one.reused else one for one in shown]
-            return shown
+                if outcome_of(shown) == "PASS" and not any(one.noticed for one in shown):
+                    survived = tuple(one.words for one in emptying.survivors(checks))
+                    shown = [shown[0]._replace(unnoticed=survived), *shown[1:]]
+            if order is None or outcome_of(shown) != "PASS":
+                return shown
+            return [self._tried_before(rig, one, order.base) for one in shown]
+
+    def _tried_before(self, rig: Rig, check: Evidence, base: str) -> Evidence:
+        """Run a phase's own check on its base, where that is cheap: one that passes there proves nothing."""
+        if check.is_suite or check.name == SETUP or check.outcome != "PASS" or check.duration_s > _CHEAP_S:
+            return check
+        if rig.run(base, check.name).ended.exit_code != 0:
+            return check._replace(before="fails")
+        return check._replace(before="passes", notes=(*check.notes, IDLE))
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -181,7 +198,7 @@ class Proving:
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
-            return shown._replace(why=f"{shown.why}{_put_back_words(put_back)}")
+            return shown._replace(why=f"{shown.why}{put_back_words(put_back)}")
         shown = _tried(
             shown, before, trials.sing(ran) if before is None or before.canaries != "absent" else None
         )
@@ -193,7 +210,8 @@ class Proving:
         notes = (*notes, olds.note) if olds.note else notes
         shown = shown._replace(old=olds.state, olds=tuple(map(tuple, olds.tests)))
         if self._record.run.options.get("probe"):
-            notes += probe(rig, trials, ran.tree, ran)
+            probed = probe(rig, trials, ran.tree, ran)
+            notes, shown = (*notes, *probed.notes), shown._replace(noticed=probed.noticed)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
@@ -234,7 +252,7 @@ class Proving:
             ran = _whole(partial(rig.run, tree, check, over=over))
             judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
-                judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
+                judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
             shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
         return shown
 
@@ -360,14 +378,6 @@ def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evide
     if (sung.heard.state == "wrong" and not was_wrong) or (sung.heard.state == "absent" and sang):
         return shown._replace(outcome="FAIL", why=sung.heard.why)
     return shown
-
-
-def _put_back_words(paths: Sequence[str]) -> str:
-    if not paths:
-        return ""
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    told = f"{', '.join(paths[:_NAMED])}{more} as on the base"
-    return f" (with {told}: a phase that has to change one names it in its text)"
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

@@ -208,7 +208,7 @@ class Trials:
         return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
 
     def compare(self, suite: Ran, counts: Counts) -> Compared:
-        """Run the phase's new and changed tests on its base, with only those files laid over it."""
+        """Run the phase's new and changed tests on its base, with only what is among tests laid over it."""
         if self._order is None:
             return Compared()
         argv, output = self._argv(suite)
@@ -220,7 +220,8 @@ class Trials:
         call = self._only(runner, argv, tests)
         if call is None:
             return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
-        over = {path: self._content(files[path]) for path in tests if path in files}
+        around = (below(self.folder, path) for path in self.changed_around(suite))
+        over = {path: self._content(files[path]) for path in around if path in files}
         ran = self._rig.run(self._order.base, suite.command, over=over, call=call, folder=self.folder)
         return compared(ran.counts, counts, tests)
 

@@ -19,6 +19,8 @@ TESTS: Final = "tests"
 """The name of a suite that is the only one; one of several is named with its folder."""
 SETUP: Final = "setup"
 """The name of the setup among checks."""
+IDLE: Final = "it passes without this phase's work too, and proves nothing about it"
+"""Said of a check of a phase that passes on the phase's base."""
 _LAST: Final = 5
 _SHELL: Final = ("/bin/sh", "-c")
 _WORDS: Final = re.compile(r"[\w-]+")
@@ -82,6 +84,12 @@ class Evidence(NamedTuple):
     """`exit-code`: its tests are not counted, a weaker proof."""
     emptied: str = ""
     """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
+    noticed: int | None = None
+    """How many changes to the phase's new lines its tests noticed; None: not tried."""
+    unnoticed: tuple[str, ...] = ()
+    """Changes to the phase's new lines, in words, where no check noticed any of them."""
+    before: str = ""
+    """What a phase's own check does on its base: `passes` (then it proves nothing about it) or `fails`."""
     old: str = ""
     """What the base's tests did on the new code: `green`, `red`, `not loaded`; empty: they did not run."""
     olds: tuple[tuple[Any, ...], ...] = ()

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.proof.remarks import NO_TEST_NOTICES, Remark
+from asbuilt.proof.suites.model import Severity
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.proof.counts import Counts
+
+
+def remarks_on_unnoticed(unnoticed: Sequence[str]) -> tuple[Remark, ...]:
+    """Ask a person about a phase of whose new lines no check notices a change, and show such a change."""
+    if not unnoticed:
+        return ()
+    path, _, _ = unnoticed[0].partition(":")
+    more = f", and {len(unnoticed) - 1} more" if len(unnoticed) > 1 else ""
+    return (
+        Remark(NO_TEST_NOTICES, Severity.SIGN_OFF, path, now=f"every check passes with {unnoticed[0]}{more}"),
+    )
 
 
 class Compared(NamedTuple):

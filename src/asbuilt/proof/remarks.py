@@ -20,6 +20,8 @@ OLD_TEST_FAILS: Final = "old-test-fails"
 """A test of the base fails on the new code."""
 HELPER_CHECKS_LESS: Final = "helper-checks-less"
 """It does so by an assertion of a helper that the helper does not make any more."""
+NO_TEST_NOTICES: Final = "no-test-notices"
+"""Changes to the new lines of a phase pass every check."""
 OBSERVED: Final = frozenset(
     {
         "changed-outside-the-workspace",
@@ -27,6 +29,7 @@ OBSERVED: Final = frozenset(
         "flaky-test",
         OLD_TEST_FAILS,
         HELPER_CHECKS_LESS,
+        NO_TEST_NOTICES,
     }
 )
 """Rules of what was seen once, while it happened; all else can be looked up in the trees again."""
