@@ -108,6 +108,11 @@ def test_each_state_of_an_old_test_has_one_consequence(old: OldTest, rule: str, 
             "- [ ] shipping is 4.90",
         ),
         (_old(then="red"), "- [ ] Update `test_heavy`"),
+        (_old("absent", "red"), f"**Allows:** removal {FILE}"),
+        (_old("absent", "red"), "**Allows:** removal `test_light`, `test_heavy`"),
+        (_old("absent", "red"), "**Allows:** removal tests/"),
+        (_old("skipped", "red"), "**Allows:** skip test_heavy"),
+        (_old(then="red"), f"**Allows:** change {FILE}"),
     ],
 )
 def test_what_the_phase_orders_is_allowed_and_cited(old: OldTest, text: str) -> None:
@@ -121,6 +126,8 @@ def test_what_the_phase_orders_is_allowed_and_cited(old: OldTest, text: str) -> 
         (_old("absent", "red"), "- [ ] Do not remove `test_heavy`"),
         (_old("absent", "red", path="tests/test_gift_wrapping.py"), "- [ ] Remove gift wrapping: unused"),
         (_old("skipped", "red"), "- [ ] `test_heavy` keeps passing"),
+        (_old("absent", "red"), "**Allows:** removal test_light"),
+        (_old("absent", "red"), f"**Allows:** skip {FILE}"),
     ],
 )
 def test_a_test_that_is_only_named_is_not_ordered_away(old: OldTest, text: str) -> None:
@@ -197,7 +204,8 @@ def test_of_a_test_with_parameters_the_worst_case_decides() -> None:
         ("tests.test_shop.ShopTest.test_heavy", "test_heavy"),
         ("test/a.test.js::shop > heavy parcels", "heavy parcels"),
         ("TestHeavy", "TestHeavy"),
-        ("tests/test_total.sh", "tests/test_total.sh"),
+        ("tests/test_total.sh", "test_total.sh"),
+        ("test_total.sh", "test_total.sh"),
     ],
 )
 def test_a_test_has_a_name_of_its_own(name: str, own: str) -> None:
@@ -228,6 +236,7 @@ def test_a_file_is_cut_into_the_texts_of_its_tests() -> None:
         "TestLight": "// Light ones.",
     }
     assert blocks("", ["TestLight"]) == {}
+    assert blocks("exit 1\n", ["test_total.sh"], "tests/test_total.sh") == {"test_total.sh": "exit 1\n"}
 
 
 def test_a_test_with_most_of_the_words_has_taken_its_place_and_no_other() -> None:
@@ -239,6 +248,14 @@ def test_a_test_with_most_of_the_words_has_taken_its_place_and_no_other() -> Non
     assert like(heavy, {"TestDiscount": other, "TestWeighty": renamed}) == "TestWeighty"
     assert like(heavy, {"TestDiscount": other}) == ""
     assert like("", {"TestDiscount": other}) == ""
+
+
+def test_a_case_of_a_table_has_taken_the_place_of_a_test_whatever_that_was_called() -> None:
+    text = "def test_prices_add_up(basket):\n    assert total(basket) == 449\n"
+    rows = (
+        "@cases([([], 0), ([250, 199], 449)])\ndef test_total(given, sum):\n    assert total(given) == sum\n"
+    )
+    assert like(text, {"test_total": rows}, "test_prices_add_up") == "test_total"
 
 
 @pytest.mark.parametrize(

@@ -116,23 +116,31 @@ class _Reading:
         return part, part
 
     def _is_touched(self, own: str) -> bool:
+        if any(path.endswith(f"/{own}") or path == own for path in self._before):
+            return True
         words = _WORDS.findall(own)
-        if not words or not {*words} <= self._known:
-            return False
-        return any(own in text for text in self._before.values()) or own.endswith(tuple(self._before))
+        is_known = bool(words) and {*words} <= self._known
+        return is_known and any(own in text for text in self._before.values())
 
     def _path(self, own: str) -> str:
         """Find the file of a test: among those that differ, else in the tree."""
-        holding = (path for path, text in self._before.items() if own in text or own.endswith(path))
+        holding = (
+            path for path, text in self._before.items() if own in text or f"/{path}".endswith(f"/{own}")
+        )
         found = next(holding, "")
         return found or next(iter(self._trials.mentioning([own], self._ran)), own)
 
     def _paired(self, olds: Sequence[OldTest]) -> list[OldTest]:
         """Add the lines that differ, and for each test that is gone the one that took its place."""
-        names = {own_name(name) for name in (self._base.passed if self._base else ())}
-        new = {own_name(name) for name in (self._now.passed if self._now else ())}
-        before = {path: blocks(text, names) for path, text in self._before.items()}
-        after = {path: blocks(text, new) for path, text in self._after.items()}
+        names = {
+            own_name(name)
+            for name in (*(self._base.passed if self._base else ()), *(one.name for one in olds))
+        }
+        new = {
+            own_name(name) for name in (*(self._now.passed if self._now else ()), *(one.name for one in olds))
+        }
+        before = {path: blocks(text, names, path) for path, text in self._before.items()}
+        after = {path: blocks(text, new, path) for path, text in self._after.items()}
         known = {text for parts in before.values() for text in parts.values()}
         fresh = {own: text for parts in after.values() for own, text in parts.items() if text not in known}
         moved = {own for parts in after.values() for own in parts}
@@ -148,7 +156,7 @@ class _Reading:
     ) -> OldTest:
         own = own_name(one.name)
         text = before.get(one.path, {}).get(own, "")
-        other = own if one.now != "absent" or own in moved else like(text, fresh)
+        other = own if one.now != "absent" or own in moved else like(text, fresh, own)
         now = next((parts[other] for parts in after.values() if other in parts), "")
         was, became = differing_lines(text, now)
         same = bool(text) and is_same_but_for_names(text, now)

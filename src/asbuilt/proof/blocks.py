@@ -9,12 +9,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
 _ALIKE: Final = 0.6
 """The part of a test's telling words that another test must have to count as the same."""
 _LINES: Final = 200
 _TITLES: Final = re.compile(r"::| [>›] ")
+_SCRIPT: Final = re.compile(r"\.(?:sh|bash|bats|zsh|t|py|rb|[cm]?[jt]sx?)$")
 _TELLING: Final = re.compile(r"[^\W\d]\w{2,}|\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'")
 _TOKENS: Final = re.compile(r"\w+|[^\w\s]")
 _NAMED: Final = re.compile(r"[^\W\d]")
@@ -32,11 +33,19 @@ def own_name(name: str) -> str:
     """Return a test's own name, without what holds it and without its parameters."""
     plain = name.partition("[")[0] if name.endswith("]") else name
     last = _TITLES.split(plain)[-1]
-    return last if " " in last or "/" in last else last.rpartition(".")[2]
+    if " " in last:
+        return last
+    return last.rpartition("/")[2] if _SCRIPT.search(last) else last.rpartition(".")[2]
 
 
-def blocks(text: str, names: Iterable[str]) -> dict[str, str]:
-    """Cut a file into the texts of its tests: each from the line that names it to the next one."""
+def blocks(text: str, names: Collection[str], path: str = "") -> dict[str, str]:
+    """Cut a file into the texts of its tests: each from the line that names it to the next one.
+
+    A script whose own name is a test's is one test.
+    """
+    file = path.rpartition("/")[2]
+    if file in names:
+        return {file: text}
     lines = text.splitlines()
     first: dict[int, str] = {}
     for name in names:
@@ -52,9 +61,9 @@ def blocks(text: str, names: Iterable[str]) -> dict[str, str]:
     }
 
 
-def like(block: str, others: Mapping[str, str]) -> str:
-    """Name the test that has most of the telling words of a block; empty where none has enough."""
-    wanted = _telling(block)
+def like(block: str, others: Mapping[str, str], own: str = "") -> str:
+    """Name the test that has most of the telling words of a block, but for its own name; empty: none."""
+    wanted = _telling(block) - {own}
     if not wanted:
         return ""
     scores = {name: len(wanted & _telling(text)) / len(wanted) for name, text in others.items()}

@@ -76,8 +76,9 @@ def remarks_on_packages(
         for package, asked in after.items():
             if before.get(package) == asked:
                 continue
-            rule = "dependency-changed" if package in before else "dependency-added"
-            line = allowed.get(_plain(package))
+            is_known = package in before
+            rule = "dependency-changed" if is_known else "dependency-added"
+            line = allowed.get(_plain(package)) or (_ordered(order, package, asked) if is_known else None)
             yield Remark(
                 rule,
                 severity if line is None else Severity.ALLOWED,
@@ -87,6 +88,14 @@ def remarks_on_packages(
                 cited=line or "",
                 content=content_of(change),
             )
+
+
+def _ordered(order: Order, package: str, asked: str) -> str | None:
+    """Find the line of a phase that names a package together with the version that it gets."""
+    name = re.compile(rf"(?<![\w-]){re.escape(package)}(?![\w-])", re.IGNORECASE)
+    versions = re.findall(r"\d+(?:\.\d+)+", asked)
+    told = (line for line in order.text.splitlines() if name.search(line))
+    return next((line.strip() for line in told if any(one in line for one in versions)), None)
 
 
 def allowed_in(text: str) -> dict[str, str]:
