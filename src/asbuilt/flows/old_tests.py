@@ -69,11 +69,8 @@ class _Reading:
             path: content.decode("utf-8", "replace") for path, content in over.items() if content is not None
         }
         self._after = {path: trials.text_now(path) for path in over}
-        tests = {*trials.changed_tests(ran)}
         self._helpers = {
-            path: Helper(text, self._after[path])
-            for path, text in self._before.items()
-            if path not in tests and language_of(path)
+            path: Helper(text, self._after[path]) for path, text in self._before.items() if language_of(path)
         }
         self._known = {*_WORDS.findall("\n".join(self._before.values()))}
 
@@ -97,13 +94,14 @@ class _Reading:
             return None
         if (then, now) == ("passed", "passed") and not touched:
             return None
+        path = self._path(own_name(name))
         message, body = self._said(name) if then == "failed" else ("", "")
         how: Then = "passed" if then == "passed" else "load"
         if then == "failed":
-            how = how_it_failed(message, body, self._helpers)
-        return OldTest(
-            name, now or "absent", how, self._path(own_name(name)), said_of(message, own_name(name))
-        )
+            # What a test asserts itself is not its helper's.
+            others = {held: helper for held, helper in self._helpers.items() if held != path}
+            how = how_it_failed(message, body, others)
+        return OldTest(name, now or "absent", how, path, said_of(message, own_name(name)))
 
     def _said(self, name: str) -> tuple[str, str]:
         reported = (self._report[one] for one in self._report if one.partition("[")[0] == name)

@@ -163,7 +163,9 @@ class Trials:
         """
         argv, output = self._argv(suite)
         runner = runner_of(argv, output)
-        alone = runner in _ALONE and all(is_test_file(runner, path) for path in over)
+        alone = runner in _ALONE and all(
+            is_test_file(runner, path) or role_of(path) is Role.TEST for path in over
+        )
         there = [path for path, content in over.items() if content is not None or runner == "go"]
         call = self._only(runner, argv, there) if runner and alone and there else None
         return (call, True) if call else (None, alone and not there)

@@ -75,8 +75,7 @@ class _Reading:
             elif isinstance(node, ast.Call) and dotted(node.func, self.imports) == "os._exit":
                 yield trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
             elif isinstance(node, ast.Call) and dotted(node.func, self.imports) in _CALLERS:
-                if any("test" in str(constant(one)) for one in ast.walk(self.tree)):
-                    yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, "the product asks who calls it")
+                yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, "the product asks who calls it")
             elif isinstance(node, ast.Assign | ast.Call):
                 yield from self._runner_patched(node)
             elif isinstance(node, Function) and node.name.startswith("pytest_"):
