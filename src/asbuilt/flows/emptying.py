@@ -10,7 +10,16 @@ from itertools import islice
 from math import ceil, inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.emptied import emptied, listed, shown_without, singles_s, sorted_out, word_of, words_for
+from asbuilt.proof.emptied import (
+    emptied,
+    listed,
+    shown_without,
+    singles_s,
+    sorted_out,
+    survivors_s,
+    word_of,
+    words_for,
+)
 from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered
 
 if TYPE_CHECKING:
@@ -28,7 +37,7 @@ _SINGLES: Final = 3
 _LARGE: Final = 12
 """Product files of the base that are looked for in tests."""
 _ALL: Final = 1_000
-_MUTANTS: Final = 4
+_MUTANTS: Final = 3
 """Changes to new lines that are tried at most, until one is noticed."""
 _ENOUGH: Final = 2
 """A single change that nothing notices may be one that changes nothing."""
@@ -80,7 +89,7 @@ class Emptying:
     def survivors(self, checks: Sequence[str]) -> tuple[Mutant, ...]:
         """Change new lines one after the other until a check notices; return the changes that none noticed.
 
-        Empty where one was noticed, where time was over before, or where there is too little to change.
+        Empty where one was noticed, or where too few were tried before the time was over.
         """
         trials, tree = self._suites[0].trials, self._suites[0].ran.tree
         sources = trials.read(is_probed)
@@ -90,11 +99,13 @@ class Emptying:
             for mutant in mutants_of(path, after, added_lines(before, after))
         ]
         unnoticed: list[Mutant] = []
-        until = time.monotonic() + singles_s(self._took_s)
+        until = time.monotonic() + survivors_s(self._took_s)
         for mutant in ordered(planned, tree)[:_MUTANTS]:
             changed = {mutant.path: mutant.applied(sources[mutant.path][1])}
             shown = self._without(changed, checks, until)
-            if shown is None or shown != "green":
+            if shown is None:
+                break
+            if shown != "green":
                 return ()
             unnoticed.append(mutant)
         return tuple(unnoticed) if len(unnoticed) >= _ENOUGH else ()

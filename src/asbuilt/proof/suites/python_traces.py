@@ -270,6 +270,8 @@ class _Reading:
                     yield trace(
                         Kind.EQUALS_ANYTHING, _FAILS, node, "__eq__ does not look at what it belongs to"
                     )
+                elif any(isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in ast.walk(node)):
+                    yield trace(Kind.EQUALS_ANYTHING, _SIGN_OFF, node, "__eq__ holds for what is only near")
 
     def _runner_patched(self, node: ast.Assign | ast.AugAssign | ast.Call) -> Iterator[Trace]:
         targets: list[str] = []
