@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from asbuilt.cli.selftest.corpus import KINDS, Case, chosen, read_case, read_corpus, where
+from asbuilt.cli.selftest.corpus import Case, chosen, read_case, read_corpus, where
 from asbuilt.cli.selftest.play import Came
+from asbuilt.cli.selftest.stage import lacks
 from asbuilt.cli.selftest.table import Judged, as_json, is_good, judged, rows
-from asbuilt.errors import ScriptInvalid
+from asbuilt.errors import NotFound, ScriptInvalid
 
 ROOT = Path(__file__).parent
+KINDS = ("pytest", "unittest", "node", "typescript", "make")
 CORPUS = read_corpus(where())
 HEAD = 'title = "a"\nproject = "node"\ncause = "c"\noutcome = "caught"\nbecause = ["b"]\n'
 LIE = next(case for case in CORPUS if case.name == "pytest-test-skipped")
@@ -79,6 +81,33 @@ def test_a_case_that_is_not_understood_wholly_is_refused(tmp_path: Path, text: s
     assert why in refused.value.what
 
 
+def _corpus(folder: Path, *, project: str) -> Path:
+    for part in ("lies", "honest", "projects"):
+        (folder / part).mkdir(parents=True)
+    (folder / "projects/cobol.toml").write_text(project, encoding="utf-8")
+    (folder / "lies/a.toml").write_text(HEAD.replace("node", "cobol"), encoding="utf-8")
+    return folder
+
+
+def test_the_kinds_of_a_corpus_are_the_files_of_its_projects(tmp_path: Path) -> None:
+    made = _corpus(tmp_path / "mine", project='tests = "no-such-program"\nplan = "p"\n[files]\na = "b"\n')
+    cases = read_corpus(where(made))
+    assert [(case.name, case.project.kind, lacks(case.project)) for case in cases] == [
+        ("a", "cobol", "there is no no-such-program on PATH")
+    ]
+
+
+def test_a_project_without_its_test_command_is_refused(tmp_path: Path) -> None:
+    made = _corpus(tmp_path / "mine", project='plan = "p"\n[files]\na = "b"\n')
+    with pytest.raises(ScriptInvalid, match='it lacks "tests"'):
+        read_corpus(where(made))
+
+
+def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="has no folder lies/"):
+        where(tmp_path)
+
+
 def _of(kind: str) -> Case:
     return next(chosen(CORPUS, kind, None))
 
@@ -100,7 +129,7 @@ def _of(kind: str) -> Case:
         (
             LIE,
             Came("asked", ("test skipped: sign it off?",)),
-            (Judged.MISSED, "a person is asked: test skipped: sign it off?"),
+            (Judged.SIGN_OFF, "a person is asked: test skipped: sign it off?"),
         ),
         (
             LIE,
@@ -117,7 +146,7 @@ def _of(kind: str) -> Case:
         (SEEN, Came("refused", ("item 2",)), (Judged.EYES, "item 2")),
         (HONEST, Came("landed", ()), (Judged.HONEST, "")),
         (HONEST, Came("refused", ("1 tests are gone",)), (Judged.ALARM, "1 tests are gone")),
-        (HONEST, Came("asked", ("sign it off?",)), (Judged.ALARM, "sign it off?")),
+        (HONEST, Came("asked", ("sign it off?",)), (Judged.ASKED, "sign it off?")),
         (HONEST, Came("broken", ("no git",)), (Judged.ALARM, "it broke off: no git")),
     ],
 )
@@ -129,15 +158,17 @@ def test_what_came_of_a_case_is_judged_by_its_file(case: Case, came: Came, shows
 def test_one_false_alarm_in_forty_is_borne_and_no_missed_lie() -> None:
     good, alarm = judged(HONEST, Came("landed", ())), judged(HONEST, Came("refused", ()))
     assert [is_good([alarm, *[good] * others]) for others in (38, 39)] == [False, True]
+    asked = judged(HONEST, Came("asked", ()))
+    assert [is_good([*[asked] * 3, *[good] * others]) for others in (36, 37)] == [False, True]
     assert is_good([*[good] * 40, judged(LIE, Came("landed", ()))]) is False
 
 
 def test_the_table_has_a_row_for_each_kind_and_says_what_was_not_run() -> None:
     shown = [judged(LIE, Came("refused", ("test skipped",))), judged(HONEST, Came("landed", ()))]
     assert rows(shown, {"node": "there is no node on PATH"}) == [
-        "        caught  by eyes  sign-off  missed  honest  false alarms",
-        "pytest       1        0         0       0       1             0",
-        "all          1        0         0       0       1             0",
+        "        caught  by eyes  sign-off  missed  honest  asked  false alarms",
+        "pytest       1        0         0       0       1      0             0",
+        "all          1        0         0       0       1      0             0",
         "node: not run, there is no node on PATH",
     ]
     assert as_json(shown, {"node": "there is no node on PATH"}) == {

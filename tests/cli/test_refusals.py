@@ -198,6 +198,8 @@ CASES = [
         _at_home(".config/opencode/commands/asbuilt-run.md", "somebody's own"),
     ),
     Case('cli/selftest/lies.py no case has "{}" in its name', "selftest lies --only truth"),
+    Case('cli/selftest/lies.py no case has "{}" in its name', "selftest lies --kind cobol"),
+    Case("cli/selftest/corpus.py {} has no folder {}/", "selftest lies --corpus ."),
     Case("cli/inbox.py there is no question {} here", "approve yes 7"),
     Case("cli/inbox.py there is no question {} here", "approve show a7"),
     Case("cli/inbox.py there is no question {} here", "approve yes a7"),

@@ -59,8 +59,13 @@ class Project:
 
     def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:
         """Prove what a phase with this text, and these checks of its own, has made of it."""
-        shown = self.proving.prove(self._tree(files), checks, order=Order(self.base, text))
-        return shown[0]
+        return self.every(files, text, checks=checks)[0]
+
+    def every(
+        self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()
+    ) -> list[Evidence]:
+        """Prove the same, and return what each check has shown too."""
+        return self.proving.prove(self._tree(files), checks, order=Order(self.base, text))
 
     def _tree(self, files: dict[str, str | None] | dict[str, str]) -> str:
         for name, content in files.items():

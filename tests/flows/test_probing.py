@@ -52,7 +52,7 @@ def probed(
     with rigs.take(Setup(None, "none")) as rig:
         trials = Trials(rig, shop.repository, tree, Order(base, ""))
         suite = rig.run(tree, PYTEST)
-        return probe(rig, trials, tree, suite._replace(ended=replace(suite.ended, duration_s=box_s)))
+        return probe(rig, trials, tree, suite._replace(ended=replace(suite.ended, duration_s=box_s))).notes
 
 
 @pytest.mark.parametrize(

@@ -43,13 +43,15 @@ def kept(shop: Shop, digest: str) -> bytes:
     return Blobs(shop.home / "blobs").get(digest)
 
 
-def test_a_weakened_test_is_caught_before_anything_runs_and_told_to_the_fixer(shop: Shop) -> None:
+def test_a_weakened_test_whose_old_text_fails_is_told_to_the_fixer(shop: Shop) -> None:
     shop.commit("greet.py", "def hello():\n    return 'hello'\n", "a product")
     shop.commit("test_greet.py", TEST, "a test")
     weaken = '{ replace = "test_greet.py", old = " == \'hello\'", new = "" }'
     restore = '{ replace = "test_greet.py", old = "assert hello()", new = "assert hello() == \'hello\'" }'
-    shop.turn(IMPLEMENT, '{ append = "greet.py", text = "VOLUME = 2\\n" }', weaken)
-    shop.turn(FIX, restore)
+    broken = '{ replace = "greet.py", old = "return \'hello\'", new = "return \'hi\'" }'
+    mended = '{ replace = "greet.py", old = "return \'hi\'", new = "return \'hello\'" }'
+    shop.turn(IMPLEMENT, '{ append = "greet.py", text = "VOLUME = 2\\n" }', broken, weaken)
+    shop.turn(FIX, restore, mended)
     shop.lands("greet.py", "test_greet.py", "plan.md")
     run = shop.request(mode="phase", tests="python -m pytest -q -p no:cacheprovider")
     shop.start()
@@ -57,7 +59,12 @@ def test_a_weakened_test_is_caught_before_anything_runs_and_told_to_the_fixer(sh
     first, second = shop.events("checks.done")
     assert (first["outcome"], first["failures"]) == ("FAIL", [WEAKENED])
     assert (second["outcome"], second["failures"]) == ("PASS", [])
-    assert json.loads(kept(shop, first["evidence"])) == []
+    shown, *_ = json.loads(kept(shop, first["evidence"]))
+    assert (shown["outcome"], shown["old"], [one[:3] for one in shown["olds"]]) == (
+        "PASS",
+        "red",
+        [["test_greet::test_hello", "passed", "red"]],
+    )
     assert [one["severity"] for one in json.loads(kept(shop, first["remarks"]))] == ["fails"]
     assert json.loads(kept(shop, second["remarks"])) == []
     brief = json.loads((shop.attempt(run, "1.2") / "brief.json").read_bytes())

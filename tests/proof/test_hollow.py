@@ -197,6 +197,7 @@ UNTOUCHED = "the phase names it, and no file of the product was changed"
         ("`notes.md` says why", []),
         ("`total` is tested", []),
         ("`a.py` or `b.py` has the rates", []),
+        ("`tests/test_it.py` calls `shop.py total`", []),
     ],
 )
 def test_what_a_work_item_names_is_there_and_something_was_done(
@@ -204,6 +205,26 @@ def test_what_a_work_item_names_is_there_and_something_was_done(
 ) -> None:
     assert (
         told({"tests/test_it.py": "def test_it():\n    assert total([1]) == 1\n"}, f"- [ ] {item}\n") == found
+    )
+
+
+@pytest.mark.parametrize(
+    ("item", "lacking"),
+    [
+        ("`shop.py` has `grams`, `pounds` and `stones`", "pounds, stones"),
+        ("`shop.py` gets `stones(mg)`: rounded", "stones"),
+        ("`shop.py` has `grams(mg)` and refuses `None` with `KeyError`", ""),
+        ("`shop.py` tells `stones` from `grams`", ""),
+        ("`other.py` has `grams`", ""),
+    ],
+)
+def test_a_name_that_a_file_is_said_to_have_is_in_it(item: str, lacking: str) -> None:
+    made = told(added("\n\ndef grams(mg):\n    return mg / 1000\n", test_it=""), f"- [ ] {item}\n")
+    missing = [one for one in made if one[2] != MISSING]
+    assert missing == (
+        [("sign_off", "promise-unkept", f"the phase names {lacking}, which it does not have")]
+        if lacking
+        else []
     )
 
 

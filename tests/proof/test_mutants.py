@@ -81,11 +81,17 @@ def test_lines_that_a_phase_adds_are_told_from_those_that_were_there() -> None:
         ("src/a.py", True),
         ("tests/test_a.py", False),
         ("conftest.py", False),
-        ("a.js", False),
         ("a.pyi", False),
+        ("a.go", True),
+        ("a_test.go", False),
+        ("src/a.ts", True),
+        ("test/a.test.ts", False),
+        ("src/lib.rs", True),
+        ("tests/it.rs", False),
+        ("a.md", False),
     ],
 )
-def test_only_python_of_the_product_is_changed(path: str, is_one: bool) -> None:  # noqa: FBT001
+def test_only_code_of_the_product_is_changed(path: str, is_one: bool) -> None:  # noqa: FBT001
     assert is_probed(path) is is_one
 
 
@@ -107,3 +113,33 @@ def test_the_order_is_the_seeds_alone_and_every_change_parses(mutants: list[Muta
     for one in mutants:
         after = one.applied(SOURCE)
         assert ast.dump(ast.parse(after)) != ast.dump(ast.parse(SOURCE))
+
+
+GO = b"""package a
+
+// 1 + 1
+func A(n int) bool {
+	if n <= 10 && n != 3 { // 7
+		return true
+	}
+	log("a == b", n - 1)
+	return len(items) > 0
+}
+"""
+
+
+def test_elsewhere_operators_truths_and_numbers_are_changed_outside_strings_and_comments() -> None:
+    found = mutants_of("a.go", GO, set(range(1, 100)))
+    assert [(one.line, one.old.decode(), one.new.decode()) for one in found] == [
+        (5, "<=", ">"),
+        (5, "10", "11"),
+        (5, "&&", "||"),
+        (5, "!=", "=="),
+        (5, "3", "4"),
+        (6, "true", "false"),
+        (8, "-", "+"),
+        (8, "1", "2"),
+        (9, ">", "<="),
+        (9, "0", "1"),
+    ]
+    assert all(GO[one.start : one.start + len(one.old)] == one.old for one in found)

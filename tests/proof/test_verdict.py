@@ -51,6 +51,22 @@ def on_item_1(*evidence: Citation, outcome: str = "PASS", why: str = "it adds") 
     return judge(PROMISES, said(Entry(1, outcome, why, evidence), *GOOD[1:]), HELD).items[0]
 
 
+def test_a_check_that_passes_without_the_phase_shows_no_item_and_may_show_a_criterion() -> None:
+    check = "grep -q add a.py"
+    held = HELD._replace(idle_checks=frozenset({check}))
+    entries = (
+        Entry(1, "PASS", "it adds", (RanCheck(check),)),
+        GOOD[1],
+        Entry(3, "PASS", "ok", (RanCheck(check),)),
+    )
+    first, _, third = judge(PROMISES, said(*entries), held).items
+    assert (first.outcome, first.why, third.outcome) == (
+        "FAIL",
+        "it cites only checks that pass without this phase's work too",
+        "PASS",
+    )
+
+
 def test_a_verifier_that_wrote_files_has_judged_nothing() -> None:
     verdict = judge(PROMISES, said(*GOOD), HELD._replace(written=("a.py",)))
     assert (verdict.outcome, verdict.unproven) == ("FAIL", ())

@@ -10,7 +10,17 @@ from itertools import islice
 from math import ceil, inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.emptied import emptied, listed, shown_without, singles_s, sorted_out, word_of, words_for
+from asbuilt.proof.emptied import (
+    emptied,
+    listed,
+    shown_without,
+    singles_s,
+    sorted_out,
+    survivors_s,
+    word_of,
+    words_for,
+)
+from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,12 +30,17 @@ if TYPE_CHECKING:
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.emptied import Shown
+    from asbuilt.proof.mutants import Mutant
 
 _SINGLES: Final = 3
 """Product files of the base that are emptied one by one or together, before all of them are."""
 _LARGE: Final = 12
 """Product files of the base that are looked for in tests."""
 _ALL: Final = 1_000
+_MUTANTS: Final = 3
+"""Changes to new lines that are tried at most, until one is noticed."""
+_ENOUGH: Final = 2
+"""A single change that nothing notices may be one that changes nothing."""
 _SLACK_S: Final = 60
 """A suite that takes three times its time and this long without the files does not end: it has noticed."""
 
@@ -70,6 +85,30 @@ class Emptying:
             return Emptied("green", beside, words_for("green", [*empty]))
         words = words_for(shown, [*empty])
         return Emptied(shown, (words, *self._one_by_one(empty, checks), *beside))
+
+    def survivors(self, checks: Sequence[str]) -> tuple[Mutant, ...]:
+        """Change new lines one after the other until a check notices; return the changes that none noticed.
+
+        Empty where one was noticed, or where too few were tried before the time was over.
+        """
+        trials, tree = self._suites[0].trials, self._suites[0].ran.tree
+        sources = trials.read(is_probed)
+        planned = [
+            mutant
+            for path, (before, after) in sources.items()
+            for mutant in mutants_of(path, after, added_lines(before, after))
+        ]
+        unnoticed: list[Mutant] = []
+        until = time.monotonic() + survivors_s(self._took_s)
+        for mutant in ordered(planned, tree)[:_MUTANTS]:
+            changed = {mutant.path: mutant.applied(sources[mutant.path][1])}
+            shown = self._without(changed, checks, until)
+            if shown is None:
+                break
+            if shown != "green":
+                return ()
+            unnoticed.append(mutant)
+        return tuple(unnoticed) if len(unnoticed) >= _ENOUGH else ()
 
     def base(self) -> Emptied:
         """Empty a product file of the base that tests mention, then three, then all, until a check fails."""

@@ -16,6 +16,8 @@ from asbuilt.git.files import entries
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.hollow import hollow
+from asbuilt.proof.new_tests import remarks_on_unnoticed
+from asbuilt.proof.old_tests import OldTest, is_settled_by_old_tests, with_old_tests
 from asbuilt.proof.projects.dependencies import remarks_on_packages
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
 from asbuilt.proof.scope import SEVERITY, USUAL, Boundary, beyond, plan_changed
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.plan.model import Plan
+    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.remarks import Remark
 
 NO_CHANGES: Final = "The agent made no changes"
@@ -41,6 +44,24 @@ class Inspection(NamedTuple):
 
     of: str
     remarks: tuple[Remark, ...]
+    order: Order
+    """What the phase orders, for what its checks show later."""
+
+    @property
+    def failing(self) -> list[str]:
+        """Word what fails the phase whatever its checks show."""
+        return failing_of([one for one in self.remarks if not is_settled_by_old_tests(one)])
+
+    def after(self, shown: Sequence[Evidence]) -> tuple[Remark, ...]:
+        """Return the remarks with what the base's tests have shown on the new code."""
+        ran = [one for one in shown if one.is_suite and one.old]
+        olds = [OldTest(*test) for one in ran for test in one.olds]
+        is_green = bool(ran) and all(one.old == "green" for one in ran)
+        unnoticed = [words for one in shown for words in one.unnoticed]
+        return (
+            *with_old_tests(self.remarks, olds, self.order, is_green=is_green),
+            *remarks_on_unnoticed(unnoticed),
+        )
 
 
 def inspect(
@@ -65,10 +86,6 @@ def inspect(
     parents = read_commit(repository, commit).parents
     facts = [*parents, read_commit(repository, commit).tree, text, phase.lines[0], command, around, rules]
     of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    known = None if anew else record.noticed(of)
-    if known is not None:
-        kept = kept_remarks(record, known)
-        return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED))
     changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
     order = Order(
         text,
@@ -77,6 +94,10 @@ def inspect(
         _unchanged(repository, base, changes, {suite.folder for suite in record.suites().values()}),
         tuple(check.command for check in phase.checks),
     )
+    known = None if anew else record.noticed(of)
+    if known is not None:
+        kept = kept_remarks(record, known)
+        return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED), order)
     there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
     plan = record.run.plan
     remarks = (
@@ -85,7 +106,7 @@ def inspect(
         *beyond([change for change in changes if change.path != plan], order, rules, around=around),
         *remarks_on_packages(changes, order, SEVERITY[rules[Boundary.DEPENDENCIES]], around=around),
     )
-    return Inspection(of, remarks)
+    return Inspection(of, remarks, order)
 
 
 def are_compared(remarks: Sequence[Remark]) -> bool:

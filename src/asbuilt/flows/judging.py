@@ -98,6 +98,7 @@ class Exhibits:
             suites=frozenset(one.name for one in shown if one.is_suite),
             passed=self._passed(shown),
             idle=self._idle(shown),
+            idle_checks=frozenset(one.name for one in shown if one.before == "passes"),
             says=self._attempt.says,
             against=against(self.numbers, agreed_to(self._record, intent, self.numbers)),
             written=self.written,

@@ -321,13 +321,15 @@ class Performer:
         attempt = attempt_of(phase, number)
         checks = [check.command for check in frozen.checks]
         seen = inspect(record, repository, phase.id, attempt.commit or "")
-        remarks = (*kept_remarks(record, attempt.outside), *seen.remarks)
-        failing = failing_of(remarks, changed=attempt.changed)
+        outside = kept_remarks(record, attempt.outside)
+        failing = [*failing_of(outside, changed=attempt.changed), *seen.failing]
         base = tree_of(repository, base_of(repository, attempt.commit or ""))
         order = Order(base, text, compared=are_compared(seen.remarks))
         # Where the suite was made to pass, what it says shows nothing.
         shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
-        remarks = (*remarks, *remarks_on_flaky(Flaky(*test) for one in shown for test in one.flaky))
+        by_chance = remarks_on_flaky(Flaky(*test) for one in shown for test in one.flaky)
+        remarks = (*outside, *seen.after(shown), *by_chance)
+        failing = failing_of(remarks, changed=attempt.changed)
         record.say(
             "checks.done",
             f"{phase.id}/{number}/checks{attempt.unusable or ''}",

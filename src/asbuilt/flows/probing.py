@@ -1,13 +1,13 @@
 """Try whether tests notice small changes to the lines that a phase adds.
 
-The one rule: it takes no longer than its box, reports what it found, and decides nothing.
+The one rule: it takes no longer than its box, and reports what it found.
 """
 
 from __future__ import annotations
 
 import time
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.proof.emptied import box_s
 from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered, summary
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     from asbuilt.proof.mutants import Mutant
 
 
-def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
+class Probed(NamedTuple):
+    """What came of it, in words, and how many changes were noticed; None: that is not known."""
+
+    notes: tuple[str, ...] = ()
+    noticed: int | None = None
+
+
+def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> Probed:
     """Change one new line after the other and run the phase's own tests, or the suite where it has none.
 
-    Returns what came of it, in words; nothing where the phase adds no lines that could be changed.
+    Returns nothing where the phase adds no lines that could be changed.
     """
     sources = trials.read(is_probed)
     planned = [
@@ -33,7 +40,7 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
     call, over = (trials.own_tests(suite), trials.over_tests) if planned else (None, {})
     # Where old failures make the suite red, a change would not show by its exit code.
     if not planned or (call is None and suite.ended.exit_code != 0):
-        return ()
+        return Probed()
     limit_s, began, last_s = box_s(suite.ended.duration_s), time.monotonic(), 0.0
     noticed: list[Mutant] = []
     unnoticed: list[Mutant] = []
@@ -52,10 +59,10 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> tuple[str, ...]:
         last_s = max(last_s, ran.ended.duration_s)
         (noticed if ran.ended.exit_code else unnoticed).append(mutant)
     if not noticed and not unnoticed:
-        return (f"no change to the new lines was tried: the box of {limit_s:.0f} s was over",)
+        return Probed((f"no change to the new lines was tried: the box of {limit_s:.0f} s was over",))
     if call and not unnoticed:
         alone = rig.run(tree, suite.command, over=over, call=call, folder=trials.folder)
         if alone.ended.exit_code != 0:
-            return ("no change to the new lines was tried: the phase's own tests do not pass alone",)
+            return Probed(("no change to the new lines was tried: the phase's own tests do not pass alone",))
     by = "the phase's own tests" if call else "the tests"
-    return summary(len(noticed), unnoticed, by)
+    return Probed(summary(len(noticed), unnoticed, by), len(noticed))

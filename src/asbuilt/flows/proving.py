@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.emptying import Emptying, Tested
+from asbuilt.flows.old_tests import run_old_tests
 from asbuilt.flows.preparing import own_setup
 from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
@@ -14,17 +15,19 @@ from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
+    IDLE,
     SETUP,
     Evidence,
-    already_failing,
     disagreement,
     judge_check,
     judge_setup,
     judge_tests,
     left_out,
+    naming_failures,
     overall,
 )
 from asbuilt.proof.flakiness import flaky_among, to_run_again
+from asbuilt.proof.infrastructure import put_back_words
 from asbuilt.proof.origins import cause_of
 
 if TYPE_CHECKING:
@@ -41,8 +44,9 @@ if TYPE_CHECKING:
     from asbuilt.proof.projects.model import Setup, Suite
 
 _SHOWN: Final = 220
-_NAMED: Final = 3
 _NOTED: Final = 20
+_CHEAP_S: Final = 30.0
+"""A check that takes longer is not run on the base again."""
 _NAMES: Final = 500
 """Tests of a phase that are told by name."""
 
@@ -82,7 +86,7 @@ class Proving:
                     self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
                 )
             )
-            shown = _named(self._tests(name, suite, ran, ran.counts), ran.counts)
+            shown = naming_failures(self._tests(name, suite, ran, ran.counts), ran.counts)
             if not shown.ran and not shown.unusable and shown.outcome != "PASS":
                 # What was set up long ago may not work any more: the next run makes it again.
                 rig.forget()
@@ -126,9 +130,23 @@ class Proving:
             over = trials.over_checks if suites else trials.without_caches
             shown += self._checked(rig, tree, checks, over)
             if tried and order and outcome_of(shown) == "PASS":
-                found = Emptying(rig, tried).phase(checks)
+                emptying = Emptying(rig, tried)
+                found = emptying.phase(checks)
                 shown = [_held_to(one, found) if one.is_suite and not one.reused else one for one in shown]
-            return shown
+                if outcome_of(shown) == "PASS" and not any(one.noticed for one in shown):
+                    survived = tuple(one.words for one in emptying.survivors(checks))
+                    shown = [shown[0]._replace(unnoticed=survived), *shown[1:]]
+            if order is None or outcome_of(shown) != "PASS":
+                return shown
+            return [self._tried_before(rig, one, order.base) for one in shown]
+
+    def _tried_before(self, rig: Rig, check: Evidence, base: str) -> Evidence:
+        """Run a phase's own check on its base, where that is cheap: one that passes there proves nothing."""
+        if check.is_suite or check.name == SETUP or check.outcome != "PASS" or check.duration_s > _CHEAP_S:
+            return check
+        if rig.run(base, check.name).ended.exit_code != 0:
+            return check._replace(before="fails")
+        return check._replace(before="passes", notes=(*check.notes, IDLE))
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -170,7 +188,7 @@ class Proving:
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         counted = self._record.baseline(name)
-        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran))
+        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran, counted))
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures and not shown.unusable:
@@ -180,7 +198,7 @@ class Proving:
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS" or counts is None:
-            return shown._replace(why=f"{shown.why}{_put_back_words(put_back)}")
+            return shown._replace(why=f"{shown.why}{put_back_words(put_back)}")
         shown = _tried(
             shown, before, trials.sing(ran) if before is None or before.canaries != "absent" else None
         )
@@ -188,8 +206,12 @@ class Proving:
             return shown
         compared = trials.compare(ran, counts)
         notes = (*shown.notes, compared.note) if compared.note else shown.notes
+        olds = run_old_tests(rig, trials, ran, self._counts_before(known.get(trials.base), counted))
+        notes = (*notes, olds.note) if olds.note else notes
+        shown = shown._replace(old=olds.state, olds=tuple(map(tuple, olds.tests)))
         if self._record.run.options.get("probe"):
-            notes += probe(rig, trials, ran.tree, ran)
+            probed = probe(rig, trials, ran.tree, ran)
+            notes, shown = (*notes, *probed.notes), shown._replace(noticed=probed.noticed)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
@@ -206,6 +228,10 @@ class Proving:
         why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {told}"
         notes = (*shown.notes, f"run again, and passed: {told}")
         return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
+
+    def _counts_before(self, before: Evidence | None, counted: Counts | None) -> Counts | None:
+        """Return what the phase's base has shown; where that is not known, the base of the run."""
+        return (self._record.counts_of(before) if before else None) or counted
 
     def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
         """Say which tests of the phase's base did not run, though nothing was done to their files."""
@@ -226,7 +252,7 @@ class Proving:
             ran = _whole(partial(rig.run, tree, check, over=over))
             judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
-                judged = judged._replace(why=f"{judged.why}{_put_back_words(tuple(over))}")
+                judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
             shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
         return shown
 
@@ -333,17 +359,6 @@ def _whole(run: Callable[[], Ran]) -> Ran:
     return ran if ran.cut_off is None else run()
 
 
-def _named(shown: Evidence, counts: Counts | None) -> Evidence:
-    """Judge failures of the base: they are told from new ones by their names alone."""
-    words = already_failing(shown.ran, shown.failed)
-    if shown.outcome != "PASS" or not words or counts is None:
-        return shown
-    if counts.failed > len(counts.failures):
-        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
-        return shown._replace(outcome="INDETERMINATE", why=unnamed)
-    return shown._replace(why=words)
-
-
 def _held_to(shown: Evidence, probed: Emptied) -> Evidence:
     """Take a PASS away that stands without the product files."""
     shown = shown._replace(emptied=probed.shown or "none", notes=(*shown.notes, *probed.notes))
@@ -363,14 +378,6 @@ def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evide
     if (sung.heard.state == "wrong" and not was_wrong) or (sung.heard.state == "absent" and sang):
         return shown._replace(outcome="FAIL", why=sung.heard.why)
     return shown
-
-
-def _put_back_words(paths: Sequence[str]) -> str:
-    if not paths:
-        return ""
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    told = f"{', '.join(paths[:_NAMED])}{more} as on the base"
-    return f" (with {told}: a phase that has to change one names it in its text)"
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

@@ -19,7 +19,6 @@ from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.opinion import opinion_from
-from asbuilt.proof.remarks import failing
 from asbuilt.proof.replay import VERDICT, Again, checks_again, remarks_again, verdict_again
 from asbuilt.proof.verdict import faults_in, item_from, judge
 
@@ -91,11 +90,11 @@ class Replay:
         frozen, text = record.frozen(phase.id)
         order = Order(tree_of(repository, base_of(repository, commit)), text)
         checks = [check.command for check in frozen.checks]
-        seen = inspect(record, repository, phase.id, commit, anew=True).remarks
-        if last.remarks is not None:
-            yield from remarks_again(kept_remarks(record, last.remarks), seen)
+        seen = inspect(record, repository, phase.id, commit, anew=True)
         # Where the suite was made to pass, what it says shows nothing.
-        now = [] if failing(seen) else self._proving.prove(last.tree or "", checks, order=order, anew=True)
+        now = [] if seen.failing else self._proving.prove(last.tree or "", checks, order=order, anew=True)
+        if last.remarks is not None:
+            yield from remarks_again(kept_remarks(record, last.remarks), seen.after(now))
         yield from checks_again(self._shown(last.evidence), now)
         if last.items is not None:
             moved = phase.but(attempts=[last.but(commit=commit)])

@@ -19,11 +19,12 @@ from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import Canary, canaries, has_canary, heard, is_test_file
 from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
+from asbuilt.proof.new_tests import Compared, compared
 from asbuilt.proof.origins import names_of
 from asbuilt.proof.projects.index import below, is_vendored, is_within, top_first
 from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.model import Change
-from asbuilt.proof.suites.places import Role, role_of
+from asbuilt.proof.suites.places import Role, is_in_tests, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from asbuilt.proof.runners import Runner
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
+_ALONE: Final = ("node", "vitest", "jest", "ava", "tap", "go")
+"""Runners that have a process for each file or package: one cannot change what another does."""
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _RECIPES_READ: Final = 20
 _AMONG: Final = ("*test*", "*Test*", "*spec*")
@@ -66,14 +69,6 @@ class Sung(NamedTuple):
     note: str
 
 
-class Compared(NamedTuple):
-    """What the phase's own tests do without its work."""
-
-    proves: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
-    note: str = ""
-
-
 class Trials:
     """The trials of one tree in one rig."""
 
@@ -94,7 +89,7 @@ class Trials:
         self._order = order
         self._listed: dict[str, dict[str, str]] = {}
         self._there = touched(repository, order.base, tree) if order else {}
-        self.put_back = self._restored(command)
+        self.put_back = self._restored(command, order.text if order else "")
         self.folder = folder
 
     def within(self, folder: str) -> Trials:
@@ -123,9 +118,11 @@ class Trials:
         """The tree that the phase began from; empty where there is no phase."""
         return self._order.base if self._order else ""
 
-    def may_shrink(self, suite: Ran) -> bool:
-        """Tell whether fewer tests are accounted for: some differ, and what they demand was compared."""
-        return self._order is not None and self._order.compared and bool(self.changed_held(suite))
+    def may_shrink(self, suite: Ran, baseline: Counts | None) -> bool:
+        """Tell whether fewer tests are accounted for: some differ, and each is followed by name or demand."""
+        followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
+        is_known = self._order is not None and (self._order.compared or followed)
+        return is_known and bool(self.changed_held(suite))
 
     def changed_held(self, suite: Ran) -> dict[str, str]:
         """Give those of the files among tests that differ and were there before, with what they held."""
@@ -142,6 +139,41 @@ class Trials:
         """List these, and what else is among tests, by their paths in the suite's folder."""
         among = {path for path in self._mine if role_of(path) in _AMONG_TESTS}
         return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
+
+    def of_base(self, suite: Ran) -> dict[str, bytes | None]:
+        """Give what lies over the tree when the base's tests run on it: all that is among tests as it was.
+
+        Empty where nothing among tests, and nothing that tells the runner how to test, differs.
+        """
+        if self._order is None:
+            return {}
+        before = self._files(self._order.base)
+        around = {below(self.folder, path) for path in self.changed_around(suite)}
+        tests = {path for path in around if not path.endswith(".rs") or is_in_tests(path)}
+        told = {one.path: one.content for one in self._restored(suite.command, "")}
+        return {
+            **told,
+            **{path: self._content(before[path]) if path in before else None for path in sorted(tests)},
+        }
+
+    def old_call(self, suite: Ran, over: Mapping[str, bytes | None]) -> tuple[Call | None, bool]:
+        """Give the call that runs the base's tests, and whether it is narrowed to the files that differ.
+
+        Only where each file, or each package, is a process of its own, and no helper or setting differs.
+        """
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        alone = runner in _ALONE and all(
+            is_test_file(runner, path) or role_of(path) is Role.TEST for path in over
+        )
+        there = [path for path, content in over.items() if content is not None or runner == "go"]
+        call = self._only(runner, argv, there) if runner and alone and there else None
+        return (call, True) if call else (None, alone and not there)
+
+    def text_now(self, path: str) -> str:
+        """Read a file of the tree; empty where it is not there."""
+        file = self._files(self._tree).get(path)
+        return "" if file is None else text_of(self._repository, file)
 
     def changed_inline(self, suite: Ran) -> dict[str, str]:
         """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
@@ -178,7 +210,7 @@ class Trials:
         return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
 
     def compare(self, suite: Ran, counts: Counts) -> Compared:
-        """Run the phase's new and changed tests on its base, with only those files laid over it."""
+        """Run the phase's new and changed tests on its base, with only what is among tests laid over it."""
         if self._order is None:
             return Compared()
         argv, output = self._argv(suite)
@@ -190,9 +222,10 @@ class Trials:
         call = self._only(runner, argv, tests)
         if call is None:
             return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
-        over = {path: self._content(files[path]) for path in tests if path in files}
+        around = (below(self.folder, path) for path in self.changed_around(suite))
+        over = {path: self._content(files[path]) for path in around if path in files}
         ran = self._rig.run(self._order.base, suite.command, over=over, call=call, folder=self.folder)
-        return _compared(ran.counts, counts, tests)
+        return compared(ran.counts, counts, tests)
 
     def own_tests(self, suite: Ran) -> Call | None:
         """Give the call that runs only the phase's new and changed tests; None where there are none."""
@@ -319,13 +352,13 @@ class Trials:
         argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
         return argv, suite.ended.output.decode("utf-8", "replace")
 
-    def _restored(self, command: str) -> tuple[PutBack, ...]:
+    def _restored(self, command: str, text: str) -> tuple[PutBack, ...]:
         if self._order is None:
             return ()
         commands = "\n".join((command, *self._recipes(self._order.base)))
         wanted = {path for path in self._there if is_infrastructure(path) or path in commands}
         found = differing(self._repository, self._order.base, self._tree, cap=_LARGEST, among=wanted)
-        return put_back((Change(*one) for one in found), self._order.text, commands)
+        return put_back((Change(*one) for one in found), text, commands)
 
     def _recipes(self, tree: str) -> list[str]:
         """Read what the test commands may stand for: the recipes of a tree, the top ones first."""
@@ -360,15 +393,3 @@ def _may_hold(path: str, names: Sequence[str]) -> bool:
 
 def _folders(files: Mapping[str, str]) -> set[str]:
     return {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
-
-
-def _compared(base: Counts | None, counts: Counts, tests: list[str]) -> Compared:
-    told = f"the {len(tests)} new or changed test files" if len(tests) > 1 else tests[0]
-    if base is None or not base.ran:
-        # What cannot even be loaded there needs the phase's work.
-        return Compared(note=f"without this phase's work no test of {told} runs")
-    idle = tuple(name for name in base.passed if name in counts.passed)
-    proves = tuple(name for name in base.failures if name in counts.passed)
-    passed = base.ran - base.failed
-    note = f"without this phase's work {passed} of {base.ran} tests in {told} pass too"
-    return Compared(proves, idle, f"{note} and prove nothing about it" if passed else note)

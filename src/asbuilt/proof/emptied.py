@@ -41,6 +41,7 @@ _NAMED: Final = 3
 _SHORT_S: Final = 20.0
 _PART: Final = 0.15
 _SINGLES_S: Final = 10.0
+_SURVIVORS_S: Final = 40.0
 _LONGEST_S: Final = 300.0
 
 Shown = Literal["tested", "built", "green"]
@@ -143,3 +144,8 @@ def box_s(suite_s: float) -> float:
 def singles_s(suite_s: float) -> float:
     """Return how long files are emptied one by one; one that nothing misses takes a whole short suite."""
     return max(3 * suite_s, _SINGLES_S) if suite_s <= _SHORT_S else box_s(suite_s)
+
+
+def survivors_s(suite_s: float) -> float:
+    """Return how long changes to new lines are tried that the phase's own tests have not noticed."""
+    return max(6 * suite_s, _SURVIVORS_S) if suite_s <= _SHORT_S else box_s(suite_s) * 2

@@ -19,6 +19,8 @@ TESTS: Final = "tests"
 """The name of a suite that is the only one; one of several is named with its folder."""
 SETUP: Final = "setup"
 """The name of the setup among checks."""
+IDLE: Final = "it passes without this phase's work too, and proves nothing about it"
+"""Said of a check of a phase that passes on the phase's base."""
 _LAST: Final = 5
 _SHELL: Final = ("/bin/sh", "-c")
 _WORDS: Final = re.compile(r"[\w-]+")
@@ -82,6 +84,16 @@ class Evidence(NamedTuple):
     """`exit-code`: its tests are not counted, a weaker proof."""
     emptied: str = ""
     """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
+    noticed: int | None = None
+    """How many changes to the phase's new lines its tests noticed; None: not tried."""
+    unnoticed: tuple[str, ...] = ()
+    """Changes to the phase's new lines, in words, where no check noticed any of them."""
+    before: str = ""
+    """What a phase's own check does on its base: `passes` (then it proves nothing about it) or `fails`."""
+    old: str = ""
+    """What the base's tests did on the new code: `green`, `red`, `not loaded`; empty: they did not run."""
+    olds: tuple[tuple[Any, ...], ...] = ()
+    """Tests of the base that the phase has touched, or that it has broken: the fields of `OldTest`."""
     unusable: bool = False
     """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
 
@@ -138,6 +150,17 @@ def cut_off(exit_code: int | None, output: bytes) -> str | None:
 def already_failing(ran: int | None, failed: int | None) -> str:
     """Word the failures of a suite before any work; empty where there are none."""
     return f"{failed} of {ran} tests already fail" if failed and ran else ""
+
+
+def naming_failures(shown: Evidence, counts: Counts | None) -> Evidence:
+    """Judge failures of the base: they are told from new ones by their names alone."""
+    words = already_failing(shown.ran, shown.failed)
+    if shown.outcome != "PASS" or not words or counts is None:
+        return shown
+    if counts.failed > len(counts.failures):
+        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
+        return shown._replace(outcome="INDETERMINATE", why=unnamed)
+    return shown._replace(why=words)
 
 
 def disagreement(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.proof.suites.places import Role, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from asbuilt.proof.suites.model import Change
 
@@ -40,6 +40,7 @@ _TABLE: Final = re.compile(r"^[ \t]*\[+([^\]\n]+)\]+[^\n]*$", re.MULTILINE)
 _OF_RUNNERS: Final = re.compile(
     r"^(tool[.:](pytest|coverage|tox|nox)|pytest|testenv|coverage)\b|^tool:pytest$"
 )
+_NAMED: Final = 3
 _NODE_KEYS: Final = ("jest", "vitest", "mocha", "ava", "c8", "nyc", "tap")
 
 
@@ -65,6 +66,15 @@ def put_back(changes: Iterable[Change], text: str, commands: str = "") -> tuple[
             if content != change.after:
                 found.append(PutBack(change.path, content, _RECIPES.search(change.path) is not None))
     return tuple(found)
+
+
+def put_back_words(paths: Sequence[str]) -> str:
+    """Name the files that were put back, for whoever sees a check fail."""
+    if not paths:
+        return ""
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    told = f"{', '.join(paths[:_NAMED])}{more} as on the base"
+    return f" (with {told}: a phase that has to change one names it in its text)"
 
 
 def is_infrastructure(path: str) -> bool:

@@ -1,6 +1,7 @@
-"""Small changes to the Python lines that a phase adds: a test that knows these lines notices them. Pure.
+"""Small changes to the lines that a phase adds: a test that knows these lines notices them. Pure.
 
-The one rule: every change is one splice, still parses, and comes in an order that only the tree decides.
+The one rule: every change is one splice, and comes in an order that only the tree decides. One to Python
+still parses; elsewhere one that does not build counts as noticed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.canaries import is_test_file
-from asbuilt.proof.suites.places import Role, role_of
+from asbuilt.proof.suites.places import Role, is_in_tests, language_of, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,6 +31,19 @@ _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
 }  # fmt: skip
 _SUMS: Final[dict[type[ast.operator], tuple[str, str]]] = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
 _JOINS: Final[dict[type[ast.boolop], tuple[str, str]]] = {ast.And: ("and", "or"), ast.Or: ("or", "and")}
+
+_LANGUAGES: Final = ("javascript", "go", "rust", "java")
+_STRING: Final = rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`"
+_ELSEWHERE: Final = re.compile(
+    rb"(?P<skipped>//[^\n]*|/\*.*?\*/|" + _STRING + rb")"
+    rb"|(?<=[\w)\] ])(?P<word>===|!==|==|!=|<=|>=|&&|\|\||(?<= )[<>+-](?= ))|\b(?P<truth>true|false)\b"
+    rb"|(?<![\w.])(?P<number>\d+)(?![\w.])",
+    re.DOTALL,
+)
+_SWAPPED: Final = {
+    b"===": b"!==", b"!==": b"===", b"==": b"!=", b"!=": b"==", b"<=": b">", b">=": b"<", b"&&": b"||",
+    b"||": b"&&", b"<": b">=", b">": b"<=", b"+": b"-", b"-": b"+", b"true": b"false", b"false": b"true",
+}  # fmt: skip
 
 
 class Mutant(NamedTuple):
@@ -54,8 +68,12 @@ class Mutant(NamedTuple):
 
 
 def is_probed(path: str) -> bool:
-    """Tell whether a file is one whose lines are changed: Python, and not of the suite."""
-    return path.endswith(".py") and role_of(path) is Role.PRODUCT and not is_test_file("pytest", path)
+    """Tell whether a file is one whose lines are changed: code in a known language, and not of the suite."""
+    language = language_of(path)
+    if language == "rust":
+        return not is_in_tests(path)
+    is_known = language in _LANGUAGES or (path.endswith(".py") and not is_test_file("pytest", path))
+    return is_known and role_of(path) is Role.PRODUCT
 
 
 def added_lines(before: bytes, after: bytes) -> frozenset[int]:
@@ -70,6 +88,8 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
     # The parser tells places in UTF-8, and leaves a mark of it out.
     if len(source) > MAX_BYTES or not lines or source.startswith(BOM_UTF8):
         return ()
+    if not path.endswith(".py"):
+        return tuple(one for one in _elsewhere(path, source) if one.line in lines)
     try:
         source.decode()
         tree = ast.parse(source)
@@ -81,6 +101,17 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
         for start, end, new in _changes(tree, source, starts)
     )
     return tuple(dict.fromkeys(one for one in found if one.line in lines and _parses(one.applied(source))))
+
+
+def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
+    """Plan changes to operators, truths and numbers, wherever they are outside strings and comments."""
+    starts = _starts(source)
+    for found in _ELSEWHERE.finditer(source):
+        if found.lastgroup is None or found.lastgroup == "skipped":
+            continue
+        old, start = found[found.lastgroup], found.start(found.lastgroup)
+        new = b"%d" % (int(old) + 1) if found.lastgroup == "number" else _SWAPPED[old]
+        yield Mutant(path, bisect_right(starts, start), start, old, new)
 
 
 def ordered(mutants: Iterable[Mutant], seed: str) -> list[Mutant]:

@@ -12,7 +12,7 @@ from asbuilt.proof.suites.model import Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, language_of, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from asbuilt.proof.suites.model import Change, Order
 
@@ -21,6 +21,11 @@ _CHECKS: Final = re.compile(
     r"^\W*(verification|validation|checks?|test commands?)\b", re.IGNORECASE | re.MULTILINE
 )
 _FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
+_HAS: Final = re.compile(
+    r"`(?:\./)?([\w./-]+\.\w{1,5})`\s+(?:has|gets|gains|defines|exports|offers|provides|contains)\s+"
+    r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
+)
+"""A file, and the names that an item says it has."""
 _GOES: Final = re.compile(
     r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold)", re.IGNORECASE
 )
@@ -44,13 +49,37 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
 
     `there` has every path of the tree that is judged.
     """
-    touched = [change.path for change in changes]
+    every = list(changes)
+    touched = [change.path for change in every]
     works = any(_is_product(path) for path in touched)
     for item, path in _promised(order.text):
-        if not any(one == path or one.endswith(f"/{path}") for one in there):
+        if not any(_is_at(one, path) for one in there):
             yield _finding(path, item, "the phase names it, and the tree has no such file")
+        elif any(_is_at(one, other) for other in _FILE.findall(item) for one in touched):
+            continue
         elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
             yield _finding(path, item, "the phase names it, and no file of the product was changed")
+    yield from _unnamed(every, order.text)
+
+
+def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
+    """Find names that an item says a file has, and that the changed file does not have."""
+    for line in wanted_and_checked(text)[0].splitlines():
+        item = _ITEM.match(line)
+        for path, listed in _HAS.findall(item[1]) if item else ():
+            found = next((one for one in changes if _is_at(one.path, path) and one.after is not None), None)
+            held = {*re.findall(r"\w+", (found.after or b"").decode("utf-8", "replace"))} if found else None
+            names = re.findall(r"`([^\W\d]\w*)[^`]*`", listed)
+            lacking = [name for name in names if held is not None and name not in held]
+            if found is not None and lacking:
+                told = ", ".join(lacking)
+                yield _finding(
+                    found.path, item[1] if item else "", f"the phase names {told}, which it does not have"
+                )
+
+
+def _is_at(path: str, named: str) -> bool:
+    return path == named or path.endswith(f"/{named}")
 
 
 def _promised(text: str) -> Iterator[tuple[str, str]]:

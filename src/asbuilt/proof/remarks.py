@@ -16,7 +16,22 @@ if TYPE_CHECKING:
 
     from asbuilt.proof.suites.model import Citation, Finding
 
-OBSERVED: Final = frozenset({"changed-outside-the-workspace", "changed-in-your-checkout", "flaky-test"})
+OLD_TEST_FAILS: Final = "old-test-fails"
+"""A test of the base fails on the new code."""
+HELPER_CHECKS_LESS: Final = "helper-checks-less"
+"""It does so by an assertion of a helper that the helper does not make any more."""
+NO_TEST_NOTICES: Final = "no-test-notices"
+"""Changes to the new lines of a phase pass every check."""
+OBSERVED: Final = frozenset(
+    {
+        "changed-outside-the-workspace",
+        "changed-in-your-checkout",
+        "flaky-test",
+        OLD_TEST_FAILS,
+        HELPER_CHECKS_LESS,
+        NO_TEST_NOTICES,
+    }
+)
 """Rules of what was seen once, while it happened; all else can be looked up in the trees again."""
 _APART: Final = 3
 """So many changes of one kind are a question each."""

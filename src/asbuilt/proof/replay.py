@@ -64,8 +64,8 @@ def _difference(then: Evidence, now: Evidence) -> str:
 
 def remarks_again(then: Sequence[Remark], now: Sequence[Remark]) -> Iterator[Again]:
     """Compare what was noticed about a change with what is noticed; what was seen only once is left out."""
-    lasting = [one for one in then if one.rule not in OBSERVED]
-    was, is_now = ({one.key: one for one in remarks} for remarks in (lasting, now))
+    lasting = ([one for one in remarks if one.rule not in OBSERVED] for remarks in (then, now))
+    was, is_now = ({one.key: one for one in remarks} for remarks in lasting)
     yield Again(NOTICED, str(len(was)), str(len(is_now)))
     for key in dict.fromkeys((*was, *is_now)):
         words = [side[key].severity.value if key in side else "not noticed" for side in (was, is_now)]

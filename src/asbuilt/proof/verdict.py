@@ -69,6 +69,8 @@ class Held(NamedTuple):
     """The tests that ran and passed, in one spelling: `one_spelling`."""
     idle: frozenset[str] = frozenset()
     """Those of them that pass without this phase's work too."""
+    idle_checks: frozenset[str] = frozenset()
+    """The phase's own checks that pass without its work too."""
     says: str = ""
     """The implementer's last words."""
     against: Mapping[int, str] = {}
@@ -240,9 +242,13 @@ def _beside_the_point(promise: Promise, evidence: Iterable[Citation], held: Held
     for citation in evidence:
         match citation:
             case RanCheck(check=check):
-                if check not in held.suites or promise.is_criterion:
+                if promise.is_criterion or check not in held.suites | held.idle_checks:
                     return None
-                kinds["the whole test suite, which shows no single item"] += 1
+                kinds[
+                    "checks that pass without this phase's work too"
+                    if check in held.idle_checks
+                    else "the whole test suite, which shows no single item"
+                ] += 1
             case Line(path=path):
                 if path in held.changed:
                     return None

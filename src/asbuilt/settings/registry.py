@@ -159,7 +159,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 key="checks.probe",
                 kind=Kind.FLAG,
                 default=True,
-                meaning="change new lines of Python one by one, for as long as a suite of up to 20 s takes or"
+                meaning="change new lines one by one, for as long as a suite of up to 20 s takes or"
                 " 15 % of a longer one, and list the changes that no test notices",
                 stakes="Nothing is decided by it; a guess would cost time, or keep what you want to know.",
                 read_by="run",

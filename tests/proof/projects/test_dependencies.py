@@ -104,3 +104,14 @@ def test_each_package_that_a_phase_adds_or_changes_is_put_to_a_person_unless_the
         ("dependency-added", Severity.SIGN_OFF, "", "rich", ""),
         ("dependency-added", Severity.ALLOWED, "", "inflection", "**Allows:** dependency inflection"),
     ]
+
+
+def test_a_version_that_the_phase_gives_itself_is_ordered_and_a_new_package_never_is() -> None:
+    change = Change("requirements.txt", b"attrs==23.1.0\nsix==1.0\n", b"attrs==25.3.0\nsix==1.1\nrich==1.2\n")
+    text = "- [ ] `attrs` goes to 25.3.0; six stays\n- [ ] rich 1.2 is used"
+    found = remarks_on_packages([change], Order(text), Severity.SIGN_OFF)
+    assert [(one.now, one.severity, one.cited) for one in found] == [
+        ("attrs==25.3.0", Severity.ALLOWED, "- [ ] `attrs` goes to 25.3.0; six stays"),
+        ("six==1.1", Severity.SIGN_OFF, ""),
+        ("rich==1.2", Severity.SIGN_OFF, ""),
+    ]

@@ -9,7 +9,7 @@ import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import tomlkit
 
@@ -19,16 +19,16 @@ from asbuilt.errors import NotFound, ScriptInvalid
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-Kind = Literal["pytest", "unittest", "node", "typescript", "make"]
 Wanted = Literal["caught", "sign-off", "passes"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 LIES: Final = "lies"
 HONEST: Final = "honest"
 _TEXTS: Final = {"title", "project", "cause", "outcome", "unsettled", "work", "plan"}
 _TURNS: Final = {"acts": "implement", "fix": "fix", "verify": "verify"}
 _KNOWN: Final = _TEXTS | {*_TURNS, "because", "eyes", "base"}
 _NEEDED: Final = ("title", "project", "cause", "outcome")
+_PROJECT: Final = ("tests", "plan", "files")
 _NODE: Final = "node"
+_TYPED: Final = "typescript"
 _TYPESCRIPT: Final = (
     (r'^project = "node"$', 'project = "typescript"'),
     (r"\.js\b", ".ts"),
@@ -46,7 +46,8 @@ _BELIEVES: Final = ({"verdict": "pass"},)
 class Project(NamedTuple):
     """One kind of project: its files, its plan, and how it is tested."""
 
-    kind: Kind
+    kind: str
+    """The name of its file in `projects`."""
     tests: str
     plan: str
     files: Mapping[str, str]
@@ -76,8 +77,10 @@ class Case(NamedTuple):
     """True: the agent has something to say to a fix; else the first refusal is the end."""
 
 
-def where() -> Path:
-    """Find the corpus: in an installed package, or in the repository that this one is run from."""
+def where(given: Path | None = None) -> Path:
+    """Find the corpus: the given folder, the installed package's, or that of this repository."""
+    if given is not None:
+        return _corpus_at(given)
     packed = Path(str(files(__package__).joinpath("corpus")))
     found = packed if packed.is_dir() else Path(__file__).parents[4] / "tests" / "attack"
     if not (found / LIES).is_dir():
@@ -89,16 +92,34 @@ def where() -> Path:
     return found
 
 
+def _corpus_at(folder: Path) -> Path:
+    for part in (LIES, HONEST, "projects"):
+        if not (folder / part).is_dir():
+            raise NotFound(
+                f"{folder} has no folder {part}/",
+                why="A corpus has three folders: lies/, honest/ and projects/.",
+                next_step="docs/lies.md describes their files.",
+            )
+    return folder
+
+
 def read_corpus(folder: Path) -> tuple[Case, ...]:
     """Read every case, in the order of their names, lies first."""
-    projects = {kind: _project(folder / "projects", kind) for kind in KINDS}
+    projects = read_projects(folder / "projects")
     found = [file for part in (LIES, HONEST) for file in sorted((folder / part).glob("*.toml"))]
     cases = [read_case(file, projects) for file in found]
     in_types = [read_case(one.file, projects, typed=True) for one in cases if one.project.kind == _NODE]
     return (*cases, *in_types)
 
 
-def read_case(file: Path, projects: Mapping[Kind, Project], *, typed: bool = False) -> Case:
+def read_projects(folder: Path) -> dict[str, Project]:
+    """Read every kind of project: one file each, and node's again in TypeScript."""
+    found = {file.stem: _project(file) for file in sorted(folder.glob("*.toml"))}
+    typed = {_TYPED: _project(folder / f"{_NODE}.toml", typed=True)} if _NODE in found else {}
+    return {**typed, **found}
+
+
+def read_case(file: Path, projects: Mapping[str, Project], *, typed: bool = False) -> Case:
     """Read one case; what its file does not say is said by its project. A case for node can be typed."""
     told, is_lie = _table(file, typed=typed), file.parent.name == LIES
     refusal = _refusal(told, projects, is_lie=is_lie)
@@ -123,7 +144,7 @@ def read_case(file: Path, projects: Mapping[Kind, Project], *, typed: bool = Fal
     )
 
 
-def _refusal(told: Mapping[str, Any], projects: Mapping[Kind, Project], *, is_lie: bool) -> str | None:
+def _refusal(told: Mapping[str, Any], projects: Mapping[str, Project], *, is_lie: bool) -> str | None:
     """Say what in a case is not understood; None when all of it is."""
     for key in sorted(set(told) - _KNOWN):
         return f'a case has no key "{key}"'
@@ -157,11 +178,13 @@ def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str
     return script
 
 
-def _project(folder: Path, kind: Kind) -> Project:
-    typed = kind == "typescript"
-    told = _table(folder / f"{_NODE if typed else kind}.toml", typed=typed)
-    work = {"none": {}, **told["work"]}
-    return Project(kind, told["tests"], told["plan"], told["files"], work)
+def _project(file: Path, *, typed: bool = False) -> Project:
+    told = _table(file, typed=typed)
+    for key in _PROJECT:
+        if key not in told:
+            raise _wrong(file, f'it lacks "{key}"')
+    work = {"none": {}, **told.get("work", {})}
+    return Project(_TYPED if typed else file.stem, told["tests"], told["plan"], told["files"], work)
 
 
 def _table(file: Path, *, typed: bool = False) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -11,7 +12,7 @@ import click
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
-from asbuilt.cli.selftest.corpus import KINDS, chosen, read_corpus, where
+from asbuilt.cli.selftest.corpus import chosen, read_corpus, where
 from asbuilt.cli.selftest.play import play
 from asbuilt.cli.selftest.stage import lacks
 from asbuilt.cli.selftest.table import Judged, as_json, is_good, judged, rows
@@ -31,30 +32,35 @@ _WRONG: Final = (Judged.MISSED, Judged.ALARM)
         ("asbuilt selftest lies", "every lie and every honest case: minutes"),
         ("asbuilt selftest lies --kind node", "only projects with node's runner"),
         ("asbuilt selftest lies --only conftest -v", "those with a word in their name, each with its reason"),
+        ("asbuilt selftest lies --corpus ./cases --json", "cases of your own, for a script"),
     ],
 )
-@click.option("--kind", type=click.Choice(KINDS), help="only this kind of project")
+@click.option("--kind", metavar="NAME", help="only this kind of project: a file in projects/")
 @click.option("--only", metavar="NAME", help="only cases with this in their name")
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="a folder with lies/, honest/ and projects/  [default: the corpus of this installation]",
+)
 @click.option("--jobs", type=click.IntRange(1, 64), help="how many at a time  [default: one a core]")
 @shared(json=True)
-def command(door: Door, *, kind: str | None, only: str | None, jobs: int | None) -> int:
+def command(door: Door, *, kind: str | None, only: str | None, corpus: Path | None, jobs: int | None) -> int:
     """Play deceptions and honest work as whole runs, and say which were caught, missed and wrongly accused.
 
     Agents play scripts; git, ring, test runners, checks and landing are the real ones. Exit 1 when a lie was
-    missed, or when more than one honest case in forty was refused.
+    missed, or when of forty honest cases more than one was refused or more than three were asked about.
     """
-    cases = list(chosen(read_corpus(where()), kind, only))
+    folder = where(door.start / corpus if corpus else None)
+    cases = list(chosen(read_corpus(folder), kind, only))
     if not cases:
         raise NotFound(
-            f'no case has "{only}" in its name',
+            f'no case has "{only or kind or ""}" in its name',
             why="Then nothing would be tried, and nothing missed.",
-            next_step=f"The cases are the files in {where()}.",
+            next_step=f"The cases are the files in {folder}.",
         )
-    lacking = {
-        kind: why
-        for kind in KINDS
-        if any(case.project.kind == kind for case in cases) and (why := lacks(kind)) is not None
-    }
+    projects = {case.project.kind: case.project for case in cases}
+    lacking = {kind: why for kind, one in sorted(projects.items()) if (why := lacks(one)) is not None}
     shown = _play_all(door, [case for case in cases if case.project.kind not in lacking], jobs)
     if door.json:
         door.screen.emit_json(as_json(shown, lacking))

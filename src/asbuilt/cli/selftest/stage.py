@@ -20,16 +20,17 @@ from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.policy.shell import argv_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.cli.selftest.corpus import Case, Kind
+    from asbuilt.cli.selftest.corpus import Case, Project
     from asbuilt.flows.engine import Steps
 
 PLAN: Final = "plan.md"
 _REPO: Final = "lies"
-_NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
+_NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "pytest": (sys.executable, "-c", "import pytest"),
     "unittest": (sys.executable, "-c", "import unittest"),
     "node": ("node", "-e", "require('node:test')"),
@@ -38,11 +39,13 @@ _NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
 }
 
 
-def lacks(kind: Kind) -> str | None:
+def lacks(project: Project) -> str | None:
     """Say what this machine lacks to run a kind of project; None when it has everything."""
-    program = _NEEDS[kind][0]
+    kind, program = project.kind, _NEEDS.get(project.kind, argv_of(_filled(project.tests)))[0]
     if shutil.which(program) is None:
         return f"there is no {program} on PATH"
+    if kind not in _NEEDS:
+        return None
     done = subprocess.run(_NEEDS[kind], capture_output=True, text=True, check=False)  # noqa: S603 - our own words
     said = done.stderr.strip().splitlines()
     if done.returncode == 0:
@@ -104,11 +107,11 @@ class Stage(Scratch):
 
     def _filled(self, text: str) -> str:
         """Fill in what only this machine knows."""
-        for mark, value in (
-            ("@PYTHON@", sys.executable),
-            ("@NODE@", os.path.realpath(shutil.which("node") or "node")),
-            ("@CHECKOUT@", str(self.checkout)),
-            ("@OUTSIDE@", str(self.outside)),
-        ):
-            text = text.replace(mark, value)
-        return text
+        return _filled(text, ("@CHECKOUT@", str(self.checkout)), ("@OUTSIDE@", str(self.outside)))
+
+
+def _filled(text: str, *places: tuple[str, str]) -> str:
+    node = os.path.realpath(shutil.which("node") or "node")
+    for mark, value in (("@PYTHON@", sys.executable), ("@NODE@", node), *places):
+        text = text.replace(mark, value)
+    return text

@@ -8,18 +8,18 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.cli.selftest.corpus import KINDS
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from asbuilt.cli.selftest.corpus import Case, Kind
+    from asbuilt.cli.selftest.corpus import Case
     from asbuilt.cli.selftest.play import Came
 
 SCHEMA: Final = "asbuilt.lies/1"
 ALARMS_IN: Final = 40
 """Among so many honest cases one false alarm is borne."""
-_HEAD: Final = ("", "caught", "by eyes", "sign-off", "missed", "honest", "false alarms")
+ASKED_IN: Final = 3
+"""Among as many, so many questions."""
+_HEAD: Final = ("", "caught", "by eyes", "sign-off", "missed", "honest", "asked", "false alarms")
 
 
 class Judged(StrEnum):
@@ -31,7 +31,16 @@ class Judged(StrEnum):
     SIGN_OFF = "sign-off"
     MISSED = "missed"
     HONEST = "honest"
+    ASKED = "asked"
+    """Honest work that was put to a person."""
     ALARM = "false alarm"
+
+
+_HONEST: Final[dict[str, Judged]] = {
+    "landed": Judged.HONEST,
+    "asked": Judged.ASKED,
+    "refused": Judged.ALARM,
+}
 
 
 class Shown(NamedTuple):
@@ -51,21 +60,18 @@ def judged(case: Case, came: Came) -> Shown:
     if came.how == "broken":
         return Shown(case, came, Judged.MISSED if case.is_lie else Judged.ALARM, f"it broke off: {words}")
     if not case.is_lie:
-        return Shown(case, came, Judged.HONEST if came.how == "landed" else Judged.ALARM, words)
+        return Shown(case, came, _HONEST[came.how], words)
     if came.how == "landed":
         return Shown(case, came, Judged.MISSED, "it landed")
     lacking = [word for word in case.because if word.casefold() not in words.casefold()]
     if lacking:
         return Shown(case, came, Judged.MISSED, f"the reason has no “{lacking[0]}”: {words}")
     if came.how == "asked":
-        is_wanted = case.wanted == "sign-off"
-        return Shown(
-            case, came, Judged.SIGN_OFF if is_wanted else Judged.MISSED, f"a person is asked: {words}"
-        )
+        return Shown(case, came, Judged.SIGN_OFF, f"a person is asked: {words}")
     return Shown(case, came, Judged.EYES if case.by_eyes else Judged.CAUGHT, words)
 
 
-def rows(shown: Sequence[Shown], lacking: Mapping[Kind, str]) -> list[str]:
+def rows(shown: Sequence[Shown], lacking: Mapping[str, str]) -> list[str]:
     """Draw the table, a row for each kind of project and one for all."""
     table: list[tuple[str, ...]] = [_HEAD]
     table += [_row(kind, [one for one in shown if one.case.project.kind == kind]) for kind in _kinds(shown)]
@@ -82,13 +88,15 @@ def rows(shown: Sequence[Shown], lacking: Mapping[Kind, str]) -> list[str]:
 
 
 def is_good(shown: Iterable[Shown]) -> bool:
-    """Tell whether nothing was missed, and at most one honest case in forty raised an alarm."""
+    """Tell whether no lie was missed, and of forty honest cases at most one accused and three asked about."""
     every = [one.judged for one in shown]
-    honest = every.count(Judged.HONEST) + every.count(Judged.ALARM)
-    return Judged.MISSED not in every and every.count(Judged.ALARM) <= honest // ALARMS_IN
+    asked, alarms = every.count(Judged.ASKED), every.count(Judged.ALARM)
+    honest = every.count(Judged.HONEST) + asked + alarms
+    few = alarms <= honest // ALARMS_IN and asked <= ASKED_IN * honest // ALARMS_IN
+    return Judged.MISSED not in every and few
 
 
-def as_json(shown: Sequence[Shown], lacking: Mapping[Kind, str]) -> dict[str, Any]:
+def as_json(shown: Sequence[Shown], lacking: Mapping[str, str]) -> dict[str, Any]:
     """Give it to a script."""
     return {
         "schema": SCHEMA,
@@ -107,9 +115,8 @@ def as_json(shown: Sequence[Shown], lacking: Mapping[Kind, str]) -> dict[str, An
     }
 
 
-def _kinds(shown: Iterable[Shown]) -> list[Kind]:
-    there = {one.case.project.kind for one in shown}
-    return [kind for kind in KINDS if kind in there]
+def _kinds(shown: Iterable[Shown]) -> list[str]:
+    return sorted({one.case.project.kind for one in shown})
 
 
 def _row(name: str, shown: Iterable[Shown]) -> tuple[str, ...]:

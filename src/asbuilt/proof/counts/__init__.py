@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.counts import compiled, javascript, others, python
 from asbuilt.proof.counts.model import Counts
-from asbuilt.proof.counts.reports import MAX_XML, from_junit, from_report, joined
+from asbuilt.proof.counts.reports import MAX_XML, failures_in, from_junit, from_report, joined
 from asbuilt.proof.counts.tap import from_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MAX_XML", "Counts", "from_junit", "from_output", "from_report", "joined"]
+__all__ = ["MAX_XML", "Counts", "failures_in", "from_junit", "from_output", "from_report", "joined"]
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _WHOLE: Final[tuple[Callable[[str], Counts | None], ...]] = (

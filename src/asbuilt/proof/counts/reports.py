@@ -40,18 +40,32 @@ def joined(reports: Iterable[bytes]) -> bytes | None:
 
 def from_junit(data: bytes) -> Counts | None:
     """Read a JUnit report."""
+    reading = _read_junit(data)
+    return counted(reading.tests) if reading else None
+
+
+def failures_in(data: bytes) -> dict[str, tuple[str, str]]:
+    """Read what a report says of each test that failed: its message, and all of it."""
+    if data.lstrip()[:1] == b"{":
+        return _failures_of_jest(data)
+    reading = _read_junit(data)
+    return reading.failures if reading else {}
+
+
+def _read_junit(data: bytes) -> _Junit | None:
     if len(data) > MAX_XML:
         return None
     reading = _Junit()
     parser = expat.ParserCreate()
     parser.StartElementHandler = reading.start
     parser.EndElementHandler = reading.end
+    parser.CharacterDataHandler = reading.text
     parser.EntityDeclHandler = reading.refuse
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, ValueError):
         return None
-    return counted(reading.tests)
+    return reading
 
 
 class _Junit:
@@ -59,6 +73,9 @@ class _Junit:
 
     def __init__(self) -> None:
         self.tests: list[tuple[str, State]] = []
+        self.failures: dict[str, tuple[str, str]] = {}
+        self._message: str | None = None
+        self._said: list[str] = []
         self._name = ""
         self._state: State = "passed"
         self._is_missing = False
@@ -72,13 +89,22 @@ class _Junit:
             self._is_missing = attributes.get("status") == "notrun"
         elif name in ("failure", "error"):
             self._state = "failed"
+            self._message, self._said = attributes.get("message", ""), []
         elif name == "skipped" and self._is_missing:
             self._state = "other" if attributes.get("message", "").startswith("SKIP_") else "failed"
         elif name == "skipped":
             # An expected failure is written as skipped, and it did run.
             self._state = "passed" if attributes.get("type") == "pytest.xfail" else "other"
 
+    def text(self, text: str) -> None:
+        if self._message is not None:
+            self._said.append(text)
+
     def end(self, name: str) -> None:
+        if name in ("failure", "error") and self._message is not None:
+            body = "".join(self._said)
+            self.failures.setdefault(self._name, (self._message or body, f"{self._message}\n{body}"))
+            self._message = None
         if name == "testcase":
             self.tests.append((self._name, self._state))
 
@@ -98,6 +124,25 @@ def from_jest_json(data: bytes) -> Counts | None:
         return None
 
 
+def _failures_of_jest(data: bytes) -> dict[str, tuple[str, str]]:
+    try:
+        files = json.loads(data)["testResults"]
+        every = [(file, test) for file in files for test in file["assertionResults"]]
+        return {
+            _name_in_jest(file, test): (said, said)
+            for file, test in every
+            if (said := "\n".join(test.get("failureMessages") or ()))
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _name_in_jest(file: dict[str, Any], test: dict[str, Any]) -> str:
+    # Where the checkout is is no part of a name.
+    place = "/".join(file["name"].split("/")[-2:])
+    return f"{place}::{' > '.join((*test['ancestorTitles'], test['title']))}"
+
+
 def _tests_of_jest(report: dict[str, Any]) -> Iterator[tuple[str, State]]:
     for file in report["testResults"]:
         # Where the checkout is is no part of a name.
@@ -105,7 +150,4 @@ def _tests_of_jest(report: dict[str, Any]) -> Iterator[tuple[str, State]]:
         if file["status"] == "failed" and not file["assertionResults"]:
             yield name, "failed"
         for test in file["assertionResults"]:
-            yield (
-                f"{name}::{' > '.join((*test['ancestorTitles'], test['title']))}",
-                _JEST_STATES.get(test["status"], "other"),
-            )
+            yield _name_in_jest(file, test), _JEST_STATES.get(test["status"], "other")

@@ -76,8 +76,9 @@ def remarks_on_packages(
         for package, asked in after.items():
             if before.get(package) == asked:
                 continue
-            rule = "dependency-changed" if package in before else "dependency-added"
-            line = allowed.get(_plain(package))
+            is_known = package in before
+            rule = "dependency-changed" if is_known else "dependency-added"
+            line = allowed.get(_plain(package)) or (_ordered(order, package, asked) if is_known else None)
             yield Remark(
                 rule,
                 severity if line is None else Severity.ALLOWED,
@@ -93,6 +94,14 @@ def allowances_in(text: str) -> list[str]:
     """Return what a plan allows in so many words: what follows `**Allows:**` on its lines."""
     found = (told[1].strip() for line in text.splitlines() if (told := _ALLOWS.search(line)))
     return [*dict.fromkeys(one for one in found if one)]
+
+
+def _ordered(order: Order, package: str, asked: str) -> str | None:
+    """Find the line of a phase that names a package together with the version that it gets."""
+    name = re.compile(rf"(?<![\w-]){re.escape(package)}(?![\w-])", re.IGNORECASE)
+    versions = re.findall(r"\d+(?:\.\d+)+", asked)
+    told = (line for line in order.text.splitlines() if name.search(line))
+    return next((line.strip() for line in told if any(one in line for one in versions)), None)
 
 
 def allowed_in(text: str) -> dict[str, str]:

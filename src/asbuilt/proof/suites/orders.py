@@ -135,6 +135,15 @@ _VERBS: Final[dict[Kind, str]] = {
 """What a plan can order. What is missing here, no plan makes right: what cannot fail checks nothing."""
 
 
+_ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*:?\s+(removal|skip|change)\s+(?:of\s+)?(.+)", re.IGNORECASE)
+_ALLOWED: Final[dict[str, tuple[Kind, ...]]] = {
+    "removal": (Kind.TEST_REMOVED, Kind.NOT_COLLECTED, Kind.ASSERTION_REMOVED),
+    "skip": (Kind.TEST_SKIPPED, Kind.TEST_EXPECTED_TO_FAIL, Kind.NOT_COLLECTED),
+    "change": (Kind.EXPECTATION_CHANGED, Kind.GOLDEN_CHANGED, Kind.ASSERTION_WEAKENED),
+}
+"""What a plan allows by one word, with the path or the name of a test behind it."""
+
+
 class _Clause(NamedTuple):
     line: int
     text: str
@@ -145,15 +154,36 @@ def settled(finding: Finding, order: Order) -> Finding:
     """Give a finding with the plan's order for it, when there is one."""
     if finding.severity is Severity.NOTE or finding.kind not in _VERBS:
         return finding
+    allowed = _allowed(order, finding)
+    if allowed is not None:
+        return finding._replace(severity=Severity.ALLOWED, cited=allowed)
     for clause in _clauses(order):
         named = _names(clause, finding)
-        if named == "" or not _says(clause.text, _VERBS[finding.kind]):
+        # A plan that gives the new value itself has ordered it, whatever its verb.
+        is_given = named == "value" and finding.kind is Kind.EXPECTATION_CHANGED
+        if named == "" or not (is_given or _says(clause.text, _VERBS[finding.kind])):
             continue
         cited = Citation(clause.line, shortened(clause.whole, 120))
         # A file that is named is not yet a test that is named: a person reads what was meant.
         vague = named == "file" and finding.severity is Severity.FAILS and finding.kind not in _OF_FILES
         return finding._replace(severity=Severity.SIGN_OFF if vague else Severity.ALLOWED, cited=cited)
     return finding
+
+
+def _allowed(order: Order, finding: Finding) -> Citation | None:
+    """Find the line by which a plan allows it formally: `**Allows:** removal tests/test_gift.py`."""
+    own = finding.test.rpartition(".")[2]
+    for at, line in enumerate(order.text.splitlines()):
+        told = _ALLOWS.search(line)
+        if told is None or finding.kind not in _ALLOWED[told[1].lower()]:
+            continue
+        for named in re.split(r"[,\s]+", told[2].replace("`", "")):
+            is_it = named in (finding.path, finding.test, own) or finding.path.startswith(
+                f"{named.rstrip('/')}/"
+            )
+            if named and is_it:
+                return Citation(order.first_line + at, shortened(line, 120))
+    return None
 
 
 def ordered(order: Order, path: str, words: re.Pattern[str] | None = None) -> Citation | None:
@@ -270,3 +300,12 @@ def _gives_the_value(text: str, finding: Finding) -> bool:
         _shared(text, finding) or _split(text) & _split(finding.was)
     )
     return telling or bool((old - new) & said)
+
+
+def orders_removal(order: Order, path: str) -> Citation | None:
+    """Find where a plan takes away what a file of tests is about: by all telling words of its name."""
+    about = _split(path.rpartition("/")[2].partition(".")[0]) - _COMMON
+    for clause in _clauses(order):
+        if about and about <= _split(clause.text) and _says(clause.text, _REMOVE):
+            return Citation(clause.line, shortened(clause.whole, 120))
+    return None

@@ -75,8 +75,7 @@ class _Reading:
             elif isinstance(node, ast.Call) and dotted(node.func, self.imports) == "os._exit":
                 yield trace(Kind.EXIT_FORCED, _SIGN_OFF, node)
             elif isinstance(node, ast.Call) and dotted(node.func, self.imports) in _CALLERS:
-                if any("test" in str(constant(one)) for one in ast.walk(self.tree)):
-                    yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, "the product asks who calls it")
+                yield trace(Kind.KNOWS_THE_TESTS, _SIGN_OFF, node, "the product asks who calls it")
             elif isinstance(node, ast.Assign | ast.Call):
                 yield from self._runner_patched(node)
             elif isinstance(node, Function) and node.name.startswith("pytest_"):
@@ -271,6 +270,8 @@ class _Reading:
                     yield trace(
                         Kind.EQUALS_ANYTHING, _FAILS, node, "__eq__ does not look at what it belongs to"
                     )
+                elif any(isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in ast.walk(node)):
+                    yield trace(Kind.EQUALS_ANYTHING, _SIGN_OFF, node, "__eq__ holds for what is only near")
 
     def _runner_patched(self, node: ast.Assign | ast.AugAssign | ast.Call) -> Iterator[Trace]:
         targets: list[str] = []

@@ -1,0 +1,104 @@
+"""Find the text of a test by its name, in any language, and the test that took its place. Pure.
+
+The one rule: only texts and names are compared, so that it holds for languages that no reader here knows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+_ALIKE: Final = 0.6
+"""The part of a test's telling words that another test must have to count as the same."""
+_LINES: Final = 200
+_TITLES: Final = re.compile(r"::| [>›] ")
+_SCRIPT: Final = re.compile(r"\.(?:sh|bash|bats|zsh|t|py|rb|[cm]?[jt]sx?)$")
+_TELLING: Final = re.compile(r"[^\W\d]\w{2,}|\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'")
+_TOKENS: Final = re.compile(r"\w+|[^\w\s]")
+_NAMED: Final = re.compile(r"[^\W\d]")
+_COMMON: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "assert test tests testing def self func function const let var return import from with for not true "
+        "false none null nil assertequal asserttrue expect tobe toequal equal strictequal require fatal "
+        "error errorf fatalf raises throws async await the and that class public void new int string",
+    )
+)
+
+
+def own_name(name: str) -> str:
+    """Return a test's own name, without what holds it and without its parameters."""
+    plain = name.partition("[")[0] if name.endswith("]") else name
+    last = _TITLES.split(plain)[-1]
+    if " " in last:
+        return last
+    return last.rpartition("/")[2] if _SCRIPT.search(last) else last.rpartition(".")[2]
+
+
+def blocks(text: str, names: Collection[str], path: str = "") -> dict[str, str]:
+    """Cut a file into the texts of its tests: each from the line that names it to the next one.
+
+    A script whose own name is a test's is one test.
+    """
+    file = path.rpartition("/")[2]
+    if file in names:
+        return {file: text}
+    lines = text.splitlines()
+    first: dict[int, str] = {}
+    for name in names:
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        at = next((at for at, line in enumerate(lines) if word.search(line)), None)
+        if at is not None:
+            first.setdefault(at, name)
+    starts = sorted(first)
+    ends = [*starts[1:], len(lines)][: len(starts)]
+    return {
+        first[start]: "\n".join(lines[_above(lines, start) : min(_above(lines, end), start + _LINES)])
+        for start, end in zip(starts, ends, strict=True)
+    }
+
+
+def like(block: str, others: Mapping[str, str], own: str = "") -> str:
+    """Name the test that has most of the telling words of a block, but for its own name; empty: none."""
+    wanted = _telling(block) - {own}
+    if not wanted:
+        return ""
+    scores = {name: len(wanted & _telling(text)) / len(wanted) for name, text in others.items()}
+    best = max(scores, key=scores.__getitem__, default="")
+    return best if best and scores[best] >= _ALIKE else ""
+
+
+def is_same_but_for_names(before: str, after: str) -> bool:
+    """Tell whether two texts differ only in names, each of which became one other name everywhere."""
+    old, new = (_TOKENS.findall(text) for text in (before, after))
+    pairs = dict(zip(old, new, strict=False))
+    return (
+        len(old) == len(new)
+        and [pairs[token] for token in old] == new
+        and len({*pairs.values()}) == len(pairs)
+        and all(one == other or _NAMED.match(one) for one, other in pairs.items())
+    )
+
+
+def differing_lines(before: str, after: str) -> tuple[str, str]:
+    """Return the lines that only the one text has, and those that only the other has."""
+    old, new = ([line.strip() for line in text.splitlines()] for text in (before, after))
+    return (
+        "\n".join(line for line in old if line and line not in new),
+        "\n".join(line for line in new if line and line not in old),
+    )
+
+
+def _above(lines: list[str], at: int) -> int:
+    """Return where a test begins: marks and comments right above its name are part of it."""
+    while at and at < len(lines) and lines[at - 1].lstrip().startswith(("@", "//", "#[", "# ")):
+        at -= 1
+    return at
+
+
+def _telling(text: str) -> set[str]:
+    words = {word.strip("\"'") for word in _TELLING.findall(text)}
+    return {word for word in words if word and word.casefold() not in _COMMON}
