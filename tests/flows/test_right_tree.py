@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.proof.new_tests import remarks_on_unnoticed
+from asbuilt.proof.suites.model import Severity
 from tests.flows.proofs import PYTEST, Project
 from tests.git.conftest import shop
 
@@ -65,18 +67,21 @@ def test_tests_that_import_this_tree_tell_an_honest_change_from_a_broken_one(
     assert (project.before.outcome, shown.outcome) == ("PASS", outcome)
 
 
-def test_a_change_that_no_check_runs_is_not_proven(shop: Shop, tmp_path: Path) -> None:
+def test_a_change_that_no_check_runs_is_put_to_a_person(shop: Shop, tmp_path: Path) -> None:
     base = {"twice.py": PRODUCT, "conftest.py": "", "tests/test_double.py": TEST}
     with closing(Project(shop, tmp_path, base, PYTEST)) as project:
         shown = project.after({"thrice.py": "def triple(n):\n    return n\n"})
-    why = (
-        "every check passes without the contents of thrice.py: either the checks run other code than"
-        " this tree's, or no check runs these files"
-    )
     assert project.before.notes[-1] == (
         "without the contents of twice.py nothing builds or loads: the checks run this tree"
     )
-    assert (shown.outcome, shown.why, shown.emptied, shown.unusable) == ("INDETERMINATE", why, "green", False)
+    assert (shown.outcome, shown.emptied, shown.unnoticed) == (
+        "PASS", "green", ("thrice.py: nothing left in it",),
+    )  # fmt: skip
+    (asked,) = remarks_on_unnoticed(shown.unnoticed)
+    assert (asked.severity, asked.words) == (
+        Severity.SIGN_OFF,
+        "thrice.py: no test notices: now “every check passes with thrice.py: nothing left in it”",
+    )
 
 
 def test_files_that_no_check_runs_are_named_beside_those_that_one_does(shop: Shop, tmp_path: Path) -> None:
@@ -129,7 +134,9 @@ def test_old_failures_do_not_stand_for_a_suite_that_notices(shop: Shop, tmp_path
         unnoticed = project.after({"twice.py": HONEST, "thrice.py": "def triple(n):\n    return n\n"})
         unnoticed = project.after({"twice.py": PRODUCT, "thrice.py": "x = 1\n", "four.py": "x = 2\n"})
     assert (noticed.outcome, noticed.emptied) == ("PASS", "built")
-    assert (unnoticed.outcome, unnoticed.emptied) == ("INDETERMINATE", "green")
+    assert (unnoticed.emptied, unnoticed.unnoticed) == (
+        "green", ("four.py: nothing left in it", "thrice.py: nothing left in it"),
+    )  # fmt: skip
 
 
 def test_a_sitecustomize_of_the_project_runs_and_processes_of_tests_are_listed_too(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.emptied import Shown
+    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.mutants import Mutant
 
 _SINGLES: Final = 3
@@ -51,6 +52,8 @@ class Emptied(NamedTuple):
     shown: Shown | None
     notes: tuple[str, ...]
     why: str = ""
+    files: tuple[str, ...] = ()
+    """Those that no check missed."""
 
 
 class Tested(NamedTuple):
@@ -82,7 +85,7 @@ class Emptying:
             return Emptied(None, ("no product file to empty: the phase changes none", *beside))
         shown = self._without(empty, checks)
         if shown is None or shown == "green":
-            return Emptied("green", beside, words_for("green", [*empty]))
+            return Emptied("green", beside, words_for("green", [*empty]), tuple(empty))
         words = words_for(shown, [*empty])
         return Emptied(shown, (words, *self._one_by_one(empty, checks), *beside))
 
@@ -181,3 +184,13 @@ class Emptying:
     def _limit(self, until: float) -> int | None:
         left_s = until - time.monotonic()
         return ceil(min(left_s, self._limit_s)) if left_s > 0 else None
+
+
+def held_to(shown: Evidence, probed: Emptied, *, runs_this_tree: bool = False) -> Evidence:
+    """Take a PASS away that stands without the product files; a person is asked where it is only a gap."""
+    shown = shown._replace(emptied=probed.shown or "none", notes=(*shown.notes, *probed.notes))
+    if probed.shown != "green":
+        return shown
+    if runs_this_tree:
+        return shown._replace(unnoticed=tuple(f"{path}: nothing left in it" for path in probed.files))
+    return shown._replace(outcome="INDETERMINATE", why=probed.why)

@@ -6,7 +6,7 @@ import json
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.emptying import Emptying, Tested
+from asbuilt.flows.emptying import Emptying, Tested, held_to
 from asbuilt.flows.old_tests import run_old_tests
 from asbuilt.flows.preparing import own_setup
 from asbuilt.flows.probing import probe
@@ -95,7 +95,7 @@ class Proving:
                 shown = shown._replace(
                     canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
                 )
-                shown = _held_to(shown, Emptying(rig, [Tested(trials, ran, ran.counts)]).base())
+                shown = held_to(shown, Emptying(rig, [Tested(trials, ran, ran.counts)]).base())
         return shown, ran.counts
 
     def prove(
@@ -132,13 +132,19 @@ class Proving:
             if tried and order and outcome_of(shown) == "PASS":
                 emptying = Emptying(rig, tried)
                 found = emptying.phase(checks)
-                shown = [_held_to(one, found) if one.is_suite and not one.reused else one for one in shown]
-                if outcome_of(shown) == "PASS" and not any(one.noticed for one in shown):
+                shown = [self._held(one, found) if one.is_suite and not one.reused else one for one in shown]
+                if outcome_of(shown) == "PASS" and not any(one.noticed or one.unnoticed for one in shown):
                     survived = tuple(one.words for one in emptying.survivors(checks))
                     shown = [shown[0]._replace(unnoticed=survived), *shown[1:]]
             if order is None or outcome_of(shown) != "PASS":
                 return shown
             return [self._tried_before(rig, one, order.base) for one in shown]
+
+    def _held(self, suite: Evidence, probed: Emptied) -> Evidence:
+        """Hold a suite to the probe; it runs this tree where it missed files of the base in this setup."""
+        before = (one for one in self._record.shown() if one.tree == self.base and one.name == suite.name)
+        is_ours = any(one.setup == suite.setup and one.emptied in ("tested", "built") for one in before)
+        return held_to(suite, probed, runs_this_tree=is_ours)
 
     def _tried_before(self, rig: Rig, check: Evidence, base: str) -> Evidence:
         """Run a phase's own check on its base, where that is cheap: one that passes there proves nothing."""
@@ -357,12 +363,6 @@ def _whole(run: Callable[[], Ran]) -> Ran:
     """Run a command, and once more where it was cut off: that shows nothing of the tree."""
     ran = run()
     return ran if ran.cut_off is None else run()
-
-
-def _held_to(shown: Evidence, probed: Emptied) -> Evidence:
-    """Take a PASS away that stands without the product files."""
-    shown = shown._replace(emptied=probed.shown or "none", notes=(*shown.notes, *probed.notes))
-    return shown._replace(outcome="INDETERMINATE", why=probed.why) if probed.shown == "green" else shown
 
 
 def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
 def remarks_on_unnoticed(unnoticed: Sequence[str]) -> tuple[Remark, ...]:
     """Ask a person about a phase of whose new lines no check notices a change, and show such a change."""
-    if not unnoticed:
+    first, *others = [*dict.fromkeys(unnoticed)] or [""]
+    if not first:
         return ()
-    path, _, _ = unnoticed[0].partition(":")
-    more = f", and {len(unnoticed) - 1} more" if len(unnoticed) > 1 else ""
-    return (
-        Remark(NO_TEST_NOTICES, Severity.SIGN_OFF, path, now=f"every check passes with {unnoticed[0]}{more}"),
-    )
+    more = f", and {len(others)} more" if others else ""
+    now = f"every check passes with {first}{more}"
+    return (Remark(NO_TEST_NOTICES, Severity.SIGN_OFF, first.partition(":")[0], now=now),)
 
 
 class Compared(NamedTuple):
