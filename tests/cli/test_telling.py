@@ -42,6 +42,16 @@ def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
             Line("-", "PARKED", "for an answer"),
         ),
         (
+            "tests.resolved",
+            {
+                "source": "given",
+                "command": None,
+                "suites": [["api", "pytest", "", "tests"], ["", "make test", "", "exit-code"]],
+            },
+            Line("-", "TESTS", "pytest in api + make test (by exit code alone) (given)"),
+        ),
+        ("tests.resolved", {"source": "notests", "command": None}, Line("-", "TESTS", "skipping test gate")),
+        (
             "tree.refused",
             {"phase": "1", "number": 1, "reason": "big.bin is too large."},
             Line("1", "TOO LARGE", "big.bin is too large."),

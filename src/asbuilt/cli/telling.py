@@ -12,6 +12,7 @@ from asbuilt.lifecycle.phases import TROUBLE
 from asbuilt.lifecycle.timeline import why_parked
 from asbuilt.lifecycle.timers import deferral_min, deferrals_told
 from asbuilt.proof.evidence import already_failing
+from asbuilt.proof.projects.model import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -132,7 +133,8 @@ def _baseline(data: Mapping[str, Any]) -> Words:
 
 
 def _tests(data: Mapping[str, Any]) -> Words:
-    command = data.get("command")
+    several = " + ".join(Suite(*plain).shown for plain in data.get("suites") or ())
+    command = data.get("command") or several
     return "TESTS", f"{command} ({data.get('source', 'set')})" if command else "skipping test gate", True
 
 
