@@ -29,13 +29,21 @@ SHOWN = Evidence(
 
 
 def test_only_what_passed_before_in_a_file_that_is_the_same_is_run_again() -> None:
-    assert to_run_again(SHOWN, RED, [BASE], []) == (A,)
-    assert to_run_again(SHOWN, RED, [BASE], ["tests/test_b.py"]) == (A,)
-    assert to_run_again(SHOWN, RED, [BASE], ["tests/test_a.py"]) == ()
-    assert to_run_again(SHOWN, RED, [BASE._replace(passed=(B,))], []) == ()
-    assert to_run_again(SHOWN, RED._replace(failed=2), [BASE], []) == ()
-    assert to_run_again(SHOWN._replace(outcome="PASS"), RED, [BASE], []) == ()
-    assert to_run_again(SHOWN._replace(new_failures=()), RED, [BASE], []) == ()
+    assert to_run_again(SHOWN, RED, [BASE], {}) == (A,)
+    assert to_run_again(SHOWN, RED, [BASE], {"tests/test_b.py": ""}) == (A,)
+    assert to_run_again(SHOWN, RED, [BASE], {"tests/test_a.py": ""}) == ()
+    assert to_run_again(SHOWN, RED, [BASE._replace(passed=(B,))], {}) == ()
+    assert to_run_again(SHOWN, RED._replace(failed=2), [BASE], {}) == ()
+    assert to_run_again(SHOWN._replace(outcome="PASS"), RED, [BASE], {}) == ()
+    assert to_run_again(SHOWN._replace(new_failures=()), RED, [BASE], {}) == ()
+
+
+def test_a_title_that_no_changed_file_held_is_run_again_although_it_tells_no_file() -> None:
+    title = "limits what runs at a time"
+    shown = SHOWN._replace(new_failures=(title,))
+    red, base = RED._replace(failures=(title,)), BASE._replace(passed=(title,))
+    assert to_run_again(shown, red, [base], {"test/new.js": ""}) == (title,)
+    assert to_run_again(shown, red, [base], {"test.js": f"test('{title}', …)"}) == ()
 
 
 @pytest.mark.parametrize("again", [None, Counts(0, 0, 0), Counts(1, 1, 0, failures=(A,))])

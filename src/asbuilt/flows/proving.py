@@ -225,7 +225,7 @@ class Proving:
         counts, records = ran.counts, self._record.baselines(self.base, shown.name)
         of_phase = self._record.counts_of(before) if before and before.tree != self.base else None
         records += [of_phase] if of_phase else []
-        names = to_run_again(shown, counts, records, trials.changed_around(ran)) if counts else ()
+        names = to_run_again(shown, counts, records, trials.held_around(ran)) if counts else ()
         flaky = flaky_among(names, trials.again(ran, names), records) if names else None
         # Only of a phase is a person asked; elsewhere nobody would hear of it.
         if flaky is None or not (trials.base or all(one.was_so for one in flaky)):

@@ -175,6 +175,10 @@ class Trials:
         file = self._files(self._tree).get(path)
         return "" if file is None else text_of(self._repository, file)
 
+    def held_around(self, suite: Ran) -> dict[str, str]:
+        """Give all files among tests that differ, with what they held: nothing for new ones."""
+        return dict.fromkeys(self.changed_around(suite), "") | self.changed_held(suite)
+
     def changed_inline(self, suite: Ran) -> dict[str, str]:
         """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
         before = self._files(self._order.base) if self._order else {}
@@ -306,7 +310,7 @@ class Trials:
         }
 
     def again(self, suite: Ran, names: Sequence[str]) -> Counts | None:
-        """Run only the tests of these names once more; None where the runner cannot be told so."""
+        """Run only the tests of these names once more, or all where their names tell no file."""
         argv, output = self._argv(suite)
         runner = runner_of(argv, output)
         files = self._inside(self._files(self._tree))
@@ -317,8 +321,7 @@ class Trials:
             call = narrowed(runner, argv, pattern, self._rig.report)
         elif runner is not None and held:
             call = only(runner, argv, held, self._rig.report, [*files, *_folders(files)])
-        if call is None:
-            return None
+        call = call or reporting(argv_of(suite.command), self._rig.report)
         over = self.over_tests
         return self._rig.run(self._tree, suite.command, over=over, call=call, folder=self.folder).counts
 

@@ -13,7 +13,7 @@ from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
@@ -30,16 +30,18 @@ class Flaky(NamedTuple):
 
 
 def to_run_again(
-    shown: Evidence, counts: Counts, base: Sequence[Counts], changed: Iterable[str]
+    shown: Evidence, counts: Counts, base: Sequence[Counts], changed: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Name the tests whose failure alone makes a run red, though their files are as they were; else none.
 
-    Each must have passed on the base: one that is new has to pass at once.
+    Each must have passed on the base: one that is new has to pass at once. `changed` has the test files that
+    differ, with what they held on the base.
     """
     new, passed = shown.new_failures, {name for one in base for name in one.passed}
     if shown.outcome != "FAIL" or not new or counts.failed != len(counts.failures):
         return ()
-    return new if set(new) <= passed and set(left_out(new, (), changed)) == set(new) else ()
+    elsewhere = left_out(new, (), changed, "\n".join(changed.values()))
+    return new if set(new) <= passed and set(elsewhere) == set(new) else ()
 
 
 def flaky_among(
