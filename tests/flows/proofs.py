@@ -38,7 +38,14 @@ class Project:
     """One project and the proof of its base; `close` lets go of its journal."""
 
     def __init__(
-        self, shop: Shop, folder: Path, files: dict[str, str], tests: str, *, probe: bool = False
+        self,
+        shop: Shop,
+        folder: Path,
+        files: dict[str, str],
+        tests: str,
+        *,
+        probe: bool = False,
+        by_exit: bool = False,
     ) -> None:
         self.shop = shop
         self._store = SqliteStore(folder / "journal.db")
@@ -48,7 +55,11 @@ class Project:
             address = Address(LOCAL, "6f9c", "plan.md")
             run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
-        self._record.say("tests.resolved", "tests", **written(Given((Suite("", tests),))))
+        self._record.say(
+            "tests.resolved",
+            "tests",
+            **written(Given((Suite("", tests, counts="exit-code" if by_exit else "tests"),))),
+        )
         self._record.say("setup.done", "setup", command=None, digest="none")
         self.base = self._tree(files)
         processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")

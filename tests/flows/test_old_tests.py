@@ -143,3 +143,17 @@ def test_new_lines_of_which_no_check_notices_a_change_are_shown(shop: Shop, tmp_
         shown = project.after({"double.py": more, "tests/test_thrice.py": loads})
     assert (shown.outcome, len(shown.unnoticed) >= 2) == ("PASS", True)
     assert {one.partition(": ")[0] for one in shown.unnoticed} == {"double.py:6"}
+
+
+@pytest.mark.parametrize(("product", "old"), [("return n + n;", "green"), ("return 4;", "not loaded")])
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_suite_that_shows_only_its_exit_code_runs_its_old_tests_too(
+    shop: Shop, tmp_path: Path, product: str, old: str
+) -> None:
+    test = '#include "../twice.c"\nint main(void) { return twice(2) != 4 || twice(3) != 6; }\n'
+    base = {"twice.c": "int twice(int n) { return n + n; }\n", "test/twice.c": test}
+    command = "cc -o /tmp/twice test/twice.c && /tmp/twice"
+    with closing(Project(shop, tmp_path, base, command, by_exit=True)) as project:
+        changed = test.replace(" || twice(3) != 6", "")
+        shown = project.after({"twice.c": f"int twice(int n) {{ {product} }}\n", "test/twice.c": changed})
+    assert (project.before.outcome, shown.outcome, shown.old) == ("PASS", "PASS", old)

@@ -291,3 +291,18 @@ def test_of_an_output_the_line_that_tells_most_is_shown() -> None:
     said = "FAIL: test_heavy (t)\nTraceback\n  File x\nAssertionError: 1 != 2 at 0x7f00deadbeef"
     assert said_of(said, "test_heavy") == "AssertionError: 1 != 2 at 0x…"
     assert said_of("", "test_heavy") == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "is_green", "severity"),
+    [
+        ("test/twice.c", True, Severity.NOTE),
+        ("test/twice.c", False, Severity.SIGN_OFF),
+        ("tests/test_shop.py", True, Severity.SIGN_OFF),
+    ],
+)
+def test_tests_that_nobody_here_reads_are_settled_by_the_old_ones(
+    path: str, *, is_green: bool, severity: Severity
+) -> None:
+    asked = Remark(Kind.NOT_COMPARED, Severity.SIGN_OFF, path)
+    assert with_old_tests([asked], [], NO_ORDER, is_green=is_green) == (asked._replace(severity=severity),)

@@ -45,6 +45,10 @@ def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None) -> Ol
     old = rig.run(ran.tree, ran.command, over=over, call=call, folder=trials.folder)
     if old.cut_off is not None:
         return Olds("not loaded", (), f"the base's tests on the new code: the run was {old.cut_off}")
+    if ran.counts is None:
+        is_green = old.ended.exit_code == 0
+        note = f"the base's tests on the new code: exit {old.ended.exit_code}"
+        return Olds("green" if is_green else "not loaded", (), note)
     tests = _Reading(trials, ran, old, over, base).tests(is_narrow=is_narrow)
     loaded = old.counts is not None and old.counts.ran > 0
     red = any(one.then in ("red", "helper") for one in tests)

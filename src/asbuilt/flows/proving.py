@@ -13,6 +13,7 @@ from asbuilt.flows.probing import probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
+from asbuilt.proof.canaries import with_canaries
 from asbuilt.proof.counts import from_output, from_report
 from asbuilt.proof.evidence import (
     IDLE,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.emptying import Emptied
     from asbuilt.flows.record import Record
     from asbuilt.flows.rigs import Rig, Rigs
-    from asbuilt.flows.trials import Order, Sung
+    from asbuilt.flows.trials import Order
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
@@ -203,18 +204,20 @@ class Proving:
         gone = self._gone(known.get(trials.base), counts, held)
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
-        if shown.outcome != "PASS" or counts is None:
+        if shown.outcome != "PASS":
             return shown._replace(why=f"{shown.why}{put_back_words(put_back)}")
-        shown = _tried(
-            shown, before, trials.sing(ran) if before is None or before.canaries != "absent" else None
-        )
+        if counts is not None:
+            is_heard = before is None or before.canaries != "absent"
+            shown = with_canaries(shown, before, trials.sing(ran) if is_heard else None)
         if shown.outcome != "PASS":
             return shown
-        compared = trials.compare(ran, counts)
-        notes = (*shown.notes, compared.note) if compared.note else shown.notes
         olds = run_old_tests(rig, trials, ran, self._counts_before(known.get(trials.base), counted))
-        notes = (*notes, olds.note) if olds.note else notes
         shown = shown._replace(old=olds.state, olds=tuple(map(tuple, olds.tests)))
+        notes = (*shown.notes, olds.note) if olds.note else shown.notes
+        if counts is None:
+            return shown._replace(notes=notes)
+        compared = trials.compare(ran, counts)
+        notes = (*notes, compared.note) if compared.note else notes
         if self._record.run.options.get("probe"):
             probed = probe(rig, trials, ran.tree, ran)
             notes, shown = (*notes, *probed.notes), shown._replace(noticed=probed.noticed)
@@ -363,21 +366,6 @@ def _whole(run: Callable[[], Ran]) -> Ran:
     """Run a command, and once more where it was cut off: that shows nothing of the tree."""
     ran = run()
     return ran if ran.cut_off is None else run()
-
-
-def _tried(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:
-    """Add what the canaries say; one that did not sing counts where it did on the base."""
-    if sung is None:
-        return shown._replace(notes=(*shown.notes, "no canary: none ran on the base either"))
-    shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))
-    if sung.heard is None:
-        return shown
-    shown = shown._replace(canaries=sung.heard.state)
-    sang = before is not None and before.canaries == "right"
-    was_wrong = before is not None and before.canaries == "wrong"
-    if (sung.heard.state == "wrong" and not was_wrong) or (sung.heard.state == "absent" and sang):
-        return shown._replace(outcome="FAIL", why=sung.heard.why)
-    return shown
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

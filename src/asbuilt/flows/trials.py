@@ -16,7 +16,7 @@ from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.canaries import Canary, canaries, has_canary, heard, is_test_file
+from asbuilt.proof.canaries import Canary, Sung, canaries, has_canary, heard, is_test_file
 from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
 from asbuilt.proof.new_tests import Compared, compared
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.rigs import Rig
     from asbuilt.git.repository import Repository
-    from asbuilt.proof.canaries import Heard
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.infrastructure import PutBack
     from asbuilt.proof.runners import Runner
@@ -59,14 +58,6 @@ class Order(NamedTuple):
     text: str
     compared: bool = False
     """True: the tests that differ were compared one by one, so that fewer of them may be right."""
-
-
-class Sung(NamedTuple):
-    """What became of the canaries."""
-
-    canary: str
-    heard: Heard | None
-    note: str
 
 
 class Trials:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.runners import Runner
 
 _FOLDERS: Final = 12
@@ -222,3 +223,26 @@ def _is_module(path: str, text_of: Callable[[str], str]) -> bool:
     return path.endswith(".mjs") or (
         not path.endswith(".cjs") and _IS_MODULE.search(text_of(path)) is not None
     )
+
+
+class Sung(NamedTuple):
+    """What became of the canaries."""
+
+    canary: str
+    heard: Heard | None
+    note: str
+
+
+def with_canaries(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:
+    """Add what the canaries say; one that did not sing counts where it did on the base."""
+    if sung is None:
+        return shown._replace(notes=(*shown.notes, "no canary: none ran on the base either"))
+    shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))
+    if sung.heard is None:
+        return shown
+    shown = shown._replace(canaries=sung.heard.state)
+    sang = before is not None and before.canaries == "right"
+    was_wrong = before is not None and before.canaries == "wrong"
+    if (sung.heard.state == "wrong" and not was_wrong) or (sung.heard.state == "absent" and sang):
+        return shown._replace(outcome="FAIL", why=sung.heard.why)
+    return shown
