@@ -192,9 +192,10 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
         hold(session, run.address)
         pauses = runs.pauses(session, run)
         moved = runs.wake(session, run.org, run.repo, run.run)
-        if moved:
+        found = runs.find(session, run.org, run.repo, run.run)
+        if moved and found is not None and found.state == "waiting":
             # Whoever looks on would otherwise take it for one that still waits, and leave.
-            runs.set_state(session, run, "running")
+            runs.set_state(session, found, "running")
         if pauses.is_open:
             append(
                 session,
