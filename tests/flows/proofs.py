@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q -p no:cacheprovider"
 UNITTEST = f"{shlex.quote(sys.executable)} -m unittest discover -s tests -t ."
+FOR_NODE = {
+    "double.js": "exports.double = (n) => n + n;\n",
+    "test/double.test.js": (
+        "const test = require('node:test');\nconst assert = require('node:assert');\n"
+        "const { double } = require('../double.js');\n"
+        "test('two', () => { assert.strictEqual(double(2), 4); });\n"
+    ),
+}
 RUN = "01r"
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 

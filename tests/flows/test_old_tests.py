@@ -10,7 +10,7 @@ import pytest
 
 from asbuilt.proof.evidence import IDLE
 from asbuilt.proof.old_tests import OldTest
-from tests.flows.proofs import PYTEST, UNITTEST, Project
+from tests.flows.proofs import FOR_NODE, PYTEST, UNITTEST, Project
 from tests.git.conftest import shop
 
 if TYPE_CHECKING:
@@ -40,13 +40,8 @@ FOR_UNITTEST = {
         "    def test_two(self):\n        self.assertEqual(double(2), 4)\n"
     ),
 }
-FOR_NODE = {
-    "double.js": "exports.double = (n) => n + n;\n",
-    "test/double.test.js": (
-        "const test = require('node:test');\nconst assert = require('node:assert');\n"
-        "const { double } = require('../double.js');\n"
-        "test('two', () => { assert.strictEqual(double(2), 4); });\n"
-    ),
+TWO_FILES = {
+    **FOR_NODE,
     "test/none.test.js": (
         "const test = require('node:test');\nconst assert = require('node:assert');\n"
         "const { double } = require('../double.js');\n"
@@ -110,11 +105,11 @@ def test_only_files_that_differ_run_where_each_is_a_process_and_none_where_no_te
 ) -> None:
     if shutil.which("node") is None:
         pytest.skip("there is no node on PATH")
-    weaker = FOR_NODE["test/double.test.js"].replace(
+    weaker = TWO_FILES["test/double.test.js"].replace(
         "assert.strictEqual(double(2), 4)", "assert.ok(double(2))"
     )
-    with closing(Project(shop, tmp_path, FOR_NODE, "node --test")) as project:
-        untouched = project.after({"double.js": FOR_NODE["double.js"] + "//\n"})
+    with closing(Project(shop, tmp_path, TWO_FILES, "node --test")) as project:
+        untouched = project.after({"double.js": TWO_FILES["double.js"] + "//\n"})
         shown = project.after({"double.js": "exports.double = (n) => n;\n", "test/double.test.js": weaker})
     assert (untouched.old, untouched.olds) == ("", ())
     assert (shown.outcome, shown.old) == ("PASS", "red")
@@ -152,7 +147,7 @@ def test_a_suite_that_shows_only_its_exit_code_runs_its_old_tests_too(
 ) -> None:
     test = '#include "../twice.c"\nint main(void) { return twice(2) != 4 || twice(3) != 6; }\n'
     base = {"twice.c": "int twice(int n) { return n + n; }\n", "test/twice.c": test}
-    command = "cc -o /tmp/twice test/twice.c && /tmp/twice"
+    command = f"cc -o {tmp_path}/twice test/twice.c && {tmp_path}/twice"
     with closing(Project(shop, tmp_path, base, command, by_exit=True)) as project:
         changed = test.replace(" || twice(3) != 6", "")
         shown = project.after({"twice.c": f"int twice(int n) {{ {product} }}\n", "test/twice.c": changed})

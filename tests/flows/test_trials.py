@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.flows.proofs import PYTEST, UNITTEST, Project
+from tests.flows.proofs import FOR_NODE, PYTEST, UNITTEST, Project
 from tests.git.conftest import shop
 
 if TYPE_CHECKING:
@@ -32,14 +32,6 @@ FOR_UNITTEST = {
     "tests/test_double.py": (
         "import unittest\nfrom double import double\n\n\nclass T(unittest.TestCase):\n"
         "    def test_two(self):\n        self.assertEqual(double(2), 4)\n"
-    ),
-}
-FOR_NODE = {
-    "double.js": "exports.double = (n) => n + n;\n",
-    "test/double.test.js": (
-        "const test = require('node:test');\nconst assert = require('node:assert');\n"
-        "const { double } = require('../double.js');\n"
-        "test('two', () => { assert.strictEqual(double(2), 4); });\n"
     ),
 }
 FAILING_AS_PASSED = "the test run reports a failing test as passed"
@@ -169,8 +161,8 @@ def test_what_a_phase_needs_of_its_conftest_is_there_when_its_text_names_the_fil
     assert ordered.canary != project.before.canary
     assert ordered.notes == (
         "canaries (pytest): 1 failed and 1 passed, as they must",
-        "without this phase's work 1 of 1 tests in tests/test_four.py pass too and prove nothing about it",
         "the base's tests pass on the new code",
+        "without this phase's work 1 of 1 tests in tests/test_four.py pass too and prove nothing about it",
         "no product file to empty: the phase changes none",
     )
 
@@ -192,7 +184,7 @@ def test_tests_that_pass_without_the_phase_are_told_from_those_that_prove_it(
         ("tests.test_triple::test_triple",),
         ("tests.test_triple::test_idle",),
     )
-    assert shown.notes[1] == (
+    assert shown.notes[2] == (
         "without this phase's work 1 of 2 tests in tests/test_triple.py pass too and prove nothing about it"
     )
 

@@ -20,7 +20,7 @@ from asbuilt.proof.emptied import (
     word_of,
     words_for,
 )
-from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered
+from asbuilt.proof.mutants import is_probed, planned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,14 +96,9 @@ class Emptying:
         """
         trials, tree = self._suites[0].trials, self._suites[0].ran.tree
         sources = trials.read(is_probed)
-        planned = [
-            mutant
-            for path, (before, after) in sources.items()
-            for mutant in mutants_of(path, after, added_lines(before, after))
-        ]
         unnoticed: list[Mutant] = []
         until = time.monotonic() + survivors_s(self._took_s)
-        for mutant in ordered(planned, tree)[:_MUTANTS]:
+        for mutant in planned(sources, tree)[:_MUTANTS]:
             changed = {mutant.path: mutant.applied(sources[mutant.path][1])}
             shown = self._without(changed, checks, until)
             if shown is None:

@@ -86,18 +86,14 @@ def inspect(
     parents = read_commit(repository, commit).parents
     facts = [*parents, read_commit(repository, commit).tree, text, phase.lines[0], command, around, rules]
     of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
-    order = Order(
-        text,
-        phase.lines[0],
-        command,
-        _unchanged(repository, base, changes, {suite.folder for suite in record.suites().values()}),
-        tuple(check.command for check in phase.checks),
-    )
+    order = Order(text, phase.lines[0], command, checks=tuple(check.command for check in phase.checks))
     known = None if anew else record.noticed(of)
     if known is not None:
         kept = kept_remarks(record, known)
         return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED), order)
+    changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
+    folders = {suite.folder for suite in record.suites().values()}
+    order = order._replace(unchanged=_unchanged(repository, base, changes, folders))
     there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
     plan = record.run.plan
     remarks = (

@@ -10,7 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.proof.emptied import box_s
-from asbuilt.proof.mutants import added_lines, is_probed, mutants_of, ordered, summary
+from asbuilt.proof.mutants import is_probed, planned, summary
 
 if TYPE_CHECKING:
     from asbuilt.flows.checks.ran import Ran
@@ -32,19 +32,15 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> Probed:
     Returns nothing where the phase adds no lines that could be changed.
     """
     sources = trials.read(is_probed)
-    planned = [
-        mutant
-        for path, (before, after) in sources.items()
-        for mutant in mutants_of(path, after, added_lines(before, after))
-    ]
-    call, over = (trials.own_tests(suite), trials.over_tests) if planned else (None, {})
+    mutants = planned(sources, tree)
+    call, over = (trials.own_tests(suite), trials.over_tests) if mutants else (None, {})
     # Where old failures make the suite red, a change would not show by its exit code.
-    if not planned or (call is None and suite.ended.exit_code != 0):
+    if not mutants or (call is None and suite.ended.exit_code != 0):
         return Probed()
     limit_s, began, last_s = box_s(suite.ended.duration_s), time.monotonic(), 0.0
     noticed: list[Mutant] = []
     unnoticed: list[Mutant] = []
-    for mutant in ordered(planned, tree):
+    for mutant in mutants:
         # The run without any change comes last, and is part of the box.
         left_s = limit_s - (time.monotonic() - began) - (last_s if call else 0)
         if left_s <= 0:

@@ -194,7 +194,7 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
         moved = runs.wake(session, run.org, run.repo, run.run)
         found = runs.find(session, run.org, run.repo, run.run)
         if moved and found is not None and found.state == "waiting":
-            # Whoever looks on would otherwise take it for one that still waits, and leave.
+            # A command that follows the run stops when the state is still "waiting".
             runs.set_state(session, found, "running")
         if pauses.is_open:
             append(

@@ -69,7 +69,7 @@ def put_back(changes: Iterable[Change], text: str, commands: str = "") -> tuple[
 
 
 def put_back_words(paths: Sequence[str]) -> str:
-    """Name the files that were put back, for whoever sees a check fail."""
+    """Name the files that were put back, for the report of a failed check."""
     if not paths:
         return ""
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""

@@ -18,7 +18,7 @@ from asbuilt.proof.canaries import is_test_file
 from asbuilt.proof.suites.places import Role, is_in_tests, language_of, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 MAX_BYTES: Final = 200_000
 """Larger files are written by machines."""
@@ -112,6 +112,12 @@ def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
         old, start = found[found.lastgroup], found.start(found.lastgroup)
         new = b"%d" % (int(old) + 1) if found.lastgroup == "number" else _SWAPPED[old]
         yield Mutant(path, bisect_right(starts, start), start, old, new)
+
+
+def planned(sources: Mapping[str, tuple[bytes, bytes]], seed: str) -> list[Mutant]:
+    """Plan every change to the lines that files have gained, from each file's contents before and after."""
+    found = (mutants_of(path, after, added_lines(before, after)) for path, (before, after) in sources.items())
+    return ordered((mutant for mutants in found for mutant in mutants), seed)
 
 
 def ordered(mutants: Iterable[Mutant], seed: str) -> list[Mutant]:

@@ -172,25 +172,12 @@ def _noticed(old: OldTest, remarks: Sequence[Remark], order: Order) -> Remark | 
     if any(_is_about(one, old) for one in remarks if one.severity is not Severity.NOTE):
         return None
     red = old.then == "red"
-    match old.now:
-        case "passed":
-            return (
-                _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
-                if red
-                else None
-            )
-        case "skipped":
-            severity = Severity.FAILS if red else Severity.SIGN_OFF
-            return _remark(Kind.TEST_SKIPPED, severity, Kind.TEST_SKIPPED, old, order)
-        case "absent" if old.like:
-            return (
-                _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
-                if red
-                else None
-            )
-        case "absent":
-            severity = Severity.FAILS if red else Severity.SIGN_OFF
-            return _remark(Kind.TEST_REMOVED, severity, Kind.TEST_REMOVED, old, order)
+    if old.now == "passed" or (old.now == "absent" and old.like):
+        return (
+            _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order) if red else None
+        )
+    kind = Kind.TEST_SKIPPED if old.now == "skipped" else Kind.TEST_REMOVED
+    return _remark(kind, Severity.FAILS if red else Severity.SIGN_OFF, kind, old, order)
 
 
 def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Order) -> Remark:

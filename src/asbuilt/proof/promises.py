@@ -64,18 +64,22 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
 
 def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find names that an item says a file has, and that the changed file does not have."""
-    for line in wanted_and_checked(text)[0].splitlines():
-        item = _ITEM.match(line)
-        for path, listed in _HAS.findall(item[1]) if item else ():
+    for item in _items(text):
+        for path, listed in _HAS.findall(item):
             found = next((one for one in changes if _is_at(one.path, path) and one.after is not None), None)
-            held = {*re.findall(r"\w+", (found.after or b"").decode("utf-8", "replace"))} if found else None
-            names = re.findall(r"`([^\W\d]\w*)[^`]*`", listed)
-            lacking = [name for name in names if held is not None and name not in held]
-            if found is not None and lacking:
-                told = ", ".join(lacking)
-                yield _finding(
-                    found.path, item[1] if item else "", f"the phase names {told}, which it does not have"
-                )
+            if found is None:
+                continue
+            held = {*re.findall(r"\w+", (found.after or b"").decode("utf-8", "replace"))}
+            lacking = [name for name in re.findall(r"`([^\W\d]\w*)[^`]*`", listed) if name not in held]
+            if lacking:
+                why = f"the phase names {', '.join(lacking)}, which it does not have"
+                yield _finding(found.path, item, why)
+
+
+def _items(text: str) -> Iterator[str]:
+    """Return the items of a phase that say what it wants."""
+    lines = map(_ITEM.match, wanted_and_checked(text)[0].splitlines())
+    return (item[1] for item in lines if item is not None)
 
 
 def _is_at(path: str, named: str) -> bool:
@@ -85,14 +89,13 @@ def _is_at(path: str, named: str) -> bool:
 def _promised(text: str) -> Iterator[tuple[str, str]]:
     """Give every file that a work item names, with the item."""
     told = set()
-    for line in wanted_and_checked(text)[0].splitlines():
-        item = _ITEM.match(line)
-        if item is None or _GOES.search(item[1]) or _MAY_BE.search(item[1]):
+    for item in _items(text):
+        if _GOES.search(item) or _MAY_BE.search(item):
             continue
-        for path in _FILE.findall(item[1]):
+        for path in _FILE.findall(item):
             if language_of(path) and path not in told:
                 told.add(path)
-                yield item[1], path
+                yield item, path
 
 
 def _is_product(path: str) -> bool:

@@ -25,6 +25,7 @@ from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
 from asbuilt.lifecycle.preparation import SETTLE
 from asbuilt.proof.candidates import best
 
+_BY_HAND: Final = 'asbuilt config set checks.tests "COMMAND"'
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
 
@@ -86,7 +87,7 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
     elif unknown:
         shown = printable(", ".join(unknown))
         door.screen.answer(f"There are tests, and no command that runs them is known: {shown}.")
-        next_command(door, 'asbuilt config set checks.tests "COMMAND"')
+        next_command(door, _BY_HAND)
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
     elif chosen is None and all(one.setup for one in seen):
@@ -95,7 +96,7 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
         weaker = any(one.is_uncounted for one in seen)
-        next_command(door, _BY_EXIT_CODE if weaker else 'asbuilt config set checks.tests "COMMAND"')
+        next_command(door, _BY_EXIT_CODE if weaker else _BY_HAND)
     elif chosen is None:
         next_command(door, SETTLE)
     return DONE if chosen is not None or not (seen or unknown) else FAILED

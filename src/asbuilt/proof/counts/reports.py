@@ -137,17 +137,18 @@ def _failures_of_jest(data: bytes) -> dict[str, tuple[str, str]]:
         return {}
 
 
-def _name_in_jest(file: dict[str, Any], test: dict[str, Any]) -> str:
+def _place_in_jest(file: dict[str, Any]) -> str:
     # Where the checkout is is no part of a name.
-    place = "/".join(file["name"].split("/")[-2:])
-    return f"{place}::{' > '.join((*test['ancestorTitles'], test['title']))}"
+    return "/".join(file["name"].split("/")[-2:])
+
+
+def _name_in_jest(file: dict[str, Any], test: dict[str, Any]) -> str:
+    return f"{_place_in_jest(file)}::{' > '.join((*test['ancestorTitles'], test['title']))}"
 
 
 def _tests_of_jest(report: dict[str, Any]) -> Iterator[tuple[str, State]]:
     for file in report["testResults"]:
-        # Where the checkout is is no part of a name.
-        name = "/".join(file["name"].split("/")[-2:])
         if file["status"] == "failed" and not file["assertionResults"]:
-            yield name, "failed"
+            yield _place_in_jest(file), "failed"
         for test in file["assertionResults"]:
             yield _name_in_jest(file, test), _JEST_STATES.get(test["status"], "other")

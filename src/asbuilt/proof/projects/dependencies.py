@@ -91,7 +91,7 @@ def remarks_on_packages(
 
 
 def allowances_in(text: str) -> list[str]:
-    """Return what a plan allows in so many words: what follows `**Allows:**` on its lines."""
+    """Return the texts that follow `**Allows:**` on the lines of a plan."""
     found = (told[1].strip() for line in text.splitlines() if (told := _ALLOWS.search(line)))
     return [*dict.fromkeys(one for one in found if one)]
 
