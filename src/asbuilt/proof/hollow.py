@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.proof.promises import unkept, wanted_and_checked
 from asbuilt.proof.suites.lexing import lexed
@@ -17,6 +17,7 @@ from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_na
 from asbuilt.proof.suites.python_failing import Function
 from asbuilt.proof.suites.python_reading import depth_of, parsed
 from asbuilt.proof.suites.python_values import constant, dotted
+from asbuilt.proof.unwired import unwired
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -39,6 +40,12 @@ _IDLE: Final = re.compile(
     r"^(set\b|echo\b|printf\b|true$|:$|exit( 0)?$|pass$|import\b|from\b|print\(|sys\.exit\(0?\)$|exit\(0?\)$)"
 )
 _MARKER: Final = re.compile(r"\b(TODO|FIXME)\b")
+_ADDRESSED: Final = re.compile(
+    r"\b(?:reviewers?|verifiers?|judges?|graders?|auditors?|(?:AI|LLM) (?:model|agent)s?)\b.{0,120}"
+    r"\b(?:mark|treat|consider|report|rate|count|accept|approve|ignore|skip|do not|pass|passed|verified)\b",
+    re.IGNORECASE,
+)
+"""A line that tells whoever judges the work what to say."""
 _UNFINISHED: Final = re.compile(
     r"not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented", re.IGNORECASE
 )
@@ -84,7 +91,17 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
             *_answers(one, rows, order.text),
         )
     ]
-    return (*found, *unkept(every, order, there))
+    found += [finding for one in every if language_of(one.path) for finding in _addressed(one)]
+    found += _only_parameters(every, order.text)
+    return (*found, *unkept(every, order, there), *unwired(every, order, there))
+
+
+def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
+    """Find a phase that changes nothing of the product that runs but lists of parameters."""
+    code = [one for one in changes if language_of(one.path) == "python" and not _is_test(one.path)]
+    if code and not _OF_WORDS.search(text) and all(_is_same_code(one, but="parameters") for one in code):
+        now = "nothing that runs was changed but parameters"
+        yield _finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, now=now)
 
 
 def _is_gutted(change: Change) -> bool:
@@ -116,15 +133,15 @@ def _is_test(path: str) -> bool:
     return is_in_tests(path) or is_called_test(path) or (language != "rust" and is_named_test(path, language))
 
 
-def _is_same_code(change: Change) -> bool:
-    """Tell whether nothing but comments, docstrings and space differs."""
+def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> bool:
+    """Tell whether nothing but comments, docstrings and space differs; `but` is not compared."""
     if change.before is None or change.after is None:
         return False
     before, after = (side.decode("utf-8", "replace") for side in (change.before, change.after))
     match language_of(change.path):
         case "python":
             then, now = _tree(before), _tree(after)
-            return then is not None and now is not None and _bare(then) == _bare(now)
+            return then is not None and now is not None and _bare(then, but) == _bare(now, but)
         case "shell":
             return _uncommented(before) == _uncommented(after)
         case language if language in _BRACED:
@@ -140,9 +157,11 @@ def _tree(text: str) -> ast.Module | None:
     return None if isinstance(read, str) or depth_of(read) > _DEEPEST else read
 
 
-def _bare(tree: ast.Module) -> str:
+def _bare(tree: ast.Module, but: str) -> str:
     """Write a module down without its docstrings."""
     for node in ast.walk(tree):
+        if but and isinstance(node, Function):
+            node.args = ast.arguments([], [], None, [], [], None, [])
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]):
             node.body = body[1:]  # type: ignore[attr-defined]  # it has one
@@ -282,6 +301,14 @@ def _markers(change: Change, text: str) -> Iterator[Finding]:
     for number, line in _added(change):
         if _MARKER.search(line):
             yield _finding(Kind.TODO_LEFT, Severity.SIGN_OFF, change.path, line=number, now=shortened(line))
+
+
+def _addressed(change: Change) -> Iterator[Finding]:
+    """Find a line of code or of a comment that is written for whoever judges the work."""
+    for number, line in _added(change):
+        if _ADDRESSED.search(line):
+            told = shortened(line)
+            yield _finding(Kind.ADDRESSES_THE_JUDGE, Severity.SIGN_OFF, change.path, line=number, now=told)
 
 
 def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Iterator[Finding]:

@@ -32,6 +32,14 @@ _GOES: Final = re.compile(
 _MAY_BE: Final = re.compile(
     r"\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b", re.IGNORECASE
 )
+_REFUSES: Final = re.compile(
+    r"\b(?:refus|reject|rais|throw|fail|den(?:y|ied)|invalid|error)\w*\b", re.IGNORECASE
+)
+_ERROR: Final = re.compile(r"(?<![\w.])([A-Z]\w*(?:Error|Exception)|Err[A-Z]\w+)\b")
+_EXPECTS: Final = re.compile(
+    r"\b(?:raises?\w*|assertRaises\w*|throws?\w*|toThrow\w*|rejects?\w*|should_panic|is_err|unwrap_err|err)\b"
+)
+"""How a test says that it expects an error."""
 _LOOKED_AT: Final = re.compile(
     r"\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|format|lint)",
     re.IGNORECASE,
@@ -60,6 +68,7 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
         elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
             yield _finding(path, item, "the phase names it, and no file of the product was changed")
     yield from _unnamed(every, order.text)
+    yield from _not_refused(every, order)
 
 
 def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
@@ -80,6 +89,35 @@ def _items(text: str) -> Iterator[str]:
     """Return the items of a phase that say what it wants."""
     lines = map(_ITEM.match, wanted_and_checked(text)[0].splitlines())
     return (item[1] for item in lines if item is not None)
+
+
+def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
+    """Find errors that an item names for what is refused, and that no test of the phase expects."""
+    tests = "\n".join(
+        _new_text(one) for one in changes if not _is_product(one.path) and language_of(one.path)
+    )
+    product = "\n".join(_new_text(one) for one in changes if _is_product(one.path))
+    wanted, checked = wanted_and_checked(order.text)
+    for line in wanted.splitlines():
+        item = _ITEM.match(line)
+        if item is None or not _REFUSES.search(_ERROR.sub("", item[1])):
+            continue
+        for name in dict.fromkeys(_ERROR.findall(item[1])):
+            is_raised = re.search(rf"\b(?:raise|throw new|throw|Err\(|return)\s*(?:\w+\.)*{name}\b", product)
+            is_returned = re.search(rf"\breturn\s+(?:\w+\.)*{name}\(", product)
+            expects = name in tests or name in checked
+            if expects or (is_raised and not is_returned and _EXPECTS.search(tests)):
+                continue
+            path = next((one.path for one in changes if _is_product(one.path)), "")
+            if path:
+                yield _finding(path, item[1], f"the phase names {name}, and no test that it adds expects one")
+
+
+def _new_text(change: Change) -> str:
+    """Give the lines that were not there before."""
+    before = {*(change.before or b"").decode("utf-8", "replace").splitlines()}
+    after = (change.after or b"").decode("utf-8", "replace").splitlines()
+    return "\n".join(line for line in after if line not in before)
 
 
 def _is_at(path: str, named: str) -> bool:

@@ -71,6 +71,8 @@ class Kind(StrEnum):
     CONSTANT_ANSWER = "constant-answer"
     ANSWERS_THE_TESTS = "answers-the-tests"
     TODO_LEFT = "todo-left"
+    NOT_WIRED = "not-wired"
+    ADDRESSES_THE_JUDGE = "addresses-the-judge"
     UNREADABLE = "unreadable"
     NOT_COMPARED = "not-compared"
 
