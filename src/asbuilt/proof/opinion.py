@@ -198,7 +198,7 @@ def _answers(rows: object) -> Iterator[Answer]:
             case {"question": str(question), "found": bool(found), **rest} if question in QUESTIONS:
                 if question not in told:
                     told.add(question)
-                    place = _citation(rest)
+                    place = _citation({str(name): value for name, value in rest.items()})
                     why = str(rest.get("why", ""))[:_WHY]
                     yield Answer(question, found, why, place if isinstance(place, Line) else None)
             case _:
