@@ -224,8 +224,11 @@ def silenced(before: str, after: str, text: str = "", *more: Change) -> list[tup
 def test_a_suppression_that_moves_or_is_narrowed_is_not_new() -> None:
     assert silenced("a  # noqa: E1\nb\n", "b\nc\na  # noqa: E1\n") == []
     assert silenced("a  # noqa: E1\n", "a  # noqa: E2\n") == []
+    assert silenced("a  # noqa\n", "a  # noqa: E2\n") == []
     assert silenced("", "a  # noqa: E1\n", "", Change("src/b.py", b"a  # noqa: E1\n", None)) == []
     assert silenced("a  # noqa: E1\n", "a  # noqa\n") == [("# noqa", Severity.SIGN_OFF)]
+    other = Change("src/b.py", b"a  # noqa: E1 why\n", b"a  # noqa: E1 how\n")
+    assert silenced("", "a  # noqa: E1\n", "", other) == [("# noqa: E1", Severity.SIGN_OFF)]
     twice = "a  # noqa: E1\nb  # noqa: E1\nc  # noqa: E1\n"
     assert silenced("a  # noqa: E1\n", twice) == [("# noqa: E1 and 1 more", Severity.SIGN_OFF)]
 
