@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 _SUPPRESSES: Final = re.compile(
     r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore|pylint:\s*disable\S*|pragma:\s*no\s?cover|nosec|mypy:\s*ignore-errors|"
     r"ruff:\s*noqa|flake8:\s*noqa|rubocop:disable|shellcheck disable)\b"
-    r"|(?://|/\*|<!--|\{/\*)\s*(eslint-disable\S*|@ts-(?:ignore|nocheck|expect-error)|tslint:disable\S*|biome-ignore(?! format)|"
-    r"istanbul ignore|c8 ignore|v8 ignore|stylelint-disable\S*|nolint|noinspection|NOLINT\w*|NOSONAR)"
+    r"|(?://|/\*|<!--|\{/\*)\s*(eslint-disable\S*|@ts-(?:ignore|nocheck|expect-error)|tslint:disable\S*|"
+    r"biome-ignore(?! format)|istanbul ignore|c8 ignore|v8 ignore|stylelint-disable\S*|nolint|noinspection|"
+    r"NOLINT\w*|NOSONAR)"
     r"|(#!?\[allow\(|@SuppressWarnings\b|@Suppress\(|#\[coverage\(off|#pragma warning disable)"
 )
 _TOOLS: Final = re.compile(
