@@ -93,6 +93,21 @@ def test_suites_of_several_folders_are_found_and_prove_a_phase_together(shop: Sh
     ]
 
 
+def test_the_verifier_is_told_which_new_lines_no_test_runs(shop: Shop) -> None:
+    add_tests(shop)
+    shop.turn(
+        'phase = "1"\nrole = "implement"',
+        "{ write = \"greet.py\", text = \"HELLO = 'hello'\\nif not HELLO:\\n    HELLO = ''\\n\" }",
+        '{ write = "tests/test_greet.py", text = "import greet\\ndef test_it(): assert greet.HELLO" }',
+        '{ say = "done" }',
+    )
+    run = shop.request(mode="phase", tests=PYTEST, setup="", probe=True, hold=True)
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "held")
+    brief = json.loads((shop.attempt(run, "1.1v") / "brief.json").read_bytes())["brief"]
+    assert brief["unseen"] == ["greet.py:3: no test near them runs these lines"]
+
+
 def test_a_no_to_the_detected_command_stops_the_run_before_any_work(shop: Shop) -> None:
     add_tests(shop)
     run = shop.request(mode="phase", auto=False, setup="")

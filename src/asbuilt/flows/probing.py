@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from asbuilt.proof.mutants import Mutant
 
 _TRACED: Final = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
-_LEAST_S: Final = 10.0
-"""A recorder makes short tests slower than their suite."""
+_LEAST_S: Final = 60.0
+"""A recorder makes short tests slower than their suite, and a machine may be busy."""
 _PROCESSES: Final = 200
 _RECORDED: Final = 20_000_000
 """Processes of a test run whose reports are read, and bytes of each."""
