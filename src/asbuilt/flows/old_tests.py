@@ -52,7 +52,8 @@ def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None) -> Ol
     tests = _Reading(trials, ran, old, over, base).tests(is_narrow=is_narrow)
     loaded = old.counts is not None and old.counts.ran > 0
     red = any(one.then in ("red", "helper") for one in tests)
-    clean = loaded and all(one.then == "passed" for one in tests)
+    failed = (old.counts.failed if old.counts else 0) - (base.failed if base else 0)
+    clean = loaded and all(one.then == "passed" for one in tests) and (failed <= 0 or bool(tests))
     state = "red" if red else "green" if clean else "not loaded"
     worst = sorted(tests, key=lambda one: (one.then, one.now) == ("passed", "passed"))
     return Olds(state, tuple(worst[:_MOST]), words_for(tests, is_loaded=loaded))

@@ -217,6 +217,8 @@ class Proving:
         if counts is None:
             return shown._replace(notes=notes)
         compared = trials.compare(ran, counts)
+        base = self._counts_before(known.get(trials.base), counted)
+        shown = shown._replace(hollow=trials.without_checks(ran, counts, base)[:_NAMES])
         notes = (*notes, compared.note) if compared.note else notes
         if self._record.run.options.get("probe"):
             probed = probe(rig, trials, ran.tree, ran)

@@ -19,12 +19,13 @@ from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import Canary, Sung, canaries, has_canary, heard, is_test_file
 from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
-from asbuilt.proof.new_tests import Compared, compared
+from asbuilt.proof.new_tests import Compared, compared, without_checks
+from asbuilt.proof.old_tests import asserts, with_old_inline
 from asbuilt.proof.origins import names_of
 from asbuilt.proof.projects.index import below, is_vendored, is_within, top_first
 from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.model import Change
-from asbuilt.proof.suites.places import Role, is_in_tests, role_of
+from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,6 +80,7 @@ class Trials:
         self._tree = tree
         self._order = order
         self._listed: dict[str, dict[str, str]] = {}
+        self._helpers: dict[str, bool] = {}
         self._there = touched(repository, order.base, tree) if order else {}
         self.put_back = self._restored(command, order.text if order else "")
         self.folder = folder
@@ -128,8 +130,25 @@ class Trials:
 
     def changed_around(self, suite: Ran) -> list[str]:
         """List these, and what else is among tests, by their paths in the suite's folder."""
-        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS}
+        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS or self._helps(path)}
         return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
+
+    def _helps(self, path: str) -> bool:
+        if path not in self._helpers:
+            self._helpers[path] = self._is_helper(path)
+        return self._helpers[path]
+
+    def _is_helper(self, path: str) -> bool:
+        """Tell whether a file outside of the tests asserts, and nothing but tests mentions it."""
+        before = self._files(self.base)
+        if path not in before or role_of(path) is not Role.PRODUCT or is_test_code(path):
+            return False
+        if not asserts(text_of(self._repository, before[path])):
+            return False
+        users = {*mentioning(self._repository, self.base, [word_of(path)], among=["*"])} - {path}
+        return any(map(is_test_code, users)) and not any(
+            role_of(one) is Role.PRODUCT and not is_test_code(one) for one in users
+        )
 
     def of_base(self, suite: Ran) -> dict[str, bytes | None]:
         """Give what lies over the tree when the base's tests run on it: all that is among tests as it was.
@@ -140,12 +159,14 @@ class Trials:
             return {}
         before = self._files(self._order.base)
         around = {below(self.folder, path) for path in self.changed_around(suite)}
-        tests = {path for path in around if not path.endswith(".rs") or is_in_tests(path)}
         told = {one.path: one.content for one in self._restored(suite.command, "")}
-        return {
-            **told,
-            **{path: self._content(before[path]) if path in before else None for path in sorted(tests)},
-        }
+        for path in sorted(around):
+            then = self._content(before[path]) if path in before else None
+            if not path.endswith(".rs") or is_in_tests(path):
+                told[path] = then
+            elif then is not None and (old := with_old_inline(then, self.text_now(path).encode())):
+                told[path] = old
+        return told
 
     def old_call(self, suite: Ran, over: Mapping[str, bytes | None]) -> tuple[Call | None, bool]:
         """Give the call that runs the base's tests, and whether it is narrowed to the files that differ.
@@ -221,6 +242,16 @@ class Trials:
         over = {path: self._content(files[path]) for path in around if path in files}
         ran = self._rig.run(self._order.base, suite.command, over=over, call=call, folder=self.folder)
         return compared(ran.counts, counts, tests)
+
+    def without_checks(self, suite: Ran, counts: Counts, base: Counts | None) -> tuple[tuple[str, str], ...]:
+        """Return the tests that the phase adds and in whose text nothing is checked."""
+        if self._order is None or base is None:
+            return ()
+        tests = [path for path in self.changed_tests(suite) if self._there[path]]
+        known = {*base.ran_names}
+        return without_checks(
+            {path: self.text_now(path) for path in tests}, [one for one in counts.passed if one not in known]
+        )
 
     def own_tests(self, suite: Ran) -> Call | None:
         """Give the call that runs only the phase's new and changed tests; None where there are none."""

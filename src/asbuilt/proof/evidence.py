@@ -88,6 +88,8 @@ class Evidence(NamedTuple):
     """How many changes to the phase's new lines its tests noticed; None: not tried."""
     unnoticed: tuple[str, ...] = ()
     """Changes to the phase's new lines, in words, where no check noticed any of them."""
+    hollow: tuple[tuple[str, str], ...] = ()
+    """New tests in whose text nothing is checked: file and name."""
     before: str = ""
     """What a phase's own check does on its base: `passes` (then it proves nothing about it) or `fails`."""
     old: str = ""

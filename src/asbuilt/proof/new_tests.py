@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.remarks import NO_TEST_NOTICES, Remark
+from asbuilt.proof.blocks import blocks, own_name
+from asbuilt.proof.remarks import CHECKS_NOTHING, NO_TEST_NOTICES, Remark
 from asbuilt.proof.suites.model import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from asbuilt.proof.counts import Counts
+
+_CHECKS: Final = re.compile(
+    r"assert|expect|should|raises|throw|check|verif|must|require(?!\s*\()|ensure|equal|same|match|compare|fail|exit|panic"
+    r"|unwrap|snapshot|golden|approv|\bt\.(?:Error|Fatal)|\w\((?:t|tb|self)[,)]|Output:|\[\s|\btest\s|\b(?:grep|diff|cmp)\b"
+    r"|\bEXPECT|\bis\(|\bok\(|\?;|\bdone\(",
+    re.IGNORECASE,
+)
+"""How a test in any language says what it checks, or hands it to a function that does."""
+
+
+def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """Return file and name of each test, of those named, in whose text nothing is checked."""
+    owns = {own_name(name) for name in names}
+    found = (
+        (path, own, text) for path, held in texts.items() for own, text in blocks(held, owns, path).items()
+    )
+    return tuple((path, own) for path, own, text in found if not _CHECKS.search(text.replace(own, "")))
+
+
+def remarks_on_hollow(hollow: Sequence[tuple[str, str]]) -> tuple[Remark, ...]:
+    """Ask a person about new tests that check nothing."""
+    now = "it looks at no answer, so it cannot fail for a wrong one"
+    return tuple(Remark(CHECKS_NOTHING, Severity.SIGN_OFF, path, own, now=now) for path, own in hollow)
 
 
 def remarks_on_unnoticed(unnoticed: Sequence[str]) -> tuple[Remark, ...]:

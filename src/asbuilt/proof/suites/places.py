@@ -184,6 +184,16 @@ def is_named_test(path: str, language: str) -> bool:
             return is_foreign(path) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))
 
 
+def is_test_code(path: str) -> bool:
+    """Tell whether a file is code of tests, or stands among them; in Rust tests stand in any file too."""
+    language = language_of(path)
+    named = language != "rust" and is_named_test(path, language)
+    is_code = bool(language) or is_foreign(path)
+    return is_code and (
+        named or is_in_tests(path) or is_called_test(path) or path.rpartition("/")[2] == "conftest.py"
+    )
+
+
 def is_called_test(path: str) -> bool:
     """Tell whether a file's own name says that it is a test."""
     return _OTHER_TEST.search(path) is not None
