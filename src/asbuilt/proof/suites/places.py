@@ -190,7 +190,7 @@ def is_test_code(path: str) -> bool:
     named = language != "rust" and is_named_test(path, language)
     is_code = bool(language) or is_foreign(path)
     return is_code and (
-        named or is_in_tests(path) or is_called_test(path) or path.rpartition("/")[2] == "conftest.py"
+        named or is_in_tests(path) or is_called_test(path) or path.endswith((".t", "conftest.py"))
     )
 
 

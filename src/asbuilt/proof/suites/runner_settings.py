@@ -20,6 +20,7 @@ _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
 _TEST_SCRIPT: Final = re.compile(r"test|check|verify|^ci$|spec|e2e", re.IGNORECASE)
 _IDLE: Final = re.compile(r"\s*(true|:|exit\s+0|echo\b[^;&|]*|printf\b[^;&|]*|node\s+-e\s+['\"]{2})?\s*")
 """What ends with 0 and has looked at nothing."""
+_VALUES: Final = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w.])|'[^']*'")
 _FORGIVING: Final = re.compile(
     r"testFailureIgnore[>\s=]+true|<skipTests>\s*true|skipTests\s*=\s*true|maven\.test\.skip|maven\.test\.failure\.ignore|"
     r"<skip>\s*true|ignoreFailures\s*=?\s*true|onlyIf\s*\{\s*false|enabled\s*=\s*false|failOnNoDiscoveredTests\s*=\s*false|"
@@ -241,10 +242,11 @@ def _recipe(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Kind,
         elif _is_ignored(other) and not _is_ignored(one):
             yield Kind.FAILURE_SWALLOWED, _FAILS, one, f"{other}: make ignores its failure"
         else:
-            plain = [line.lstrip("@-+ ") for line in (one, other)]
-            for kind, severity, now in commands.compared(*plain):
-                if commands.RUNNER.search(one) or kind is Kind.EXIT_FORCED:
-                    yield kind, severity, one, now
+            told = commands.compared(*(line.lstrip("@-+ ") for line in (one, other)))
+            kept = [found for found in told if commands.RUNNER.search(one) or found[0] is Kind.EXIT_FORCED]
+            yield from ((kind, severity, one, now) for kind, severity, now in kept)
+            if not kept and not {*_VALUES.findall(one)} <= {*_VALUES.findall(other)}:
+                yield Kind.EXPECTATION_CHANGED, _SIGN_OFF, one, other
 
 
 def _acts(line: str) -> bool:

@@ -72,9 +72,10 @@ _RULES: Final = (
         Kind.OUTCOME_REWRITTEN, Severity.SIGN_OFF, True,
         re.compile(
             r"\bdef pytest_(?:runtest_\w+|pyfunc_call|report_\w+|sessionfinish|collection_\w+|collect_\w+"
-            r"|pycollect_\w+|ignore_collect|itemcollected|deselected|exception_interact|cmdline_main|load_initial_conftests"
-            r"|unconfigure|fixture_setup|generate_tests)\b|\bfunc TestMain\(|panic::set_hook|\bdef load_tests\b"
-            r"|implements\s+(?:TestExecutionExceptionHandler|InvocationInterceptor|TestWatcher|ExecutionCondition)"
+            r"|pycollect_\w+|ignore_collect|itemcollected|deselected|exception_interact|cmdline_main"
+            r"|load_initial_conftests|unconfigure|fixture_setup|generate_tests)\b|\bdef load_tests\b"
+            r"|\bfunc TestMain\(|panic::set_hook"
+            r"|implements\s+(?:TestExecutionExceptionHandler|InvocationInterceptor|TestWatcher)"
         ),
     ),
     _Rule(
