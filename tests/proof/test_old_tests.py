@@ -78,6 +78,7 @@ def _old(now: str = "passed", then: str = "passed", **more: object) -> OldTest:
         (_old(then="red"), "old-test-fails", "sign_off"),
         (_old(then="helper"), "helper-checks-less", "fails"),
         (_old(then="red", was="assert a == 1\nassert b", became="print(a)"), "old-test-fails", "fails"),
+        (_old(then="red", was="assert a == 1", became="assert a"), "old-test-fails", "fails"),
         (_old(then="red", was="assert a == 1", became="assert a == 2"), "old-test-fails", "sign_off"),
         (_old(then="load"), "", ""),
         (_old(then="load", was="assert f(1) == 490", became="assert f(1, 'EU') == 490"), "", ""),

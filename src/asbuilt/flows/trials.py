@@ -247,11 +247,14 @@ class Trials:
         """Return the tests that the phase adds and in whose text nothing is checked."""
         if self._order is None or base is None:
             return ()
-        tests = [path for path in self.changed_tests(suite) if self._there[path]]
-        known = {*base.ran_names}
-        return without_checks(
-            {path: self.text_now(path) for path in tests}, [one for one in counts.passed if one not in known]
-        )
+        before, known = self._files(self.base), {*base.ran_names}
+        tests = [path for path in self._mine if self._there[path] and is_test_code(path)]
+        new = [one for one in counts.passed if one not in known]
+        if not counts.passed:
+            # The runner does not name what passes: each new file is one test.
+            tests = [path for path in tests if path not in before]
+            new = [path.rpartition("/")[2] for path in tests]
+        return without_checks({path: self.text_now(path) for path in tests}, new)
 
     def own_tests(self, suite: Ran) -> Call | None:
         """Give the call that runs only the phase's new and changed tests; None where there are none."""

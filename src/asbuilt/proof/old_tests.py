@@ -185,8 +185,11 @@ def _noticed(old: OldTest, order: Order) -> Remark | None:
 
 
 def _checks_less(old: OldTest) -> bool:
-    """Tell whether a test has given up assertions, rather than changed what it expects."""
-    return len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became))
+    """Tell whether a test has given up assertions or values, rather than changed what it expects."""
+    if len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became)):
+        return True
+    then, now = ({*_VALUES.findall(text)} for text in (old.was, old.became))
+    return now < then
 
 
 def _says_the_same(old: OldTest) -> bool:

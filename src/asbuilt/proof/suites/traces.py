@@ -37,7 +37,7 @@ _RULES: Final = (
             r"\bPYTEST_\w+|[\"'](?:_?pytest|unittest)(?:\.\w+)*[\"']|^\s*(?:import|from)\s+_?pytest\b"
             r"|\bJEST_WORKER_ID\b|\bVITEST\b|\bNODE_TEST_CONTEXT\b|\bnpm_lifecycle_event\b|\bexecArgv\b|[\"']--test[\"']"
             r"|NODE_ENV\b.{0,20}[\"']test[\"']|testing\.Testing\(\)|Lookup\(\"test\.v\"\)|cfg!\(test\)"
-            r"|[\"']org\.junit|isRunningTest|\bBATS_\w+|\bGO_TEST\w*|\bCARGO_TARGET_TMPDIR\b"
+            r"|[\"']org\.junit|isRunningTest|\bBATS_\w+|\bMAKELEVEL\b|\bMAKEFLAGS\b|\bGO_TEST\w*|\bCARGO_TARGET_TMPDIR\b"
             r"|\binspect\.stack\(|\bsys\._getframe\(|\btraceback\.extract_stack\(|\bps\b[^\n]*\$PPID|/proc/\$PPID"
         ),
         "the product looks whether it is tested",
