@@ -91,6 +91,8 @@ class Brief:
     """For a verifier: files that are gone since, which it can cite as removed."""
     shown: tuple[str, ...] = ()
     """For a verifier: checks that asbuilt ran and that passed, by the text with which it cites them."""
+    unseen: tuple[str, ...] = ()
+    """For a verifier: new code that no test runs, or whose change no test noticed, each with its place."""
     stall_s: int = STALL_S
     overall_s: int = OVERALL_S
     protected: tuple[Path, ...] = ()

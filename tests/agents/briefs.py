@@ -79,6 +79,7 @@ BRIEFS: Final = {
         changed=("src/store.py", "tests/test_store.py"),
         removed=("src/old.py",),
         shown=("tests", "pytest tests/test_store.py -q"),
+        unseen=("src/store.py:41-44: no test runs these lines",),
     ),
 }
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from asbuilt.ports import Brief
 
 FIXED_LIMIT = 3_000
+VERIFY_LIMIT = 3_800
+"""A verifier is asked more, and asked once for each attempt."""
 WORKING = ("implement", "fix", "verify")
 """Roles that have a plan to hold their numbers against."""
 FORGED = st.sampled_from(["<<< ", ">>> ", " note", "\n", "asbuilt", "{mark}", "\udce9", "é"])
@@ -50,7 +52,7 @@ def test_the_fixed_part_of_a_prompt_is_short(role: str) -> None:
         len(f"<<<  {name}\n{text}\n>>> \n\n") + 2 * len(mark_of(brief)) for name, text in blocks_of(brief)
     )
     fixed = len(system_for(brief)) + len(prompt_for(brief)) - told
-    assert 0 < fixed < FIXED_LIMIT
+    assert 0 < fixed < (VERIFY_LIMIT if role == "verify" else FIXED_LIMIT)
     assert len(go_on()) < FIXED_LIMIT
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from asbuilt.agents import verdict_tool
 from asbuilt.agents.verdict_tool import TOOL, why_refused
 from asbuilt.agents.verdicts import verdict_in
-from asbuilt.proof.opinion import Entry, Line, Opinion, PassedTest, RanCheck, Removal, opinion_from
+from asbuilt.proof.opinion import Answer, Entry, Line, Opinion, PassedTest, RanCheck, Removal, opinion_from
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +69,20 @@ def test_a_verdict_is_left_for_the_host_and_the_last_one_counts(tmp_path: Path) 
         INTENT, (Entry(1, "PASS", "it is there", (Line("made.txt", 3),)), Entry(2, "FAIL", "no test"))
     )
     assert [file.name for file in tmp_path.iterdir()] == ["verdict.json"]
+
+
+def test_answers_to_the_questions_come_with_the_verdict(tmp_path: Path) -> None:
+    call = called([PASSED, FAILED])
+    flag = {"question": "flag", "found": True, "why": "SALE is set nowhere", **LINE}
+    call["params"]["arguments"]["answers"] = [flag, {"question": "copy", "found": False, "why": "none"}]
+    spoken(tmp_path, call)
+    left = verdict_in(tmp_path)
+    assert left is not None
+    assert left.troubles == ()
+    assert left.answers == (
+        Answer("flag", found=True, why="SALE is set nowhere", place=Line("made.txt", 3)),
+        Answer("copy", found=False, why="none"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,9 @@ scope.agents           sign-off
 scope.settings         block
 scope.locks            sign-off
 scope.dependencies     sign-off
+scope.suppressions     sign-off
+scope.limits           sign-off
+scope.checked          sign-off
 checks.probe           true
 landing.mode           cherry-pick
 landing.direct         allow
@@ -113,6 +116,9 @@ scope.agents           sign-off       default
 scope.settings         block          default
 scope.locks            sign-off       default
 scope.dependencies     sign-off       default
+scope.suppressions     sign-off       default
+scope.limits           sign-off       default
+scope.checked          sign-off       default
 checks.probe           true           default
 landing.mode           pr             ASBUILT_LANDING_MODE
 landing.direct         allow          default
@@ -235,6 +241,9 @@ scope.agents           sign-off     default
 scope.settings         block        default
 scope.locks            sign-off     default
 scope.dependencies     sign-off     default
+scope.suppressions     sign-off     default
+scope.limits           sign-off     default
+scope.checked          sign-off     default
 checks.probe           true         default
 landing.mode           cherry-pick  default
 landing.direct         allow        default

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.processes import RingProcesses
-from asbuilt.flows.probing import probe
+from asbuilt.flows.probing import lines_not_run, probe
 from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trials import Order, Trials
 from asbuilt.proof.projects.model import Setup
-from tests.flows.proofs import NO_PLUGINS, PYTEST, Project
+from tests.flows.proofs import FOR_NODE, NO_PLUGINS, PYTEST, Project
 from tests.git.conftest import shop
 
 if TYPE_CHECKING:
@@ -31,6 +31,18 @@ IGNORES = "import old\n\n\ndef test_large():\n    assert old\n"
 SLOW_S = 600.0
 
 
+def committed(shop: Shop, files: dict[str, str]) -> str:
+    for name, content in files.items():
+        shop.write(name, content)
+    shop.commit("files")
+    return shop.git("rev-parse", "main^{tree}")
+
+
+def rigs_at(shop: Shop, folder: Path) -> Rigs:
+    processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
+    return Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
+
+
 def probed(
     shop: Shop,
     folder: Path,
@@ -40,16 +52,8 @@ def probed(
     before: dict[str, str] = BASE,
 ) -> tuple[str, ...]:
     """Probe what a phase makes of the base, as if its suite had taken so long."""
-    trees = []
-    for one in (before, files):
-        for name, content in one.items():
-            shop.write(name, content)
-        shop.commit("files")
-        trees.append(shop.git("rev-parse", "main^{tree}"))
-    base, tree = trees
-    processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
-    rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
-    with rigs.take(Setup(None, "none")) as rig:
+    base, tree = committed(shop, before), committed(shop, files)
+    with rigs_at(shop, folder).take(Setup(None, "none")) as rig:
         trials = Trials(rig, shop.repository, tree, Order(base, ""))
         suite = rig.run(tree, PYTEST)
         return probe(rig, trials, tree, suite._replace(ended=replace(suite.ended, duration_s=box_s))).notes
@@ -109,3 +113,71 @@ def test_a_run_probes_unless_it_is_switched_off(shop: Shop, tmp_path: Path, is_o
         shown = project.after({"old.py": PRODUCT, "tests/test_new.py": KNOWS})
     assert shown.outcome == "PASS"
     assert any("to the new lines was" in note for note in shown.notes) is is_on
+
+
+def test_the_verifier_is_pointed_at_new_lines_that_no_test_runs(shop: Shop, tmp_path: Path) -> None:
+    never = f"{PRODUCT}if not LONG:\n    SMALL = ''\n"
+    with closing(Project(shop, tmp_path, BASE, PYTEST, probe=True)) as project:
+        shown = project.after({"old.py": never, "tests/test_new.py": KNOWS})
+    assert shown.outcome == "PASS"
+    assert "new lines that no test near them runs: old.py:4" in shown.notes
+    assert shown.unseen == ("old.py:4: no test near them runs these lines",)
+
+
+HALF = """\
+LONG = 'ab' > 'a'
+
+
+def price(cents, sale=False):
+    if sale:
+        cents = cents - 10
+        return cents
+    return cents
+"""
+HALF_TESTED = "from old import price\n\n\ndef test_price():\n    assert price(5) == 5\n"
+HALF_IN_NODE = """\
+exports.double = (n) => n + n;
+exports.half = (n, sale) => {
+  // a comment that is no code: 𝒳
+  if (sale) {
+    return n / 2 - 1;
+  }
+  return n / 2;
+};
+"""
+NODE_TESTED = (
+    "const test = require('node:test');\nconst assert = require('node:assert');\n"
+    "const { half } = require('../double.js');\n"
+    "test('half', () => { assert.strictEqual(half(4), 2); });\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("tests", "before", "files", "told"),
+    [
+        (PYTEST, BASE, {"old.py": HALF, "tests/test_new.py": HALF_TESTED}, ("old.py:6-7",)),
+        (
+            "node --test",
+            FOR_NODE,
+            {"double.js": HALF_IN_NODE, "test/half.test.js": NODE_TESTED},
+            ("double.js:5",),
+        ),
+        # A file that no test loads is not judged here, nor is a run that fails.
+        (PYTEST, BASE, {"new.py": HALF, "tests/test_new.py": IGNORES}, ()),
+        (PYTEST, BASE, {"old.py": HALF, "tests/test_new.py": f"{HALF_TESTED}    assert LONG\n"}, ()),
+    ],
+)
+def test_new_lines_that_no_test_runs_are_named(
+    shop: Shop,
+    tmp_path: Path,
+    tests: str,
+    before: dict[str, str],
+    files: dict[str, str],
+    told: tuple[str, ...],
+) -> None:
+    base, tree = committed(shop, before), committed(shop, files)
+    with rigs_at(shop, tmp_path).take(Setup(None, "none")) as rig:
+        trials = Trials(rig, shop.repository, tree, Order(base, ""))
+        suite = rig.run(tree, tests)
+        green = suite._replace(ended=replace(suite.ended, exit_code=0))
+        assert lines_not_run(rig, trials, green) == told

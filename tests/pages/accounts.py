@@ -17,7 +17,7 @@ from asbuilt.pages.telling import Page
 from asbuilt.proof.drift import Number
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.failure import failure_of
-from asbuilt.proof.opinion import Entry, Line, Opinion
+from asbuilt.proof.opinion import Answer, Entry, Line, Opinion
 from asbuilt.proof.pictures import Picture
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Severity
@@ -101,6 +101,10 @@ _OPINION: Final = Opinion(
     (
         Entry(1, "PASS", "the handler answers 429", (Line("app.py", 12),)),
         Entry(2, "FAIL", "no header is set"),
+    ),
+    answers=(
+        Answer("flag", found=True, why="LIMITS_ON is set nowhere", place=Line("app.py", 9)),
+        Answer("copy", found=False, why=""),
     ),
 )
 RICH: Final = Account(

@@ -257,7 +257,17 @@ UNTOUCHED = "the phase names it, and no file of the product was changed"
         ("`old.py` is removed", []),
         ("`shop.py` is tested", []),
         ("Totals are right, as in `shop.py`", []),
-        ("`notes.md` says why", []),
+        ("`notes.md` says why", [("sign_off", "promise-unkept", MISSING)]),
+        ("Document the rates in `docs/rates.md`", [("sign_off", "promise-unkept", MISSING)]),
+        ("Add `data/rates.csv` and `data/zones.csv`", [("sign_off", "promise-unkept", MISSING)] * 2),
+        ("New page `web/rates.html`: all rates", [("sign_off", "promise-unkept", MISSING)]),
+        ("`config/app.yml` sets the rates", [("sign_off", "promise-unkept", MISSING)]),
+        ("Add `config/app.yml` support", []),
+        ("Write `report.csv` with one row a rate", []),
+        ("`report.csv` has one row a rate", []),
+        ("`out/report.json` lists the rates", []),
+        ("Rates are read from `data/rates.csv`", []),
+        ("Add `example.com/rates.json` to the sources", []),
         ("`total` is tested", []),
         ("`a.py` or `b.py` has the rates", []),
         ("`tests/test_it.py` calls `shop.py total`", []),
@@ -291,9 +301,70 @@ def test_a_name_that_a_file_is_said_to_have_is_in_it(item: str, lacking: str) ->
     )
 
 
+EMPTY = "the phase names it, and the file is empty"
+
+
+@pytest.mark.parametrize(
+    ("path", "item", "found"),
+    [
+        ("docs/rates.md", "`docs/rates.md` lists the rates", [("sign_off", "promise-unkept", EMPTY)]),
+        ("rates.py", "`rates.py` has the rates", [("sign_off", "promise-unkept", EMPTY)]),
+        ("rates/__init__.py", "Add `rates/__init__.py`", []),
+        ("docs/rates.md", "Add an empty `docs/rates.md`", []),
+        ("docs/rates.md", "Add `docs/rates.md` or another page", []),
+    ],
+)
+def test_a_file_that_a_work_item_names_is_not_empty(
+    path: str, item: str, found: list[tuple[str, str, str]]
+) -> None:
+    assert told({"shop.py": "LIMIT = 5\n", path: " \n"}, f"- [ ] {item}\n") == found
+
+
+ROUTES = {"shop/routes.py": "@app.get('/orders/<id>')\ndef order(id):\n    return find(id)\n"}
+TABLE = {"db/migrations/2.sql": "ALTER TABLE orders ADD COLUMN paid int;\n"}
+DJANGO = "class Migration(migrations.Migration):\n    operations = [{}]\n"
+NO_MIGRATION = "the phase wants a migration, and none that does anything was added"
+
+
+def lacks(name: str) -> str:
+    return f"the phase names {name}, and no changed file has it"
+
+
+@pytest.mark.parametrize(
+    ("files", "item", "why"),
+    [
+        (ROUTES, "Add `GET /orders/{id}`: the order", ""),
+        (ROUTES, "Add the endpoint `/api/v1/orders`", ""),
+        (ROUTES, "Add `POST /refunds`: money back", lacks("/refunds")),
+        (ROUTES, "Expose `GET /orders/{id}` and `GET /orders/{id}/refunds`", lacks("/orders/{id}/refunds")),
+        (ROUTES, "Add a limit to `POST /refunds`", ""),
+        (ROUTES, "`POST /refunds` answers 404", ""),
+        (ROUTES, "Add `order(id)` and a function `refund(id)`", ""),
+        (ROUTES, "Implement `order(id)`, `refund(id)`", lacks("refund")),
+        (ROUTES, "Add tests for `refund(id)`", ""),
+        (ROUTES, "Add `refund(id)` or `repay(id)`", ""),
+        (TABLE, "Add a migration for `paid`", ""),
+        (ROUTES, "Add a migration for `paid`", NO_MIGRATION),
+        (ROUTES, "Write the migration guide", ""),
+        ({"a/migrations/2.py": DJANGO.format("")}, "Create a migration for `paid`", NO_MIGRATION),
+        ({"a/migrations/2.py": DJANGO.format("AddField()")}, "Create a migration for `paid`", ""),
+        (
+            {"versions/2.py": "import alembic\n\n\ndef upgrade() -> None:\n    pass\n"},
+            "Add a migration",
+            NO_MIGRATION,
+        ),
+    ],
+)
+def test_what_a_work_item_wants_added_is_in_a_changed_file(
+    files: dict[str, str], item: str, why: str
+) -> None:
+    found = told(files, f"- [ ] {item}\n")
+    assert found == ([("sign_off", "promise-unkept", why)] if why else [])
+
+
 def test_a_file_that_is_named_without_its_folder_is_there() -> None:
     for named in ("test_it.py", "tests/test_it.py"):
-        assert told(added("\n\nx = 1\n", test_it=""), f"- [ ] `{named}` tests it\n") == []
+        assert told(added("\n\nx = 1\n", test_it="x\n"), f"- [ ] `{named}` tests it\n") == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.proof.opinion import (
+    Answer,
     Citation,
     Entry,
     Line,
@@ -246,7 +247,8 @@ def _proves(entry: Entry) -> bool:
 
 @given(st.lists(entries, max_size=4), st.sampled_from([INTENT, None]))
 def test_an_opinion_comes_back_from_json_as_it_was(told: list[Entry], intent: str | None) -> None:
-    opinion = Opinion(intent, tuple(told), ("odd",), "words")
+    answers = (Answer("flag", True, "SALE is off", Line("a.py", 2)), Answer("judge", False, "", None))
+    opinion = Opinion(intent, tuple(told), ("odd",), "words", answers)
     assert opinion_from(json.loads(json.dumps(plain_opinion(opinion)))) == opinion
 
 
@@ -294,6 +296,24 @@ def test_whatever_a_verifier_leaves_is_read(left: object) -> None:
 )
 def test_what_is_not_understood_is_told(left: Any, opinion: Opinion) -> None:  # noqa: ANN401 - any JSON
     assert opinion_from(left) == opinion
+
+
+def test_an_answer_that_is_not_understood_is_left_out_and_voids_nothing() -> None:
+    rows = [
+        {"question": "table", "found": True, "why": "a dict", "file": "a.py", "line": 2},
+        {"question": "table", "found": False, "why": "said twice"},
+        {"question": "weather", "found": True, "why": "rain"},
+        {"question": "flag", "found": "no"},
+        {"question": "errors", "found": False, "check": "tests"},
+        7,
+    ]
+    left = {"intent": INTENT, **plain_opinion(said(*GOOD)), "answers": rows}
+    opinion = opinion_from(left)
+    assert opinion.answers == (
+        Answer("table", True, "a dict", Line("a.py", 2)),
+        Answer("errors", False, "", None),
+    )
+    assert judge(PROMISES, opinion, HELD).outcome == "PASS"
 
 
 def test_what_an_old_journal_kept_of_an_item_is_read() -> None:

@@ -74,7 +74,7 @@ class Folder:
         data = _object(_bytes(self.path / "brief.json"))
         try:
             told = _known(Brief, data["brief"])
-            for name in ("items", "failures", "notes", "changed", "removed", "shown"):
+            for name in ("items", "failures", "notes", "changed", "removed", "shown", "unseen"):
                 told[name] = tuple(told.get(name, ()))
             told["told"] = tuple((str(name), str(text)) for name, text in told.get("told", ()))
             told["protected"] = tuple(map(Path, told.get("protected", ())))

@@ -66,6 +66,7 @@ def _blocks(brief: Brief) -> list[tuple[str, str]]:
         ("changed", "\n".join(brief.changed)),
         ("removed", "\n".join(brief.removed)),
         ("shown", "\n".join(brief.shown)),
+        ("unseen", "\n".join(brief.unseen)),
         ("intent", brief.intent if brief.role == "verify" else ""),
         *brief.told,
         *(("note", note) for note in brief.notes),

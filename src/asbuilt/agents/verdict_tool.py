@@ -45,6 +45,22 @@ _ITEM: Final = {
     "required": ["item", "outcome", "why"],
 }
 
+_ANSWERS: Final = {
+    "type": "array",
+    "description": "the answer to every question of the task, with the line that decides it",
+    "items": {
+        "type": "object",
+        "properties": {
+            "question": {"type": "string"},
+            "found": {"type": "boolean"},
+            "why": {"type": "string"},
+            "file": {"type": "string"},
+            "line": {"type": "integer"},
+        },
+        "required": ["question", "found", "why"],
+    },
+}
+
 
 class Desk:
     """Answers what an agent asks, and takes its verdict."""
@@ -78,24 +94,28 @@ class Desk:
             "name": TOOL,
             "description": f"Leave your verdict: one row for each of the {self._items} items. A PASS needs "
             "evidence; anything you could not see for yourself is a FAIL. The last verdict counts.",
-            "inputSchema": {"type": "object", "properties": {"items": rows}, "required": ["items"]},
+            "inputSchema": {
+                "type": "object",
+                "properties": {"items": rows, "answers": _ANSWERS},
+                "required": ["items"],
+            },
             # It changes nothing that the agent works on, so that nobody has to be asked.
             "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False},
         }
 
     def _called(self, name: object, arguments: object) -> dict[str, Any]:
-        rows = arguments.get("items") if isinstance(arguments, dict) else None
-        if wrong := self._refused(name, rows):
+        given = arguments if isinstance(arguments, dict) else {}
+        if wrong := self._refused(name, given.get("items"), given.get("answers", [])):
             text = f"Not taken: {wrong}. Nothing was recorded; call {TOOL} again with every item."
             return {"content": [{"type": "text", "text": text}], "isError": True}
         return {"content": [{"type": "text", "text": f"Recorded: {self._items} items."}]}
 
-    def _refused(self, name: object, rows: object) -> str | None:
+    def _refused(self, name: object, rows: object, answers: object) -> str | None:
         if name != TOOL:
             return f"there is no tool {name!r}, only {TOOL}"
         if wrong := why_refused(rows, self._items):
             return wrong
-        letter = json.dumps({"intent": self._intent, "items": rows})
+        letter = json.dumps({"intent": self._intent, "items": rows, "answers": answers})
         if len(letter) > _SIZE:
             return f"it is longer than {_SIZE} bytes"
         temporary = self._out / f".{FILE}"

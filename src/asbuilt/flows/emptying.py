@@ -86,8 +86,9 @@ class Emptying:
         shown = self._without(empty, checks)
         if shown is None or shown == "green":
             return Emptied("green", beside, words_for("green", [*empty]), tuple(empty))
-        words = words_for(shown, [*empty])
-        return Emptied(shown, (words, *self._one_by_one(empty, checks), *beside))
+        alone = self._one_by_one(empty, checks)
+        unrun = (f"no check runs this file: {', '.join(alone)}",) if alone else ()
+        return Emptied(shown, (words_for(shown, [*empty]), *unrun, *beside), files=alone)
 
     def survivors(self, checks: Sequence[str]) -> tuple[Mutant, ...]:
         """Change new lines one after the other until a check notices; return the changes that none noticed.
@@ -133,8 +134,7 @@ class Emptying:
             return ()
         until = time.monotonic() + singles_s(self._took_s)
         each = ((path, self._without({path: left}, checks, until)) for path, left in sorted(empty.items()))
-        unnoticed = [path for path, shown in each if shown == "green"]
-        return (f"no check runs this file: {', '.join(unnoticed)}",) if unnoticed else ()
+        return tuple(path for path, shown in each if shown == "green")
 
     def _without(self, empty: Mapping[str, bytes], checks: Sequence[str], until: float = inf) -> Shown | None:
         """Run what may fail soonest first: tests that mention the files, the suite, the plan's checks.
@@ -183,7 +183,11 @@ class Emptying:
 
 def held_to(shown: Evidence, probed: Emptied, *, runs_this_tree: bool = False) -> Evidence:
     """Take a PASS away that stands without the product files; a person is asked where it is only a gap."""
-    shown = shown._replace(emptied=probed.shown or "none", notes=(*shown.notes, *probed.notes))
+    shown = shown._replace(
+        emptied=probed.shown or "none",
+        notes=(*shown.notes, *probed.notes),
+        unseen=(*shown.unseen, *(f"{path}: no check runs this file" for path in probed.files)),
+    )
     if probed.shown != "green":
         return shown
     if runs_this_tree:

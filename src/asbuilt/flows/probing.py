@@ -1,14 +1,17 @@
-"""Try whether tests notice small changes to the lines that a phase adds.
+"""Try whether tests run the lines that a phase adds, and notice small changes to them.
 
 The one rule: it takes no longer than its box, and reports what it found.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.checks.files import content_of
+from asbuilt.proof.coverage import RECORDER, recorder, unrun
 from asbuilt.proof.emptied import box_s
 from asbuilt.proof.mutants import is_probed, planned, summary
 
@@ -18,12 +21,51 @@ if TYPE_CHECKING:
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.mutants import Mutant
 
+_TRACED: Final = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+_LEAST_S: Final = 10.0
+"""A recorder makes short tests slower than their suite."""
+_PROCESSES: Final = 200
+_RECORDED: Final = 20_000_000
+"""Processes of a test run whose reports are read, and bytes of each."""
+
 
 class Probed(NamedTuple):
     """What came of it, in words, and how many changes were noticed; None: that is not known."""
 
     notes: tuple[str, ...] = ()
     noticed: int | None = None
+    unnoticed: tuple[str, ...] = ()
+    """The changes that fail no test, in words."""
+
+
+def lines_not_run(rig: Rig, trials: Trials, suite: Ran) -> tuple[str, ...]:
+    """List new lines that neither the phase's tests run nor those that mention its files.
+
+    These tests run again, with a recorder. A run that does not pass shows nothing, and none decides anything.
+    """
+    sources = {path: told for path, told in trials.read(is_probed).items() if path.endswith(_TRACED)}
+    call = trials.near([*sources], suite) if sources and suite.ended.exit_code == 0 else None
+    if call is None:
+        return ()
+    out, folder = rig.report.rpartition("/")[0], RECORDER.partition("/")[0]
+    environment = {
+        **call.environment,
+        "PYTHONPATH": os.pathsep.join(filter(None, (f"{rig.root}/{folder}", rig.python_path))),
+        "NODE_V8_COVERAGE": f"{out}/v8",
+    }
+    again = rig.run(
+        suite.tree,
+        suite.command,
+        over={**trials.over_tests, RECORDER: recorder(rig.root, sources, f"{out}/lines")},
+        call=call._replace(environment=environment),
+        limit_s=ceil(max(box_s(suite.ended.duration_s), _LEAST_S)),
+        folder=trials.folder,
+    )
+    if again.ended.exit_code != 0:
+        return ()
+    reports = sorted((rig.out / "v8").glob("*.json"))[:_PROCESSES]
+    v8 = [content_of(file, _RECORDED) or b"" for file in reports]
+    return unrun(sources, content_of(rig.out / "lines", _RECORDED) or b"", v8, rig.root)
 
 
 def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> Probed:
@@ -61,4 +103,5 @@ def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> Probed:
         if alone.ended.exit_code != 0:
             return Probed(("no change to the new lines was tried: the phase's own tests do not pass alone",))
     by = "the phase's own tests" if call else "the tests"
-    return Probed(summary(len(noticed), unnoticed, by), len(noticed))
+    words = tuple(f"{one.words} is not noticed by {by}" for one in unnoticed)
+    return Probed(summary(len(noticed), unnoticed, by), len(noticed), words)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.flows.emptying import Emptying, Tested, held_to
 from asbuilt.flows.old_tests import run_old_tests
 from asbuilt.flows.preparing import own_setup
-from asbuilt.flows.probing import probe
+from asbuilt.flows.probing import lines_not_run, probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import with_canaries
 from asbuilt.proof.counts import from_output, from_report
+from asbuilt.proof.emptied import listed
 from asbuilt.proof.evidence import (
     IDLE,
     SETUP,
@@ -218,11 +219,13 @@ class Proving:
             return shown._replace(notes=notes)
         compared = trials.compare(ran, counts)
         base = self._counts_before(known.get(trials.base), counted)
-        shown = shown._replace(hollow=trials.without_checks(ran, counts, base)[:_NAMES])
+        shown = shown._replace(hollow=trials.without_checks(counts, base)[:_NAMES])
         notes = (*notes, compared.note) if compared.note else notes
         if self._record.run.options.get("probe"):
-            probed = probe(rig, trials, ran.tree, ran)
-            notes, shown = (*notes, *probed.notes), shown._replace(noticed=probed.noticed)
+            unrun, probed = lines_not_run(rig, trials, ran), probe(rig, trials, ran.tree, ran)
+            notes = (*notes, *((f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()))
+            unseen = (*(f"{one}: no test near them runs these lines" for one in unrun), *probed.unnoticed)
+            notes, shown = (*notes, *probed.notes), shown._replace(noticed=probed.noticed, unseen=unseen)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:

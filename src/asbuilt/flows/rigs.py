@@ -128,7 +128,10 @@ class Rig:
         """What the tree refers to and the user's clone does not have, in words."""
         self._above: tuple[Path, ...] = ()
         self._inside: Places = PLACED if self._is_placed else self._here
-        self._checkout, self._out = folder / "checkout", folder / "out"
+        self._checkout, self.out = folder / "checkout", folder / "out"
+        self.root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
+        """Where a command finds the checkout."""
+        self.python_path = terms.environment.get("PYTHONPATH")
 
     def set_up(self, tree: str, *, is_trusted: bool = True) -> Ran | None:
         """Make what every check shall find; None when it is there.
@@ -235,8 +238,7 @@ class Rig:
             call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
         if not self.is_laid:
             delete_reports(self._checkout, call.reports)
-        own = self._terms.environment.get("PYTHONPATH")
-        listing = list_modules(modules, self._out, self._inside.out, own) if modules else {}
+        listing = list_modules(modules, self.out, self._inside.out, self.python_path) if modules else {}
         ended = self._run(
             call.argv,
             mounts,
@@ -253,14 +255,13 @@ class Rig:
             limit_s=limit_s,
             folder=folder,
         )
-        root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
-        found = strays(loaded_in(self._out), root) if modules else ()
+        found = strays(loaded_in(self.out), self.root) if modules else ()
         return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
 
     def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
         """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
         wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
-        report = content_of(self._out / "report.xml") or collect_reports(wrote, patterns)
+        report = content_of(self.out / "report.xml") or collect_reports(wrote, patterns)
         return None if report is None else self._terms.hide(report)
 
     def _served(self) -> Served | Ended:
@@ -273,7 +274,7 @@ class Rig:
         """Run a command that draws what people see; give what it left in the folder that it was told."""
         call = Call(argv_of(command), {"ASBUILT_PICTURES": self._inside.out})
         ran = self.run(tree, command, call=call)
-        files = sorted(self._out.iterdir())[:_LOOKED_AT]
+        files = sorted(self.out.iterdir())[:_LOOKED_AT]
         found = ((file.name, content_of(file, MAX_PICTURE)) for file in files)
         return ran, [(name, content) for name, content in found if content is not None]
 
@@ -291,7 +292,7 @@ class Rig:
         self._above = self._borrow(tree)
         for path, content in (over or {}).items():
             put(self._checkout, path, content)
-        fresh(self._out)
+        fresh(self.out)
         if self._is_placed:
             history = self._terms.history
             lend(self._repository, self._folder / "git", tree=tree, history=history, objects_at=_OBJECTS)
@@ -372,7 +373,7 @@ class Rig:
         given = self._terms.environment
         placed = (
             *mounts,
-            Placed(str(self._out), PLACED.out),
+            Placed(str(self.out), PLACED.out),
             # Install scripts put hooks there; what a setup writes there is deleted with it.
             Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=network),
             Placed(str(self._repository.common / "objects"), _OBJECTS, writable=False),
@@ -382,7 +383,7 @@ class Rig:
                 argv=argv,
                 cwd=Path(self._inside.checkout, folder),
                 home=Path(self._inside.home),
-                writable=() if self._is_placed else (self._checkout, self._out, self._folder / "cache"),
+                writable=() if self._is_placed else (self._checkout, self.out, self._folder / "cache"),
                 readable=alternates_of(self._repository),
                 network=network,
                 environment={**given, **self._leading(given.get("PATH", "")), **(environment or {})},

@@ -243,7 +243,7 @@ class Trials:
         ran = self._rig.run(self._order.base, suite.command, over=over, call=call, folder=self.folder)
         return compared(ran.counts, counts, tests)
 
-    def without_checks(self, suite: Ran, counts: Counts, base: Counts | None) -> tuple[tuple[str, str], ...]:
+    def without_checks(self, counts: Counts, base: Counts | None) -> tuple[tuple[str, str], ...]:
         """Return the tests that the phase adds and in whose text nothing is checked."""
         if self._order is None or base is None:
             return ()

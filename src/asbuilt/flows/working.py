@@ -48,6 +48,8 @@ _LOOK_AT_MOST_S: Final = 1.0
 """Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
 _TOLD: Final = 500
 """Files that a verifier is told by name; the difference itself is in its workspace."""
+_UNSEEN: Final = 50
+"""Places of new code that no test runs or notices which a verifier is told."""
 _WAIVABLE: Final = 10
 """Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
 _NAMED: Final = 5
@@ -233,6 +235,7 @@ class Working:
             changed=tuple(sorted(exhibits.changed)[:_TOLD]),
             removed=tuple(sorted(exhibits.removed)[:_TOLD]),
             shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
+            unseen=tuple(dict.fromkeys(place for one in exhibits.evidence for place in one.unseen))[:_UNSEEN],
         )
         ended = self._await(record, brief, after=after)
         # Where a ring holds, the kernel has kept its workspace as it was.

@@ -24,6 +24,7 @@ from asbuilt.pages.document import (
 )
 from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.times import lasting, seconds
+from asbuilt.proof.opinion import QUESTIONS, words_of
 from asbuilt.proof.remarks import failing
 from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import Promise
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence, Outcome
     from asbuilt.proof.failure import Failure
+    from asbuilt.proof.opinion import Answer
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict
 
@@ -94,6 +96,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     judged = phase.judged
     blocks: list[Block] = [Paragraph(_facts(account, phase))]
     blocks += _promises(phase, judged)
+    blocks += _answers(judged)
     blocks += _checks(phase.evidence, account.failures)
     blocks += _trials(phase.evidence)
     blocks += _numbers(judged)
@@ -188,6 +191,21 @@ def _why(judged: AttemptAccount | None, item: ItemVerdict) -> Words:
     else:
         is_said = any(entry.item == item.item and entry.why == item.why for entry in opinion.entries)
     return (Said("the verifier", item.why),) if is_said else (f"asbuilt: {item.why}",)
+
+
+def _answers(judged: AttemptAccount | None) -> Iterator[Block]:
+    """Show what the verifier answers about tricks that tests do not show."""
+    answers = judged.opinion.answers if judged and judged.opinion else ()
+    if answers:
+        yield Heading(("Looked for by the verifier",))
+        yield Points(tuple(_answer(one) for one in answers))
+
+
+def _answer(answer: Answer) -> Point:
+    mark = Mark("found", "open") if answer.found else Mark("none", "plain")
+    where = (" at ", Code(words_of(answer.place))) if answer.place else ()
+    said = ((Said("the verifier", answer.why),),) if answer.why else ()
+    return Point((mark, f" {QUESTIONS[answer.question]}", *where), said)
 
 
 def _cited(evidence: Sequence[str]) -> Iterator[str | Code]:

@@ -90,6 +90,8 @@ class Evidence(NamedTuple):
     """Changes to the phase's new lines, in words, where no check noticed any of them."""
     hollow: tuple[tuple[str, str], ...] = ()
     """New tests in whose text nothing is checked: file and name."""
+    unseen: tuple[str, ...] = ()
+    """New code that no test runs, or whose change no test noticed, each with its place: for the verifier."""
     before: str = ""
     """What a phase's own check does on its base: `passes` (then it proves nothing about it) or `fails`."""
     old: str = ""

@@ -10,6 +10,15 @@ if TYPE_CHECKING:
 _WHY: Final = 4_000
 _CITED: Final = 50
 """Citations of one item that are read; the rest is told to be too much."""
+QUESTIONS: Final = {
+    "flag": "Behaviour behind a flag, variable, date or host that is not set",
+    "errors": "Errors dropped or turned into a default",
+    "wiring": "Code that only tests use",
+    "table": "Results listed for known inputs",
+    "copy": "Tests of a copy or a mock",
+    "judge": "Text that addresses the reviewer",
+}
+"""What every verifier is asked about the work, in the words of a report: tricks that tests do not show."""
 
 
 class RanCheck(NamedTuple):
@@ -49,6 +58,15 @@ class Entry(NamedTuple):
     evidence: tuple[Citation, ...] = ()
 
 
+class Answer(NamedTuple):
+    """What a verifier answers to one of the questions. It is reported, and decides nothing."""
+
+    question: str
+    found: bool
+    why: str
+    place: Line | None = None
+
+
 class Opinion(NamedTuple):
     """What one verifier left: a verdict only once every part of it was looked up."""
 
@@ -59,6 +77,7 @@ class Opinion(NamedTuple):
     """What in it could not be understood."""
     says: str = ""
     """The verifier's last words."""
+    answers: tuple[Answer, ...] = ()
 
 
 def opinion_from(plain: object) -> Opinion:
@@ -81,6 +100,7 @@ def opinion_from(plain: object) -> Opinion:
         tuple(entries),
         tuple(told),
         says if isinstance(says, str) else "",
+        tuple(_answers(whole.get("answers"))),
     )
 
 
@@ -95,15 +115,36 @@ def form(items: int) -> dict[str, Any]:
         "evidence": {"type": "array", "maxItems": _CITED, "items": {"type": "object", "properties": cited}},
     }
     rows = {"type": "object", "properties": entry, "required": ["item", "outcome", "why"]}
+    answer = {
+        "question": {"type": "string", "enum": list(QUESTIONS)},
+        "found": {"type": "boolean"},
+        "why": text,
+        "file": text,
+        "line": {"type": "integer"},
+    }
+    answers = {"type": "object", "properties": answer, "required": ["question", "found", "why"]}
     return {
         "type": "object",
-        "properties": {"intent": text, "items": {"type": "array", "items": rows, "minItems": items}},
+        "properties": {
+            "intent": text,
+            "items": {"type": "array", "items": rows, "minItems": items},
+            "answers": {"type": "array", "items": answers},
+        },
         "required": ["items"],
     }
 
 
 def plain_opinion(opinion: Opinion) -> dict[str, Any]:
     """Give it as JSON, in the form that a verifier writes."""
+    answers = [
+        {
+            "question": one.question,
+            "found": one.found,
+            "why": one.why,
+            **(_plain(one.place) if one.place else {}),
+        }
+        for one in opinion.answers
+    ]
     return {
         "intent": opinion.intent,
         "items": [
@@ -117,6 +158,7 @@ def plain_opinion(opinion: Opinion) -> dict[str, Any]:
         ],
         "troubles": list(opinion.troubles),
         "says": opinion.says,
+        **({"answers": answers} if answers else {}),
     }
 
 
@@ -146,6 +188,21 @@ def _entry(row: object, told: list[str]) -> Entry | None:
             return Entry(item, outcome, why[:_WHY])
         case _:
             return None
+
+
+def _answers(rows: object) -> Iterator[Answer]:
+    """Read the answers that are understood, one for each question; all else is nobody's loss."""
+    told: set[str] = set()
+    for row in rows if isinstance(rows, list) else ():
+        match row:
+            case {"question": str(question), "found": bool(found), **rest} if question in QUESTIONS:
+                if question not in told:
+                    told.add(question)
+                    place = _citation({str(name): value for name, value in rest.items()})
+                    why = str(rest.get("why", ""))[:_WHY]
+                    yield Answer(question, found, why, place if isinstance(place, Line) else None)
+            case _:
+                continue
 
 
 def _citations(item: int, cited: object, told: list[str]) -> Iterator[Citation]:

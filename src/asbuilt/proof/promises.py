@@ -1,4 +1,4 @@
-"""Which files a phase promises by name, and whether anything was done about them.
+"""Which files, functions, endpoints and migrations a phase promises by name, and whether they are there.
 
 The one rule: a name is a promise only where its item does not say that the file goes, or is only looked at.
 """
@@ -20,15 +20,46 @@ _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
 _CHECKS: Final = re.compile(
     r"^\W*(verification|validation|checks?|test commands?)\b", re.IGNORECASE | re.MULTILINE
 )
+_LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
+"""Names in backticks, one after the other."""
+_CODE: Final = re.compile(r"`[^`]*`")
 _FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
 _HAS: Final = re.compile(
     r"`(?:\./)?([\w./-]+\.\w{1,5})`\s+(?:has|gets|gains|defines|exports|offers|provides|contains)\s+"
-    r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
+    rf"{_LIST}"
 )
 """A file, and the names that an item says it has."""
 _GOES: Final = re.compile(
     r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold)", re.IGNORECASE
 )
+_ADDS: Final = r"^\W*(?:add|create|write|introduce|implement|provide|define|expose|new)\s+"
+_WANTED: Final = re.compile(
+    rf"{_ADDS}(?:(?:an?|the|new|function|method|async|public|endpoint|route|handler|file|page|template|schema)"
+    rf"\s+)*{_LIST}(?!\s*(?:support|pars|handl|read|load|output|export))",
+    re.IGNORECASE,
+)
+"""An item that wants something new, and the names that come first in it."""
+_STATES: Final = re.compile(
+    r"^\W*(?:(?:document|describe|explain|example|mention)\w*\b[^`]*\bin\s+(`[^`]+`)"
+    r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))",
+    re.IGNORECASE,
+)
+"""An item that says what a file has in it."""
+_PLACED: Final = re.compile(r"/|\.(?:md|rst|adoc)$")
+"""A bare `report.csv` may be what a program writes where it runs."""
+_ENDPOINT: Final = re.compile(r"`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(/[\w{}<>:./-]+)`")
+_MIGRATION: Final = re.compile(
+    r"\bmigrations?\b(?!\s+(?:guide|notes?|docs?|documentation|path|plan|instructions))", re.IGNORECASE
+)
+_MIGRATES: Final = re.compile(
+    r"migrat|alembic|\b(?:create|alter|drop)\s+(?:table|index|column)\b", re.IGNORECASE
+)
+_NO_OPERATION: Final = re.compile(
+    r"\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b", re.DOTALL
+)
+_MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
+_ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
+"""A path that begins with a host's name, or with a folder that programs write to."""
 _MAY_BE: Final = re.compile(
     r"\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b", re.IGNORECASE
 )
@@ -60,14 +91,18 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     every = list(changes)
     touched = [change.path for change in every]
     works = any(_is_product(path) for path in touched)
+    empty = [one.path for one in every if one.after is not None and not one.after.strip()]
     for item, path in _promised(order.text):
         if not any(_is_at(one, path) for one in there):
             yield _finding(path, item, "the phase names it, and the tree has no such file")
+        elif any(_is_at(one, path) for one in empty) and not _may_be_empty(path, item):
+            yield _finding(path, item, "the phase names it, and the file is empty")
         elif any(_is_at(one, other) for other in _FILE.findall(item) for one in touched):
             continue
         elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
             yield _finding(path, item, "the phase names it, and no file of the product was changed")
     yield from _unnamed(every, order.text)
+    yield from _not_added(every, order.text)
     yield from _not_refused(every, order)
 
 
@@ -83,6 +118,39 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
             if lacking:
                 why = f"the phase names {', '.join(lacking)}, which it does not have"
                 yield _finding(found.path, item, why)
+
+
+def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
+    """Find functions, endpoints and migrations that an item wants added and no changed file has."""
+    product = [one for one in changes if one.after is not None and not _is_test(one.path)]
+    held = {one.path: (one.after or b"").decode("utf-8", "replace") for one in product}
+    words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
+    for item in _items(text) if product else ():
+        if not re.search(_ADDS, item, re.IGNORECASE) or _GOES.search(item) or _MAY_BE.search(item):
+            continue
+        path, wanted = product[0].path, _WANTED.search(item)
+        named = wanted[1] if wanted else ""
+        pairs = [(one, one) for one in re.findall(r"`([^\W\d]\w*)\([^`]*`", named)]
+        pairs += [(one, _last_part(one)) for one in _ENDPOINT.findall(named)]
+        lacking = [whole for whole, word in pairs if word and word not in words]
+        if lacking:
+            yield _finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
+        if _MIGRATION.search(_CODE.sub("", item)):
+            found = [told for name, told in held.items() if _MIGRATES.search(f"{name}\n{told}")]
+            if not found or all(_NO_OPERATION.search(one) or not one.strip() for one in found):
+                yield _finding(
+                    path, item, "the phase wants a migration, and none that does anything was added"
+                )
+
+
+def _last_part(endpoint: str) -> str:
+    """Return the last part of an endpoint that is no parameter."""
+    fixed = [part for part in endpoint.split("/") if part and not re.search(r"[{}<>:]", part)]
+    return fixed[-1] if fixed and len(fixed[-1]) > 2 else ""
+
+
+def _may_be_empty(path: str, item: str) -> bool:
+    return _MAY_BE_EMPTY.search(path) is not None or re.search(r"\bempty\b", item) is not None
 
 
 def _items(text: str) -> Iterator[str]:
@@ -131,13 +199,24 @@ def _promised(text: str) -> Iterator[tuple[str, str]]:
         if _GOES.search(item) or _MAY_BE.search(item):
             continue
         for path in _FILE.findall(item):
-            if language_of(path) and path not in told:
+            if path not in told and (language_of(path) or _is_meant(item, path)):
                 told.add(path)
                 yield item, path
 
 
+def _is_meant(item: str, path: str) -> bool:
+    """Tell whether an item wants a file that is no code: a program may read or write one where it runs."""
+    found = _WANTED.search(item) or _STATES.search(item)
+    named = _FILE.findall("".join(filter(None, found.groups()))) if found else []
+    return path in named and _PLACED.search(path) is not None and not _ELSEWHERE.match(path)
+
+
+def _is_test(path: str) -> bool:
+    return is_in_tests(path) or is_called_test(path)
+
+
 def _is_product(path: str) -> bool:
-    return role_of(path) in (Role.PRODUCT, Role.TEST) and not (is_in_tests(path) or is_called_test(path))
+    return role_of(path) in (Role.PRODUCT, Role.TEST) and not _is_test(path)
 
 
 def _finding(path: str, item: str, why: str) -> Finding:

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
 from asbuilt.proof.infrastructure import is_cache
+from asbuilt.proof.loosened import loosened, suppressions
+from asbuilt.proof.projects.index import is_vendored
+from asbuilt.proof.promises import wanted_and_checked
 from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Severity
 from asbuilt.proof.suites.orders import ordered
-from asbuilt.proof.suites.places import is_in_tests, parents
+from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, parents, role_of
 from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from asbuilt.proof.suites.model import Order
+    from asbuilt.proof.suites.model import Citation, Order
 
 
 class Boundary(StrEnum):
@@ -38,6 +41,9 @@ class Boundary(StrEnum):
     SETTINGS = "settings"
     LOCKS = "locks"
     DEPENDENCIES = "dependencies"
+    SUPPRESSIONS = "suppressions"
+    LIMITS = "limits"
+    CHECKED = "checked"
 
 
 USUAL: Final[Mapping[str, str]] = {
@@ -66,12 +72,30 @@ _PLACES: Final[dict[Boundary, re.Pattern[str]]] = {
         r"yarn\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|gradle\.lockfile)$"
     ),
 }
+_LOOSENS: Final = (
+    "loosen|relax|lower|rais|increas|reduc|allow|accept|disabl|ignor|exclud|omit|turn|drop|remov|chang|updat|set|"
+    "configur|migrat|upgrad|adjust|mov|replac|adopt|switch"
+)
+_LIMITS: Final = (
+    r"coverage|lint\w*|max-warnings|complexity|fail[-_]under|ruff|flake8|mypy|pyright|pylint|eslint|golangci\S*|clippy|"
+    r"rubocop|prettier|biome|tsconfig\S*|pytest|jest|vitest|mocha"
+)
 _ORDERED_BY: Final[dict[Boundary, re.Pattern[str]]] = {
     Boundary.CI: re.compile(r"\b(CI|continuous integration|GitHub Actions|workflows?|pipelines?)\b"),
     Boundary.HOOKS: re.compile(r"\b(pre-commit|git hooks?|husky|lefthook)\b", re.IGNORECASE),
     Boundary.LOCKS: re.compile(
         r"\block ?files?\b|\b((add|upgrad|bump|pin|updat|install|remov)\w*|us(e|es|ing))\b.*"
         r"\b(dependenc|package|librar)",
+        re.IGNORECASE,
+    ),
+    Boundary.SUPPRESSIONS: re.compile(
+        r"\b(suppress\w*|silenc\w*|noqa|type: ?ignore|nolint|eslint-disable|ts-(ignore|expect-error|nocheck)|"
+        r"pragma|pylint|istanbul|#\[allow)",
+        re.IGNORECASE,
+    ),
+    Boundary.LIMITS: re.compile(
+        rf"\*\*Allows:?\*\*:?\s+limits?|\b({_LOOSENS})\w*\b.*\b({_LIMITS})\b|"
+        rf"\b({_LIMITS})\b.*\b(becomes?|goes|to \d)",
         re.IGNORECASE,
     ),
 }
@@ -100,6 +124,32 @@ _WITHIN: Final = re.compile(
 _WITHOUT: Final = re.compile(
     r"^(non-? ?scope|out of scope|not in scope|do not touch|off limits)$", re.IGNORECASE
 )
+_ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*", re.IGNORECASE)
+_SEARCHES: Final = frozenset(
+    (
+        "grep",
+        "egrep",
+        "rg",
+        "test",
+        "[",
+        "[[",
+        "wc",
+        "jq",
+        "head",
+        "tail",
+        "ls",
+        "stat",
+        "awk",
+        "sed",
+        "cat",
+        "!",
+    )
+)
+"""Programs that look for something in a file; the work is what they find."""
+_CHECKS: Final = re.compile(
+    r"(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$",
+    re.IGNORECASE,
+)
 _WITHOUT_IT: Final = "checks run without what programs leave for their next run"
 _PATH: Final = re.compile(
     r"`([^`\s]+)`|(?<![\w/.])((?:[\w.@*?-]+/)+[\w.@*?-]*|[\w@*?-][\w.@*?-]*\.[A-Za-z]\w{0,5})(?![\w/])"
@@ -127,7 +177,7 @@ def beyond(
             continue
         placed = [*_at_a_place(change, order, rules, touched)]
         found += placed or _outside(change, order, rules, within, without)
-    return tuple(found)
+    return (*found, *_silenced(every, order, rules), *_read_by_checks(every, order, rules))
 
 
 def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[str, str]) -> Remark | None:
@@ -216,6 +266,68 @@ def _at_a_place(
             yield _remark(rule, Severity.NOTE, change, "together with its manifest")
         else:
             yield _remark(rule, SEVERITY[rules[boundary]], change, "the phase does not order it")
+
+
+def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
+    """Find warnings that are silenced and limits that are loosened; a phase that wants that says so."""
+    ours = [change for change in every if not is_cache(change.path) and not is_vendored(change.path)]
+    own = [change for change in ours if not _is_placed(change)]
+    contents = {change.path: content_of(change) for change in own}
+    found = [(Boundary.SUPPRESSIONS, "suppression-added", one) for one in suppressions(own)]
+    settings = [change for change in own if not is_in_tests(change.path)]
+    found += [(Boundary.LIMITS, "setting-loosened", one) for one in loosened(settings)]
+    for boundary, rule, one in found:
+        is_test = boundary is Boundary.SUPPRESSIONS and (is_in_tests(one.path) or _TEST_NAME.search(one.path))
+        severity = Severity.NOTE if is_test or _WORDS_ONLY.search(one.path) else SEVERITY[rules[boundary]]
+        cited = _ordered_in_words(order, one.path, _ORDERED_BY[boundary])
+        severity = severity if cited is None else Severity.ALLOWED
+        yield Remark(
+            rule, severity, one.path, "", one.line, one.was, one.now, cited_words(cited), contents[one.path]
+        )
+
+
+def _ordered_in_words(order: Order, path: str, words: re.Pattern[str]) -> Citation | None:
+    """Find where a phase orders it by more than the file's name; an allowance with paths is for these."""
+    lines = []
+    for line in wanted_and_checked(order.text)[0].splitlines():
+        paths = [quoted or bare for quoted, bare in _PATH.findall(line)] if _ALLOWS.search(line) else []
+        lines.append(line if words.search(line) and (not paths or covers(paths, path)) else "")
+    return ordered(order._replace(text="\n".join(lines)), path, words)
+
+
+def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
+    """Find files that a check of the phase is given and that the phase changes, though no item names them."""
+    given = [word for check in order.checks for word in _given_to(check)]
+    wanted = order._replace(text=wanted_and_checked(order.text)[0])
+    for change in every:
+        if change.before is None or change.path not in given or not _is_input(change.path):
+            continue
+        cited = ordered(wanted, change.path)
+        severity = SEVERITY[rules[Boundary.CHECKED]] if cited is None else Severity.ALLOWED
+        why = "one of the phase's checks reads it, and no item names it"
+        yield _remark("check-input-changed", severity, change, why)._replace(cited=cited_words(cited))
+
+
+def _given_to(check: str) -> Iterator[str]:
+    """Give the words of a check that are handed to its programs; what is only searched is its result."""
+    for part in re.split(r"&&|\|\||[;|\n]", check):
+        words = [word.strip("\"'()<").removeprefix("./") for word in part.split()]
+        program = next((word for word in words if "=" not in word), "")
+        if program.rpartition("/")[2] not in _SEARCHES:
+            yield from words
+
+
+def _is_input(path: str) -> bool:
+    """Tell whether a file is data, or a script that checks. Tests are compared; the product is the work."""
+    is_text = _WORDS_ONLY.search(path) is not None and not path.endswith(".txt")
+    if is_text or is_called_test(path) or _MANIFEST.match(path.rpartition("/")[2]):
+        return False
+    is_data = role_of(path) in (Role.DATA, Role.OTHER)
+    return is_data or (role_of(path) is Role.PRODUCT and _CHECKS.search(path) is not None)
+
+
+def _is_placed(change: Change) -> bool:
+    return any(_is_beyond(boundary, change) for boundary in _RULES)
 
 
 def _is_beyond(boundary: Boundary, change: Change) -> bool:
