@@ -40,6 +40,7 @@ scope.agents           sign-off
 scope.settings         block
 scope.locks            sign-off
 scope.dependencies     sign-off
+proof.depth            normal
 checks.probe           true
 landing.mode           cherry-pick
 landing.direct         allow
@@ -113,6 +114,7 @@ scope.agents           sign-off       default
 scope.settings         block          default
 scope.locks            sign-off       default
 scope.dependencies     sign-off       default
+proof.depth            normal         default
 checks.probe           true           default
 landing.mode           pr             ASBUILT_LANDING_MODE
 landing.direct         allow          default
@@ -235,6 +237,7 @@ scope.agents           sign-off     default
 scope.settings         block        default
 scope.locks            sign-off     default
 scope.dependencies     sign-off     default
+proof.depth            normal       default
 checks.probe           true         default
 landing.mode           cherry-pick  default
 landing.direct         allow        default

@@ -9,10 +9,11 @@ import time
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.proof.emptied import box_s
+from asbuilt.proof.depth import Trial
 from asbuilt.proof.mutants import is_probed, planned, summary
 
 if TYPE_CHECKING:
+    from asbuilt.flows.checks.allowance import Allowance
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
@@ -26,18 +27,20 @@ class Probed(NamedTuple):
     noticed: int | None = None
 
 
-def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> Probed:
+def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
     """Change one new line after the other and run the phase's own tests, or the suite where it has none.
 
     Returns nothing where the phase adds no lines that could be changed.
     """
-    sources = trials.read(is_probed)
+    tree, sources = suite.tree, trials.read(is_probed)
     mutants = planned(sources, tree)
     call, over = (trials.own_tests(suite), trials.over_tests) if mutants else (None, {})
     # Where old failures make the suite red, a change would not show by its exit code.
     if not mutants or (call is None and suite.ended.exit_code != 0):
         return Probed()
-    limit_s, began, last_s = box_s(suite.ended.duration_s), time.monotonic(), 0.0
+    limit_s, began, last_s = allowance.seconds(Trial.PROBE, is_narrow=call is not None), time.monotonic(), 0.0
+    if not limit_s:
+        return Probed()
     noticed: list[Mutant] = []
     unnoticed: list[Mutant] = []
     for mutant in mutants:

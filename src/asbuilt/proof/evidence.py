@@ -94,6 +94,8 @@ class Evidence(NamedTuple):
     """What the base's tests did on the new code: `green`, `red`, `not loaded`; empty: they did not run."""
     olds: tuple[tuple[Any, ...], ...] = ()
     """Tests of the base that the phase has touched, or that it has broken: the fields of `OldTest`."""
+    depth: str = ""
+    """How deep it was tried: `proof.depth`."""
     unusable: bool = False
     """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
 
