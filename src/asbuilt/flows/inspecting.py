@@ -62,7 +62,7 @@ class Inspection(NamedTuple):
         return (
             *with_old_tests(self.remarks, olds, self.order, is_green=is_green, is_compared=is_compared),
             *remarks_on_hollow([test for one in shown for test in one.hollow]),
-            *remarks_on_unnoticed(unnoticed),
+            *remarks_on_unnoticed(unnoticed, [words for one in shown for words in one.unnoticed_by_own]),
         )
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.checks.allowance import limit_of
 from asbuilt.proof.blocks import blocks, differing_lines, is_same_but_for_names, like, own_name
 from asbuilt.proof.counts import failures_in
+from asbuilt.proof.depth import Trial
 from asbuilt.proof.excerpt import last_lines
 from asbuilt.proof.old_tests import Helper, OldTest, how_it_failed, said_of, states_in, words_for
 from asbuilt.proof.suites.places import language_of
@@ -17,6 +19,7 @@ from asbuilt.proof.suites.places import language_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from asbuilt.flows.checks.allowance import Allowance
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
@@ -36,13 +39,17 @@ class Olds(NamedTuple):
     note: str = ""
 
 
-def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None) -> Olds:
+def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None, allowance: Allowance) -> Olds:
     """Run the base's tests on the new code where tests, helpers or runner settings differ."""
     over = trials.of_base(ran)
-    call, is_narrow = trials.old_call(ran, over)
+    call, is_narrow = trials.old_call(ran, over, may_share=allowance.is_tight)
     if not over or (is_narrow and call is None):
         return Olds()
-    old = rig.run(ran.tree, ran.command, over=over, call=call, folder=trials.folder)
+    left_s = allowance.seconds(Trial.OLD_TESTS, is_narrow=is_narrow)
+    if not left_s:
+        return Olds()
+    limit_s = limit_of(left_s)
+    old = rig.run(ran.tree, ran.command, over=over, call=call, folder=trials.folder, limit_s=limit_s)
     if old.cut_off is not None:
         return Olds("not loaded", (), f"the base's tests on the new code: the run was {old.cut_off}")
     if ran.counts is None:

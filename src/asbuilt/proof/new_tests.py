@@ -10,7 +10,7 @@ from asbuilt.proof.remarks import CHECKS_NOTHING, NO_TEST_NOTICES, Remark
 from asbuilt.proof.suites.model import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from asbuilt.proof.counts import Counts
 
@@ -21,6 +21,11 @@ _CHECKS: Final = re.compile(
     re.IGNORECASE,
 )
 """How a test in any language says what it checks, or hands it to a function that does."""
+
+
+_DEFINES: Final = re.compile(
+    r"\b(?:def|class|func|fn|function\*?|const|let|var|interface|struct)\s+(?:\([^)]*\)\s*)?([^\W\d]\w{2,})"
+)
 
 
 def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tuple[str, str], ...]:
@@ -38,13 +43,32 @@ def remarks_on_hollow(hollow: Sequence[tuple[str, str]]) -> tuple[Remark, ...]:
     return tuple(Remark(CHECKS_NOTHING, Severity.SIGN_OFF, path, own, now=now) for path, own in hollow)
 
 
-def remarks_on_unnoticed(unnoticed: Sequence[str]) -> tuple[Remark, ...]:
-    """Ask a person about a phase of whose new lines no check notices a change, and show such a change."""
-    first, *others = [*dict.fromkeys(unnoticed)] or [""]
+def added_names(sources: Mapping[str, tuple[bytes, bytes]]) -> set[str]:
+    """Return the names that files define on lines which they did not have before."""
+    found: set[str] = set()
+    for before, after in sources.values():
+        old = {*before.decode("utf-8", "replace").splitlines()}
+        lines = (line for line in after.decode("utf-8", "replace").splitlines() if line not in old)
+        found |= {name for line in lines for name in _DEFINES.findall(line)}
+    return found
+
+
+def names_any(names: Collection[str], texts: Iterable[str]) -> bool:
+    """Tell whether one of some names is in one of some texts."""
+    return any(not {*names}.isdisjoint(re.findall(r"[^\W\d]\w*", text)) for text in texts)
+
+
+def remarks_on_unnoticed(unnoticed: Sequence[str], own: Sequence[str] = ()) -> tuple[Remark, ...]:
+    """Ask a person about a phase of whose new lines no check notices a change, and show such a change.
+
+    `own`: changes that other checks notice, but none of the phase's own tests, which name what it adds.
+    """
+    first, *others = [*dict.fromkeys(unnoticed or own)] or [""]
     if not first:
         return ()
     more = f", and {len(others)} more" if others else ""
-    now = f"every check passes with {first}{more}"
+    by = "every check passes" if unnoticed else "the phase's own tests pass"
+    now = f"{by} with {first}{more}"
     return (Remark(NO_TEST_NOTICES, Severity.SIGN_OFF, first.partition(":")[0], now=now),)
 
 
