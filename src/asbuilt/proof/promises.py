@@ -30,7 +30,8 @@ _HAS: Final = re.compile(
 )
 """A file, and the names that an item says it has."""
 _GOES: Final = re.compile(
-    r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|(?:is|are) called|becomes)",
+    r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
+    r"|(?:is|are) called)",
     re.IGNORECASE,
 )
 _ADDS: Final = r"^\W*(?:add|create|write|introduce|implement|provide|define|expose|new)\s+"
