@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.proof.new_tests import without_checks
+from asbuilt.proof.new_tests import added_names, names_any, remarks_on_unnoticed, without_checks
 
 GO = 'func TestTooWide(t *testing.T) {\n\tgot, err := Center("abcd", 3)\n\t%s\n}\n'
 
@@ -47,3 +47,23 @@ def test_a_test_that_looks_at_no_answer_is_named(path: str, text: str, name: str
 )
 def test_a_test_that_looks_at_one_is_not(path: str, text: str, name: str) -> None:
     assert without_checks({path: text}, [name]) == ()
+
+
+def test_names_that_new_lines_define_are_found_in_any_language() -> None:
+    before = b"export function total() {\n}\n"
+    after = (
+        b"export function total() {\n}\nexport const monthly = () => 1;\nclass Queue {\n"
+        b"  async requeue(id: string): Promise<void> {\n    for (const one of this.dead) {\n    }\n  }\n}\n"
+    )
+    found = added_names({"a.ts": (before, after), "b.go": (b"", b"func (q *Queue) Drain() {}\n")})
+    assert found == {"monthly", "Queue", "requeue", "one", "Drain"}
+    assert names_any(found, ["queue.requeue(1)"])
+    assert not names_any(found, ["total()", "requeued"])
+
+
+def test_a_person_is_shown_a_change_that_own_tests_or_all_checks_let_pass() -> None:
+    (every,) = remarks_on_unnoticed(["a.py:1: `<` -> `>`", "a.py:2: `1` -> `2`"], ["a.py:3: x"])
+    (own,) = remarks_on_unnoticed([], ["a.py:3: `<` -> `>`"])
+    assert (every.path, every.now) == ("a.py", "every check passes with a.py:1: `<` -> `>`, and 1 more")
+    assert (own.path, own.now) == ("a.py", "the phase's own tests pass with a.py:3: `<` -> `>`")
+    assert remarks_on_unnoticed([]) == ()

@@ -13,6 +13,7 @@ from asbuilt.proof.old_tests import (
     OldTest,
     Then,
     how_it_failed,
+    may_help,
     said_of,
     states_in,
     with_old_inline,
@@ -316,3 +317,18 @@ def test_of_an_output_the_line_that_tells_most_is_shown() -> None:
     said = "FAIL: test_heavy (t)\nTraceback\n  File x\nAssertionError: 1 != 2 at 0x7f00deadbeef"
     assert said_of(said, "test_heavy") == "AssertionError: 1 != 2 at 0x…"
     assert said_of("", "test_heavy") == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "helps"),
+    [
+        ("support/check.js", 'const assert = require("node:assert");\n', True),
+        ("shop/testing_helpers.py", "import pytest\n", True),
+        ("helpers.go", 'import (\n\t"testing"\n)\n', True),
+        ("shop.py", "import pytest\n", False),
+        ("support/check.js", "module.exports = {};\n", False),
+        ("shop/utils.py", "def total(prices):\n    assert prices\n", False),
+    ],
+)
+def test_a_helper_is_told_from_a_product_that_only_tests_import(path: str, text: str, *, helps: bool) -> None:
+    assert may_help(path, text) is helps

@@ -13,7 +13,7 @@ from asbuilt.proof.blocks import blocks, differing_lines, is_same_but_for_names,
 from asbuilt.proof.counts import failures_in
 from asbuilt.proof.depth import Trial
 from asbuilt.proof.excerpt import last_lines
-from asbuilt.proof.old_tests import Helper, OldTest, how_it_failed, said_of, states_in, words_for
+from asbuilt.proof.old_tests import Helper, OldTest, how_it_failed, said_of, states_in, values_in, words_for
 from asbuilt.proof.suites.places import language_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _WORDS: Final = re.compile(r"\w+")
 _MOST: Final = 500
 _LAST: Final = 40
+_ROW: Final = 2
+"""So many values in new lines are no chance."""
 
 
 class Olds(NamedTuple):
@@ -166,11 +168,22 @@ class _Reading:
     ) -> OldTest:
         own = own_name(one.name)
         text = before.get(one.path, {}).get(own, "")
-        other = own if one.now != "absent" or own in moved else like(text, fresh, own)
+        other = (
+            own if one.now != "absent" or own in moved else like(text, fresh, own) or self._tabled(text, own)
+        )
         now = next((parts[other] for parts in after.values() if other in parts), "")
         was, became = differing_lines(text, now)
         same = bool(text) and is_same_but_for_names(text, now)
         return one._replace(was=was, became=became, like="" if one.now != "absent" else other, renamed=same)
+
+    def _tabled(self, text: str, own: str) -> str:
+        """Name the file whose new lines have all values of a test that is gone: it is a row of a table."""
+        values = values_in(text.replace(own, ""))
+        for path, now in self._after.items():
+            _, added = differing_lines(self._before.get(path, ""), now)
+            if len(values) >= _ROW and values <= values_in(added):
+                return path
+        return ""
 
 
 def _part_about(text: str, own: str, others: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from asbuilt.proof.depth import Trial
 from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
 from asbuilt.proof.new_tests import Compared, added_names, compared, names_any, without_checks
-from asbuilt.proof.old_tests import asserts, with_old_inline
+from asbuilt.proof.old_tests import imported_as, may_help, with_old_inline
 from asbuilt.proof.origins import names_of
 from asbuilt.proof.projects.index import below, is_vendored, is_within, top_first
 from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
@@ -142,13 +142,13 @@ class Trials:
         return self._helpers[path]
 
     def _is_helper(self, path: str) -> bool:
-        """Tell whether a file outside of the tests asserts, and nothing but tests mentions it."""
+        """Tell whether only tests import a file that stands outside of their folders."""
         before = self._files(self.base)
         if path not in before or role_of(path) is not Role.PRODUCT or is_test_code(path):
             return False
-        if not asserts(text_of(self._repository, before[path])):
+        if not may_help(path, text_of(self._repository, before[path])):
             return False
-        users = {*mentioning(self._repository, self.base, [word_of(path)], among=["*"])} - {path}
+        users = {*mentioning(self._repository, self.base, imported_as(path), among=["*"])} - {path}
         return any(map(is_test_code, users)) and not any(
             role_of(one) is Role.PRODUCT and not is_test_code(one) for one in users
         )

@@ -77,7 +77,9 @@ def _box_s(trial: Trial, suite_s: float, *, is_tight: bool, is_narrow: bool) -> 
             return inf
         case Trial.LINES | Trial.PROBE if is_tight:
             return min(suite_s * _PART, _LONGEST_S) if is_narrow else 0.0
-        case Trial.LINES | Trial.PROBE:
+        case Trial.LINES:
+            return max(suite_s, _SINGLES_S)
+        case Trial.PROBE:
             return suite_s
         case Trial.SURVIVORS:
             # Two changes have to pass the whole suite before anybody is asked.

@@ -252,7 +252,9 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
             continue
         body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
         says = " ".join(one.text for one in body)
-        is_stub = len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
+        # An empty function that is written where a value stands is a default: nothing is left to write.
+        is_value = not body and code.word(at + 1) in ("=", ":") and code.word(at - 1) in ("{", ",", "(")
+        is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
         answer = [one.kind for one in body if one.text not in ("return", ";", "-")]
         is_constant = says.startswith("return ") and answer in (["number"], ["text"])
         takes = code.closing(opening) > opening + 1

@@ -24,8 +24,10 @@ _CHECKS: Final = re.compile(
 
 
 _DEFINES: Final = re.compile(
-    r"\b(?:def|class|func|fn|function\*?|const|let|var|interface|struct)\s+(?:\([^)]*\)\s*)?([^\W\d]\w{2,})"
+    r"\b(?:def|class|func|fn|function\*?|const|let|var|get|struct)\s+(?:\([^)]*\)\s*)?([^\W\d]\w{2,})"
+    r"|^\s*(?:(?:async|static|public|private|protected)\s+)*([^\W\d]\w{2,})\([^)]*\)[^;=]*\{\s*$"
 )
+_STATEMENTS: Final = frozenset(("for", "while", "switch", "catch", "with", "match", "elif", "foreach"))
 
 
 def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tuple[str, str], ...]:
@@ -49,8 +51,8 @@ def added_names(sources: Mapping[str, tuple[bytes, bytes]]) -> set[str]:
     for before, after in sources.values():
         old = {*before.decode("utf-8", "replace").splitlines()}
         lines = (line for line in after.decode("utf-8", "replace").splitlines() if line not in old)
-        found |= {name for line in lines for name in _DEFINES.findall(line)}
-    return found
+        found |= {name for line in lines for pair in _DEFINES.findall(line) for name in pair if name}
+    return found - _STATEMENTS
 
 
 def names_any(names: Collection[str], texts: Iterable[str]) -> bool:

@@ -39,14 +39,20 @@ _NOT_LOADED: Final = re.compile(
     r"|\[(?:build|setup) failed\]|could not compile|cannot find symbol|undefined: ",
     re.MULTILINE,
 )
+_AIDS: Final = re.compile(
+    r"support|helper|util|fixture|mock|fake|stub|assert|check|expect|matcher|compare|common|shared",
+    re.IGNORECASE,
+)
 _OF_TESTS: Final = re.compile(
-    r"^\s*assert\b|AssertionError|\bassert(?:\.|_\w+!|!|\()|\bexpect\(|[\"'](?:node:)?assert[\"']|\btesting\.TB?\b",
+    r"^\s*(?:import|from)\s+(?:_?pytest|unittest)\b|^\s*\"testing\"|import\s+\"testing\"|\borg\.junit|AssertionError"
+    r"|[\"'](?:node:)?(?:assert(?:/strict)?|test)[\"']|[\"'](?:chai|vitest|@jest/globals|expect)[\"']",
     re.MULTILINE,
 )
 _INLINE: Final = re.compile(
     rb"^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}", re.MULTILINE | re.DOTALL
 )
 """The module of tests in a Rust source: its end stands at the beginning of a line."""
+_GROUP: Final = re.compile(r"^\s*(?:describe|context|suite|class)\b.*$", re.MULTILINE)
 _VALUES: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
 _PLACE: Final = re.compile(r"([\w./@+-]+\.\w+)(?:\", line |:)(\d+)")
@@ -104,9 +110,21 @@ def _no_longer_made(helper: Helper, line: int) -> bool:
     return made[1] < made[0]
 
 
-def asserts(text: str) -> bool:
-    """Tell whether code makes assertions as tests do."""
-    return _OF_TESTS.search(text) is not None
+def may_help(path: str, text: str) -> bool:
+    """Tell whether code is made for tests, by its name and by what it imports.
+
+    A product that only tests import must not be taken for it: the old tests would run on the old product.
+    """
+    return _AIDS.search(path) is not None and _OF_TESTS.search(text) is not None
+
+
+def imported_as(path: str) -> list[str]:
+    """Return how other files import one: by its folder and its stem."""
+    folder, _, name = path.rpartition("/")
+    stem, parent = name.partition(".")[0], folder.rpartition("/")[2]
+    if parent:
+        return [f"{parent}/{stem}", f"{parent}.{stem}", f"from {parent} import {stem}"]
+    return [f"./{stem}", f"../{stem}", f"import {stem}", f"from {stem}"]
 
 
 def with_old_inline(before: bytes, after: bytes) -> bytes | None:
@@ -188,14 +206,19 @@ def _checks_less(old: OldTest) -> bool:
     """Tell whether a test has given up assertions or values, rather than changed what it expects."""
     if len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became)):
         return True
-    then, now = ({*_VALUES.findall(text)} for text in (old.was, old.became))
+    then, now = (values_in(text) for text in (old.was, old.became))
     return now < then
 
 
 def _says_the_same(old: OldTest) -> bool:
     """Tell by texts alone whether a test still has all its values, and as many assertions."""
-    then, now = ({*_VALUES.findall(text)} for text in (old.was, old.became))
+    then, now = (values_in(text) for text in (old.was, old.became))
     return then <= now and not _checks_less(old)
+
+
+def values_in(text: str) -> set[str]:
+    """Return the numbers and texts of a test, without the titles of groups of tests."""
+    return {*_VALUES.findall(_GROUP.sub("", text))}
 
 
 def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Order) -> Remark:

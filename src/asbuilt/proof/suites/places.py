@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 _FOLDERS: Final = re.compile(
-    r"(^|/)(tests?|testing|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)",
+    r"(^|/)(tests?|testing|test[-_]?(?:kit|helpers?|utils?|support|lib)|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)",
     re.IGNORECASE,
 )
 _GOLDEN: Final = re.compile(
