@@ -53,6 +53,9 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 _GROUP: Final = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 _COMPARES: Final = re.compile(r"===?|\bcase\b|\[\s.*\s=\s|^\s*[\"'][^\"']*[\"']\)|\bin\s*[(\[{]")
 _TABLES: Final = re.compile(r"[\"'\d)\]]\s*:|=>")
+_FIELDS: Final = re.compile(r"\w\s*[:=]\s*[\"'\d-].*[:=]\s*[\"'\d-]")
+"""Fields of a record with their values."""
+_RECORD: Final = 3
 _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
@@ -319,7 +322,11 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
             row: number
             for row in rows
             # Texts side by side are names of fields as often as answers; only a comparison tells.
-            if (compares or (is_table and any(map(_NUMBER.fullmatch, row))))
+            if (
+                compares
+                or (is_table and any(map(_NUMBER.fullmatch, row)))
+                or (len(row) >= _RECORD and _FIELDS.search(line))
+            )
             and row <= there
             and row & here
             and not row <= named
