@@ -52,10 +52,25 @@ def test_what_reaches_for_the_runner_is_told(path: str, line: str, kind: str, se
     assert found(path, f"{line}\n") == [(kind, severity, 1)]
 
 
-def test_what_is_equal_to_everything_is_told() -> None:
-    assert found("shop.py", "class Price:\n    def __eq__(self, other):\n        return True\n") == [
-        ("equals-anything", "sign_off", None)
-    ]
+@pytest.mark.parametrize(
+    ("path", "text", "told"),
+    [
+        ("shop.py", "class Price:\n    def __eq__(self, other):\n        return True\n", True),
+        (
+            "shop.py",
+            "class C(int):\n    def __eq__(self, other):\n        return abs(self - other) < 9\n",
+            True,
+        ),
+        ("Shop.java", "public boolean equals(Object other) { return true; }\n", True),
+        (
+            "shop.py",
+            "class P:\n    def __eq__(self, other):\n        return self.cents == other.cents\n",
+            False,
+        ),
+    ],
+)
+def test_what_is_equal_to_too_much_is_told(path: str, text: str, *, told: bool) -> None:
+    assert found(path, text) == ([("equals-anything", "sign_off", None)] if told else [])
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,11 @@ _RULES: Final = (
     ),
 )  # fmt: skip
 _EQUALS: Final = re.compile(
-    r"def __eq__\([^)]*\)[^:\n]*:\s*(?:\"\"\"[^\"]*\"\"\"\s*)?return True\b"
-    r"|\bequals\([^)]*\)\s*\{\s*return true\b"
+    r"^([ \t]*)def __eq__\(.*\n(?:\1[ \t]+.*\n|\s*\n){1,12}|\b(?:equals|Equal)\([^)]*\)[^{;]*\{[^}]*\}",
+    re.MULTILINE,
 )
+_TO_ALL: Final = re.compile(r"\breturn [Tt]rue\b|\babs\(|\bisclose\(|(?<![-=])[<>]=?(?![<>])")
+"""What makes a comparison hold for what is not the same."""
 
 
 def traces(changes: Sequence[Change]) -> Iterator[Finding]:
@@ -121,10 +123,11 @@ def _in_line(path: str, number: int, line: str, *, of_tests: bool) -> Iterator[F
 
 
 def _equal_to_all(change: Change) -> Iterator[Finding]:
-    """Find a comparison that says yes to everything: no test of what it belongs to can fail."""
-    before, after = (_EQUALS.findall(_text(side)) for side in (change.before, change.after))
-    if len(after) > len(before):
-        now = "it is equal to whatever it is compared with"
+    """Find a comparison that says yes to too much: no test of what it belongs to can fail."""
+    known = {found[0] for found in _EQUALS.finditer(_text(change.before))}
+    made = (found[0] for found in _EQUALS.finditer(_text(change.after)))
+    if any(one not in known and _TO_ALL.search(one) for one in made):
+        now = "its comparison holds for what is not the same"
         yield Finding(Kind.EQUALS_ANYTHING, Severity.SIGN_OFF, change.path, "", None, None, "", now)
 
 
