@@ -103,10 +103,7 @@ def test_a_change_in_its_place_is_worth_no_word(record: Record, shop: Shop) -> N
 
 
 def test_marks_that_an_agent_set_are_a_note(record: Record, shop: Shop) -> None:
-    files = {
-        "greet.py": "def greet():\n    return 1\n",
-        "plan.md": PLAN.replace("- [ ] `greet", "- [x] `greet"),
-    }
+    files = {"greet.py": "x = 1\n", "plan.md": PLAN.replace("- [ ] `greet", "- [x] `greet")}
     assert noticed(record, shop, files) == [("plan-marked", "note", "")]
 
 

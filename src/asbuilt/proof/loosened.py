@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 _SUPPRESSES: Final = re.compile(
     r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore|pylint:\s*disable\S*|pragma:\s*no\s?cover|nosec|mypy:\s*ignore-errors|"
     r"ruff:\s*noqa|flake8:\s*noqa|rubocop:disable|shellcheck disable)\b"
-    r"|(?://|/\*|<!--|\{/\*)\s*(eslint-disable\S*|@ts-(?:ignore|nocheck|expect-error)|tslint:disable\S*|biome-ignore|"
-    r"istanbul ignore|c8 ignore|v8 ignore|stylelint-disable\S*|nolint|noinspection|NOLINT\w*|NOSONAR)"
+    r"|(?://|/\*|<!--|\{/\*)\s*(eslint-disable\S*|@ts-(?:ignore|nocheck|expect-error)|tslint:disable\S*|"
+    r"biome-ignore(?! format)|istanbul ignore|c8 ignore|v8 ignore|stylelint-disable\S*|nolint|noinspection|"
+    r"NOLINT\w*|NOSONAR)"
     r"|(#!?\[allow\(|@SuppressWarnings\b|@Suppress\(|#\[coverage\(off|#pragma warning disable)"
 )
 _TOOLS: Final = re.compile(
@@ -64,6 +65,7 @@ _FORGIVING: Final = re.compile(r"ignore|^allow|skip|continue.on.error|exit.zero|
 _RANKS: Final = {"off": 0, "allow": 0, "none": 0, "warn": 1, "warning": 1, "error": 2, "deny": 2, "forbid": 2}
 _ALL: Final = frozenset(("ALL", "all", "*"))
 _NAMED: Final = 3
+_EVERYTHING: Final = " everything"
 
 
 class Loosened(NamedTuple):
@@ -75,22 +77,37 @@ class Loosened(NamedTuple):
     now: str
 
 
+_Found = list[tuple[int, str]]
+"""Suppressions, each with its line."""
+
+
 def suppressions(changes: Sequence[Change]) -> Iterator[Loosened]:
     """Find comments that silence a warning and that no file had before; one that only moved is not new."""
-    gone = Counter(_kind(text) for one in changes for _, text in _lost(one))
-    for change in changes:
-        fresh = []
-        for number, text in _gained(change):
-            if gone[_kind(text)] > 0:
-                gone[_kind(text)] -= 1
-            else:
-                fresh.append((number, text))
+    left = {
+        one.path: _uncovered(_gained(one), Counter(_kind(text) for _, text in _lost(one))) for one in changes
+    }
+    gone: Counter[str] = sum((lost for _, lost in left.values()), Counter())
+    for path, (gained, _) in left.items():
+        fresh, gone = _uncovered(gained, gone)
         if fresh:
             more = f" and {len(fresh) - 1} more" if len(fresh) > 1 else ""
-            yield Loosened(change.path, fresh[0][0], "", f"{fresh[0][1]}{more}")
+            yield Loosened(path, fresh[0][0], "", f"{fresh[0][1]}{more}")
 
 
-def _gained(change: Change) -> list[tuple[int, str]]:
+def _uncovered(gained: _Found, lost: Counter[str]) -> tuple[_Found, Counter[str]]:
+    """Leave out one for each of its kind that is gone, and return what is left of both."""
+    fresh, left = [], Counter(lost)
+    for number, text in gained:
+        wider = f"{_kind(text).removesuffix(_EVERYTHING)}{_EVERYTHING}"
+        covered = next((kind for kind in (_kind(text), wider) if left[kind] > 0), None)
+        if covered is None:
+            fresh.append((number, text))
+        else:
+            left[covered] -= 1
+    return fresh, left
+
+
+def _gained(change: Change) -> _Found:
     before = Counter(text for _, text in _found(change.before))
     fresh = []
     for number, text in _found(change.after):
@@ -100,11 +117,11 @@ def _gained(change: Change) -> list[tuple[int, str]]:
     return fresh
 
 
-def _lost(change: Change) -> list[tuple[int, str]]:
+def _lost(change: Change) -> _Found:
     return _gained(change._replace(before=change.after, after=change.before))
 
 
-def _found(data: bytes | None) -> list[tuple[int, str]]:
+def _found(data: bytes | None) -> _Found:
     lines = (data or b"").decode("utf-8", "replace").splitlines()
     return [
         (number, " ".join(line[found.start() :].split())[:80])
@@ -117,7 +134,7 @@ def _kind(text: str) -> str:
     """Name a suppression without what it is about: `# noqa: E501` may become `# noqa: E502`."""
     found = _SUPPRESSES.search(text)
     bare = "" if found is None else found[0]
-    return f"{bare} everything" if bare == text else bare
+    return f"{bare}{_EVERYTHING}" if bare == text else bare
 
 
 def loosened(changes: Sequence[Change]) -> Iterator[Loosened]:

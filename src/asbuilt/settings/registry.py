@@ -156,9 +156,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _boundary("locks", "sign-off", "a lock file changes without its manifest"),
             _boundary("dependencies", "sign-off", "a phase adds a package or changes its version"),
             _boundary("suppressions", "sign-off", "a phase adds a comment that silences a linter"),
-            _boundary(
-                "limits", "sign-off", "a phase loosens settings of a linter, of coverage or of a limit"
-            ),
+            _boundary("limits", "sign-off", "a phase loosens a linter, coverage or another limit"),
             _boundary("checked", "sign-off", "a phase changes what one of its own checks reads"),
             Setting(
                 key="proof.depth",
