@@ -39,20 +39,21 @@ class Further:
     ) -> list[Evidence]:
         """Hold evidence to every trial that there is time for; `base` is the phase's, `start` the run's."""
         emptying = Emptying(self._rig, self._tried, self._allowance)
-        if self._tried:
-            found = emptying.phase(checks)
+        found = emptying.phase(checks) if self._tried else None
+        if found is not None:
             shown = [self._emptied(one, found, start) if _is_fresh(one) else one for one in shown]
         if overall(one.outcome for one in shown) != "PASS":
             return [*shown]
         shown = [self._before(one, base) for one in shown]
-        if not self._tried:
+        if found is None:
             return shown
         suites = iter(self._tried)
         shown = [self._probed(one, next(suites)) if _is_fresh(one) else one for one in shown]
         if not any(one.noticed or one.unnoticed for one in shown):
             survived = tuple(one.words for one in emptying.survivors(checks))
             shown = [shown[0]._replace(unnoticed=survived), *shown[1:]]
-        notes = (*emptying.singles(checks), *self._allowance.notes)
+        singles = emptying.singles(checks) if found.shown in ("tested", "built") else ()
+        notes = (*singles, *self._allowance.notes)
         first = next(at for at, one in enumerate(shown) if _is_fresh(one))
         return [
             one._replace(notes=(*one.notes, *notes)) if at == first else one for at, one in enumerate(shown)
@@ -98,4 +99,4 @@ class Further:
 
 
 def _is_fresh(one: Evidence) -> bool:
-    return one.is_suite and not one.reused
+    return one.folder is not None and not one.reused
