@@ -9,6 +9,7 @@ import pytest
 
 from asbuilt.proof.old_tests import OldTest
 from tests.flows.proofs import PYTEST, Project
+from tests.flows.test_trials import FAILING_AS_PASSED, FLIPS_BY_PRODUCT
 from tests.git.conftest import shop
 
 if TYPE_CHECKING:
@@ -75,6 +76,14 @@ def test_quick_finds_by_single_files_that_old_tests_fail(
     assert (shown.old, _worst(shown)) == ("red", [("tests.test_double::test_two", "passed", "red")])
 
 
+def test_a_product_that_patches_the_runner_is_exposed_by_canaries_beside_the_tests_that_mention_it(
+    shop: Shop, tmp_path: Path
+) -> None:
+    with closing(Project(shop, tmp_path, BASE, PYTEST, depth="quick")) as project:
+        shown = project.after({"double.py": FLIPS_BY_PRODUCT})
+    assert (shown.outcome, shown.why) == ("FAIL", FAILING_AS_PASSED)
+
+
 def test_quick_leaves_old_tests_to_the_comparison_of_texts_where_only_the_whole_suite_has_them(
     shop: Shop, tmp_path: Path
 ) -> None:
@@ -91,9 +100,8 @@ def test_a_long_suite_gets_in_normal_what_there_is_time_for(shop: Shop, tmp_path
     ) as project:
         honest = project.after({"triple.py": TRIPLE, "tests/test_triple.py": KNOWS})
         lie = project.after({"double.py": BROKEN, "tests/test_double.py": TWO.replace("== 4", "> 0")})
-        unused = project.after(
-            {"tests/test_double.py": TWO, "double.py": BASE["double.py"], "quad.py": TRIPLE}
-        )
+        gone = {"triple.py": None, "tests/test_triple.py": None}
+        unused = project.after({**BASE, **gone, "quad.py": TRIPLE})
     assert (honest.old, honest.emptied, bool(honest.noticed), _not_run(honest)) == ("", "built", True, [])
     assert (lie.old, _worst(lie)) == ("red", [("tests.test_double::test_two", "passed", "red")])
     assert (unused.outcome, unused.emptied) == ("PASS", "not run")

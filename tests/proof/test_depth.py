@@ -63,7 +63,8 @@ def test_normal_has_half_a_long_suite_for_trials_and_more_where_tests_differ(
 @pytest.mark.parametrize("tests_differ", [False, True])
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 def test_what_a_proof_has_no_time_for_does_not_run(depth: Depth, *, tests_differ: bool) -> None:
-    spent_s = LONG_S * (2.2 if depth == "normal" and tests_differ else 1.5 if depth == "normal" else 1.2)
+    shares = {"quick": (1.2, 1.2), "normal": (1.5, 2.2)}
+    spent_s = (shares[depth][tests_differ] - 0.04) * LONG_S
     found = {may_take_s(trial, depth, LONG_S, spent_s, tests_differ=tests_differ) for trial in Trial}
     assert found == {0.0}
 

@@ -21,7 +21,9 @@ _PART: Final = 0.15
 _LONGEST_S: Final = 300.0
 _SINGLES_S: Final = 10.0
 _SURVIVORS_S: Final = 40.0
+_LEAST: Final = 0.05
 _LEAST_S: Final = 1.0
+"""Less time than that, and than this part of the suite, shows nothing."""
 _MINUTES_S: Final = 300.0
 
 
@@ -68,7 +70,7 @@ def may_take_s(
     left = _SHARES[depth][tests_differ] * suite_s - spent_s if tight and suite_s > SHORT_S else inf
     # Without its old tests a phase that changes tests is put to a person: they get their time.
     fits = min(box, inf if trial is Trial.OLD_TESTS and not is_narrow else left)
-    return fits if fits >= _LEAST_S or not tight else 0.0
+    return fits if fits >= max(_LEAST_S, _LEAST * suite_s) or not tight else 0.0
 
 
 def _box_s(trial: Trial, suite_s: float, *, is_tight: bool, is_narrow: bool) -> float:

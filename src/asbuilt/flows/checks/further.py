@@ -40,13 +40,13 @@ class Further:
     ) -> list[Evidence]:
         """Hold evidence to every trial that there is time for; `base` is the phase's, `start` the run's."""
         emptying = Emptying(self._rig, self._tried, self._allowance)
-        if self._tried:
-            found = emptying.phase(checks)
+        found = emptying.phase(checks) if self._tried else None
+        if found is not None:
             shown = [self._emptied(one, found, start) if _is_fresh(one) else one for one in shown]
         if overall(one.outcome for one in shown) != "PASS":
             return [*shown]
         shown = [self._before(one, base) for one in shown]
-        if not self._tried:
+        if found is None:
             return shown
         suites = iter(self._tried)
         shown = [self._probed(one, next(suites)) if _is_fresh(one) else one for one in shown]
@@ -57,7 +57,7 @@ class Further:
                 unnoticed_by_own=tuple(one.words for one in own),
             )
             shown = [told, *shown[1:]]
-        alone = emptying.singles(checks)
+        alone = emptying.singles(checks) if found.shown in ("tested", "built") else ()
         unrun = (f"no check runs this file: {', '.join(alone)}",) if alone else ()
         first = next(at for at, one in enumerate(shown) if _is_fresh(one))
         shown[first] = shown[first]._replace(
@@ -113,4 +113,4 @@ class Further:
 
 
 def _is_fresh(one: Evidence) -> bool:
-    return one.is_suite and not one.reused
+    return one.folder is not None and not one.reused
