@@ -43,6 +43,7 @@ scope.dependencies     sign-off
 scope.suppressions     sign-off
 scope.limits           sign-off
 scope.checked          sign-off
+proof.depth            normal
 checks.probe           true
 landing.mode           cherry-pick
 landing.direct         allow
@@ -119,6 +120,7 @@ scope.dependencies     sign-off       default
 scope.suppressions     sign-off       default
 scope.limits           sign-off       default
 scope.checked          sign-off       default
+proof.depth            normal         default
 checks.probe           true           default
 landing.mode           pr             ASBUILT_LANDING_MODE
 landing.direct         allow          default
@@ -244,6 +246,7 @@ scope.dependencies     sign-off     default
 scope.suppressions     sign-off     default
 scope.limits           sign-off     default
 scope.checked          sign-off     default
+proof.depth            normal       default
 checks.probe           true         default
 landing.mode           cherry-pick  default
 landing.direct         allow        default

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asbuilt.agents.processes import RingProcesses
@@ -53,13 +54,15 @@ class Project:
         tests: str,
         *,
         probe: bool = False,
+        depth: str = "normal",
         by_exit: bool = False,
     ) -> None:
         self.shop = shop
         self._store = SqliteStore(folder / "journal.db")
         self._store.migrate(STEPS)
         with self._store.write() as session:
-            options = {"checkout": str(shop.root), "branch": "main", "slug": "plan", "probe": probe}
+            place = {"checkout": str(shop.root), "branch": "main", "slug": "plan"}
+            options = {**place, "probe": probe, "depth": depth}
             address = Address(LOCAL, "6f9c", "plan.md")
             run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
@@ -71,8 +74,8 @@ class Project:
         self._record.say("setup.done", "setup", command=None, digest="none")
         self.base = self._tree(files)
         processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
-        rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
-        self.proving = Proving(self._record, shop.repository, rigs, self.base)
+        self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
+        self.proving = Proving(self._record, shop.repository, self._rigs, self.base)
         preparing.run_baseline(self._record, self.proving, RunFacts(RUN))
         (self.before,) = self._record.shown()
 
@@ -85,6 +88,13 @@ class Project:
     ) -> list[Evidence]:
         """Prove the same, and return what each check has shown too."""
         return self.proving.prove(self._tree(files), checks, order=Order(self.base, text))
+
+    def goes_on(self, shown: Sequence[Evidence], *, depth: str) -> None:
+        """Keep evidence in the journal, and continue with another depth."""
+        self._record.say("checks.done", "1/1/checks", evidence=self.proving.keep(shown))
+        run = self._record.run._replace(options={**self._record.run.options, "depth": depth})
+        self._record = replace(self._record, run=run)
+        self.proving = Proving(self._record, self.shop.repository, self._rigs, self.base)
 
     def _tree(self, files: dict[str, str | None] | dict[str, str]) -> str:
         for name, content in files.items():

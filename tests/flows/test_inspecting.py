@@ -91,7 +91,7 @@ def test_suite_scope_and_plan_are_looked_at_together(record: Record, shop: Shop)
     }
     assert noticed(record, shop, files) == [
         ("plan-changed", "fails", ""),
-        ("assertion-weakened", "fails", ""),
+        ("not-compared", "sign_off", ""),
         ("ci-changed", "allowed", "line 9: - [ ] the CI runs it"),
         ("agent-setting-changed", "sign_off", ""),
         ("out-of-scope", "fails", ""),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.processes import RingProcesses
+from asbuilt.flows.checks.allowance import Allowance
 from asbuilt.flows.probing import lines_not_run, probe
 from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trials import Order, Trials
@@ -55,8 +56,9 @@ def probed(
     base, tree = committed(shop, before), committed(shop, files)
     with rigs_at(shop, folder).take(Setup(None, "none")) as rig:
         trials = Trials(rig, shop.repository, tree, Order(base, ""))
-        suite = rig.run(tree, PYTEST)
-        return probe(rig, trials, tree, suite._replace(ended=replace(suite.ended, duration_s=box_s))).notes
+        allowance = Allowance("strict")
+        allowance.add_suite(box_s, tests_differ=True)
+        return (*probe(rig, trials, rig.run(tree, PYTEST), allowance).notes, *allowance.notes)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +103,9 @@ def test_a_suite_that_was_red_before_shows_nothing_by_its_exit_code(shop: Shop, 
     assert probed(shop, tmp_path, {"old.py": PRODUCT}, before=red) == ()
 
 
-def test_a_box_that_is_over_is_told(shop: Shop, tmp_path: Path) -> None:
+def test_a_probe_without_time_is_named(shop: Shop, tmp_path: Path) -> None:
     files = {"old.py": PRODUCT, "tests/test_new.py": KNOWS}
-    told = ("no change to the new lines was tried: the box of 0 s was over",)
+    told = ("not run: changes to new lines; proof.depth is strict",)
     assert probed(shop, tmp_path, files, box_s=0.0) == told
 
 
@@ -180,4 +182,4 @@ def test_new_lines_that_no_test_runs_are_named(
         trials = Trials(rig, shop.repository, tree, Order(base, ""))
         suite = rig.run(tree, tests)
         green = suite._replace(ended=replace(suite.ended, exit_code=0))
-        assert lines_not_run(rig, trials, green) == told
+        assert lines_not_run(rig, trials, green, Allowance()) == told

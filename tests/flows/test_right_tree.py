@@ -93,8 +93,8 @@ def test_files_that_no_check_runs_are_named_beside_those_that_one_does(shop: Sho
     assert (shown.outcome, shown.emptied) == ("PASS", "built")
     assert shown.notes[-3:] == (
         "without the contents of thrice.py, twice.py nothing builds or loads: the checks run this tree",
-        "no check runs this file: thrice.py",
         "not run by any check: view.js",
+        "no check runs this file: thrice.py",
     )
 
 

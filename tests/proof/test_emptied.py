@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asbuilt.proof.counts import Counts
-from asbuilt.proof.emptied import Files, Shown, box_s, emptied, shown_without, singles_s, sorted_out, word_of
+from asbuilt.proof.emptied import Files, Shown, emptied, shown_without, sorted_out, word_of
 from asbuilt.proof.evidence import cut_off
 from asbuilt.proof.origins import Loaded, names_of, read_loaded, strays
 
@@ -80,12 +80,6 @@ def test_a_run_without_the_product_files_shows(
 ) -> None:
     suite = SUITE if was_green else SUITE._replace(failed=1, failures=("t::old",), passed=("t::one",))
     assert shown_without(code, counts, suite, was_green=was_green, whole=whole) == shown
-
-
-def test_trials_that_decide_nothing_take_a_part_of_a_long_suite() -> None:
-    assert [(box_s(suite_s), singles_s(suite_s)) for suite_s in (2, 10, 100, 10_000)] == [
-        (2, 10), (10, 30), (15, 15), (300, 300),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

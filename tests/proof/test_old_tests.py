@@ -13,9 +13,10 @@ from asbuilt.proof.old_tests import (
     OldTest,
     Then,
     how_it_failed,
-    is_settled_by_old_tests,
+    may_help,
     said_of,
     states_in,
+    with_old_inline,
     with_old_tests,
 )
 from asbuilt.proof.remarks import Remark
@@ -77,7 +78,18 @@ def _old(now: str = "passed", then: str = "passed", **more: object) -> OldTest:
         (_old(), "", ""),
         (_old(then="red"), "old-test-fails", "sign_off"),
         (_old(then="helper"), "helper-checks-less", "fails"),
+        (_old(then="red", was="assert a == 1\nassert b", became="print(a)"), "old-test-fails", "fails"),
+        (_old(then="red", was="assert a == 1", became="assert a"), "old-test-fails", "fails"),
+        (_old(then="red", was="assert a == 1", became="assert a == 2"), "old-test-fails", "sign_off"),
         (_old(then="load"), "", ""),
+        (_old(then="load", was="assert f(1) == 490", became="assert f(1, 'EU') == 490"), "", ""),
+        (
+            _old(then="load", was="assert f(1) == 490", became="assert g(1) == 491"),
+            "not-compared",
+            "sign_off",
+        ),
+        (_old(then="load", was="assert f(1) == 490", became="g(1, 490)"), "not-compared", "sign_off"),
+        (_old(then="load", was="assert f(1) == 490", became="g(490)", renamed=True), "", ""),
         (_old("skipped"), "test-skipped", "sign_off"),
         (_old("skipped", "red"), "test-skipped", "fails"),
         (_old("skipped", "load"), "test-skipped", "sign_off"),
@@ -90,7 +102,7 @@ def _old(now: str = "passed", then: str = "passed", **more: object) -> OldTest:
     ],
 )
 def test_each_state_of_an_old_test_has_one_consequence(old: OldTest, rule: str, severity: str) -> None:
-    found = with_old_tests((), [old], NO_ORDER, is_green=False)
+    found = with_old_tests((), [old], NO_ORDER, is_green=False, is_compared=True)
     assert [(one.rule, one.severity.value, one.test) for one in found] == (
         [(rule, severity, "test_heavy")] if rule else []
     )
@@ -116,7 +128,7 @@ def test_each_state_of_an_old_test_has_one_consequence(old: OldTest, rule: str, 
     ],
 )
 def test_what_the_phase_orders_is_allowed_and_cited(old: OldTest, text: str) -> None:
-    (found,) = with_old_tests((), [old], Order(text, 7), is_green=False)
+    (found,) = with_old_tests((), [old], Order(text, 7), is_green=False, is_compared=True)
     assert (found.severity, found.cited) == (Severity.ALLOWED, f"line 7: {text}")
 
 
@@ -131,64 +143,78 @@ def test_what_the_phase_orders_is_allowed_and_cited(old: OldTest, text: str) -> 
     ],
 )
 def test_a_test_that_is_only_named_is_not_ordered_away(old: OldTest, text: str) -> None:
-    (found,) = with_old_tests((), [old], Order(text), is_green=False)
+    (found,) = with_old_tests((), [old], Order(text), is_green=False, is_compared=True)
     assert found.severity is Severity.FAILS
 
 
-def _suspected(kind: Kind, test: str = "test_heavy") -> Remark:
-    return Remark(kind.value, Severity.FAILS, FILE, test)
+GOLDEN = Remark(Kind.GOLDEN_CHANGED.value, Severity.SIGN_OFF, "tests/a.golden")
+CHANGED = Remark(Kind.NOT_COMPARED.value, Severity.SIGN_OFF, FILE)
 
 
 @pytest.mark.parametrize(
-    ("remark", "old", "severity"),
+    ("remark", "is_green", "is_compared", "severity"),
     [
-        (_suspected(Kind.ASSERTION_WEAKENED), _old(), "note"),
-        (_suspected(Kind.EXPECTATION_CHANGED, "ShopTest.test_heavy"), _old(), "note"),
-        (_suspected(Kind.ASSERTION_WEAKENED), _old(then="red"), "fails"),
-        (_suspected(Kind.ASSERTION_WEAKENED), _old(then="load"), "fails"),
-        (_suspected(Kind.ASSERTION_WEAKENED, "test_light"), _old(), "fails"),
-        (_suspected(Kind.ASSERTION_WEAKENED), _old("skipped"), "fails"),
-        (_suspected(Kind.TEST_EMPTIED), _old(), "fails"),
-        (_suspected(Kind.FAILURE_SWALLOWED), _old(), "fails"),
-        (_suspected(Kind.TEST_REMOVED), _old("absent"), "fails"),
-        (_suspected(Kind.TEST_REMOVED), _old("absent", like="test_weighty"), "note"),
-        (_suspected(Kind.TEST_REMOVED), _old("absent", "load", like="test_b", renamed=True), "note"),
-        (_suspected(Kind.TEST_REMOVED), _old("absent", "load", like="test_b"), "fails"),
-        (_suspected(Kind.TEST_REMOVED), _old("absent", "red", like="test_b"), "fails"),
+        (GOLDEN, True, True, "note"),
+        (GOLDEN, False, True, "sign_off"),
+        (CHANGED, True, True, "note"),
+        (CHANGED, False, True, "note"),
+        (CHANGED, False, False, "sign_off"),
+        (CHANGED._replace(severity=Severity.ALLOWED), False, False, "allowed"),
+        (GOLDEN._replace(rule=Kind.FAILURE_SWALLOWED.value), True, True, "sign_off"),
     ],
 )
-def test_a_suspicion_is_answered_by_the_old_test_itself(remark: Remark, old: OldTest, severity: str) -> None:
-    answered = with_old_tests([remark], [old], NO_ORDER, is_green=old.then == "passed")[0]
-    assert answered == remark._replace(severity=Severity(severity))
+def test_what_only_a_run_can_tell_is_answered_by_the_run(
+    remark: Remark, *, is_green: bool, is_compared: bool, severity: str
+) -> None:
+    found = with_old_tests([remark], [], NO_ORDER, is_green=is_green, is_compared=is_compared)
+    assert found == (remark._replace(severity=Severity(severity)),)
 
 
-def test_a_golden_file_may_change_where_the_old_one_still_fits() -> None:
-    remark = Remark(Kind.GOLDEN_CHANGED.value, Severity.SIGN_OFF, "tests/a.golden")
-    found = [with_old_tests([remark], [], NO_ORDER, is_green=green) for green in (True, False)]
-    assert found == [(remark._replace(severity=Severity.NOTE),), (remark,)]
+@pytest.mark.parametrize(
+    ("golden", "old", "severity"),
+    [
+        ("allowed", _old(then="red"), "allowed"),
+        ("sign_off", _old(then="red"), "sign_off"),
+        ("allowed", _old(then="red", was="assert a == 1", became="assert a == 2"), "sign_off"),
+    ],
+)
+def test_a_test_that_fails_only_with_the_old_data_is_ordered_with_the_new(
+    golden: str, old: OldTest, severity: str
+) -> None:
+    data = GOLDEN._replace(severity=Severity(golden), cited="line 3: new totals")
+    _, found = with_old_tests([data], [old], NO_ORDER, is_green=False, is_compared=True)
+    cited = "line 3: new totals" if severity == "allowed" else ""
+    assert (found.rule, found.severity.value, found.cited) == ("old-test-fails", severity, cited)
 
 
 def test_what_the_plans_own_check_reads_stays_as_strict_as_it_was() -> None:
     order = Order("", checks=(f"pytest {FILE}",))
-    remark = _suspected(Kind.ASSERTION_WEAKENED)
-    assert with_old_tests([remark], [_old()], order, is_green=True) == (remark,)
+    assert with_old_tests([CHANGED], [_old()], order, is_green=True, is_compared=True) == (CHANGED,)
 
 
-def test_a_person_is_asked_once_about_one_test() -> None:
-    asked = _suspected(Kind.EXPECTATION_CHANGED)._replace(severity=Severity.SIGN_OFF)
-    assert with_old_tests([asked], [_old(then="red")], NO_ORDER, is_green=False) == (asked,)
+@given(st.sampled_from(Kind), st.sampled_from(Severity))
+def test_without_a_run_of_the_old_tests_nothing_becomes_better(kind: Kind, severity: Severity) -> None:
+    remark = Remark(kind.value, severity, FILE)
+    assert with_old_tests([remark], [], NO_ORDER, is_green=False, is_compared=False) == (remark,)
 
 
-@given(st.sampled_from(Kind), st.sampled_from(Severity), st.booleans())
-def test_without_a_run_of_the_old_tests_nothing_becomes_better(
-    kind: Kind,
-    severity: Severity,
-    named: bool,  # noqa: FBT001  drawn
-) -> None:
-    remark = Remark(kind.value, severity, FILE, "test_heavy" if named else "")
-    assert with_old_tests([remark], [], NO_ORDER, is_green=False) == (remark,)
-    if is_settled_by_old_tests(remark):
-        assert severity is Severity.FAILS
+INLINE = b"""pub fn twice(n: u32) -> u32 { n * 2 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two() { assert_eq!(twice(2), 4); }
+}
+"""
+
+
+def test_a_rust_source_gets_the_tests_back_that_it_held() -> None:
+    now = INLINE.replace(b"n * 2", b"n").replace(b"assert_eq!(twice(2), 4);", b"twice(2);")
+    assert with_old_inline(INLINE, now) == INLINE.replace(b"n * 2", b"n")
+    assert with_old_inline(INLINE, INLINE.replace(b"n * 2", b"n")) is None
+    assert with_old_inline(b"fn a() {}\n", now) is None
 
 
 def test_of_a_test_with_parameters_the_worst_case_decides() -> None:
@@ -294,15 +320,15 @@ def test_of_an_output_the_line_that_tells_most_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "is_green", "severity"),
+    ("path", "text", "helps"),
     [
-        ("test/twice.c", True, Severity.NOTE),
-        ("test/twice.c", False, Severity.SIGN_OFF),
-        ("tests/test_shop.py", True, Severity.SIGN_OFF),
+        ("support/check.js", 'const assert = require("node:assert");\n', True),
+        ("shop/testing_helpers.py", "import pytest\n", True),
+        ("helpers.go", 'import (\n\t"testing"\n)\n', True),
+        ("shop.py", "import pytest\n", False),
+        ("support/check.js", "module.exports = {};\n", False),
+        ("shop/utils.py", "def total(prices):\n    assert prices\n", False),
     ],
 )
-def test_tests_that_nobody_here_reads_are_settled_by_the_old_ones(
-    path: str, *, is_green: bool, severity: Severity
-) -> None:
-    asked = Remark(Kind.NOT_COMPARED, Severity.SIGN_OFF, path)
-    assert with_old_tests([asked], [], NO_ORDER, is_green=is_green) == (asked._replace(severity=severity),)
+def test_a_helper_is_told_from_a_product_that_only_tests_import(path: str, text: str, *, helps: bool) -> None:
+    assert may_help(path, text) is helps

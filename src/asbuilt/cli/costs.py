@@ -1,22 +1,38 @@
-"""What phases may cost, from what others have cost here. It only looks: nobody has to be chosen for it."""
+"""What phases may take, from what others have taken here. It only looks: nobody has to be chosen for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.cli.looking import look
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.spending import proven_phases
+from asbuilt.journal.spending import Past, past_of
 from asbuilt.lifecycle.money import forecast
+from asbuilt.proof import depth as depths
 
 if TYPE_CHECKING:
     from asbuilt.cli.options import Door
 
 
-def expected_cost(door: Door, phases: int) -> str:
-    """Say what so many phases may cost, without making a journal."""
+class Expected(NamedTuple):
+    """What phases may take, in words."""
+
+    cost: str
+    proof: str
+    """What proves a phase and how long that takes; empty for the usual depth where no suite was timed yet."""
+
+
+def expected_by(past: Past, phases: int, depth: str) -> Expected:
+    """Say what so many phases may cost, and how each is proven."""
+    is_told = past.suite_s is not None or depth != "normal"
+    proof = depths.forecast(depths.depth_in(depth), past.suite_s) if is_told else ""
+    return Expected(forecast(past.spent, phases), proof)
+
+
+def expected(door: Door, phases: int, depth: str) -> Expected:
+    """Say the same without making a journal."""
     _, looking = look(door)
     if looking is None or looking.repo is None:
-        return forecast((), phases)
+        return expected_by(Past([]), phases, depth)
     with looking.journal.store.read() as session:
-        return forecast(proven_phases(session, LOCAL, looking.repo), phases)
+        return expected_by(past_of(session, LOCAL, looking.repo), phases, depth)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.cli.columns import pad, shorten
+from asbuilt.cli.costs import expected_by
 from asbuilt.cli.screen import printable
 from asbuilt.cli.terms import team_for, terms_of
 from asbuilt.cli.words import counted
@@ -16,8 +17,7 @@ from asbuilt.flows.trying import tried_of
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.spending import proven_phases
-from asbuilt.lifecycle.money import forecast
+from asbuilt.journal.spending import past_of
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.reader import read
 from asbuilt.proof.projects.dependencies import allowances_in
@@ -172,7 +172,8 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
         terms.append(("Allows", "; ".join(allowed)))
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, draft.revision.run)
-        expected = forecast(proven_phases(session, LOCAL, site.repo), len(plan.phases))
+        past = past_of(session, LOCAL, site.repo)
+    expected = expected_by(past, len(plan.phases), settings.text("proof.depth"))
     branch = run.options.get("branch") if run else None
     options: dict[str, Any] = {
         "branch": branch or "the branch that is checked out",

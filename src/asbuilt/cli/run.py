@@ -14,7 +14,7 @@ from asbuilt import wiring
 from asbuilt.cli import outcome
 from asbuilt.cli.clock import now_in
 from asbuilt.cli.commands import Command
-from asbuilt.cli.costs import expected_cost
+from asbuilt.cli.costs import expected
 from asbuilt.cli.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.drafts import difference
 from asbuilt.cli.granting import need_variables
@@ -158,7 +158,7 @@ def _goes_ahead(
     """Tell of doubts, terms and what waits for eyes at the end, and hear whether it may begin."""
     if not goes_on(door, opened, phases, is_attended=not wish.auto and _is_attended(door)):
         return False
-    announce(door, options, expected_cost(door, len(phases)))
+    announce(door, options, expected(door, len(phases), options["depth"]))
     _tell_of_eyes(door, phases)
     return _agreed(door, phases, wish)
 
@@ -390,7 +390,8 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
     unset = f"not set; `{SETTLE}` tries what it finds and saves it"
     answer(door, "Tests    ", unset if suites is None else tests)
-    for lead, words in [*terms_of(options, expected_cost(door, len(phases))), *timed.rows(now)]:
+    terms = terms_of(options, expected(door, len(phases), options["depth"]))
+    for lead, words in [*terms, *timed.rows(now)]:
         answer(door, f"{lead:<9}", words)
     if not saved:
         screen.talk("Nothing was written.")

@@ -13,6 +13,7 @@ from asbuilt.lifecycle.team import agent_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from asbuilt.cli.costs import Expected
     from asbuilt.cli.options import Door
     from asbuilt.settings import Settings
 
@@ -45,8 +46,8 @@ def team_for(
     }
 
 
-def terms_of(options: Mapping[str, Any], expected: str) -> list[tuple[str, str]]:
-    """Say on what terms a run works: who, what it is expected to cost, and where it lands."""
+def terms_of(options: Mapping[str, Any], expected: Expected) -> list[tuple[str, str]]:
+    """Say on what terms a run works: who, how it is proven, what it may cost, and where it lands."""
     works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
     said = f"{works} implements and verifies, in two processes"
     if works != judges:
@@ -54,17 +55,19 @@ def terms_of(options: Mapping[str, Any], expected: str) -> list[tuple[str, str]]
     if mends != works:
         said += f", {mends} mends"
     cap = caps_in(options).words
+    capped = f"capped at {cap} a run" if cap else "no limit is set (limits.usd)"
     lands = f"by {options['landing']}, when proven" if not options["hold"] else "when you say so"
     if options["landing"] == "pr" and not options["auto"] and not options["hold"]:
         lands = "by a pull request that you merge"
     return [
         ("Agents", said),
-        ("Cost", f"{expected}; " + (f"capped at {cap} a run" if cap else "no limit is set (limits.usd)")),
+        *([("Proof", expected.proof)] if expected.proof else ()),
+        ("Cost", f"{expected.cost}; {capped}"),
         ("Lands", f"on {options['branch']}, {lands}"),
     ]
 
 
-def announce(door: Door, options: Mapping[str, Any], expected: str) -> None:
+def announce(door: Door, options: Mapping[str, Any], expected: Expected) -> None:
     """Say the terms before anything begins."""
     for lead, words in terms_of(options, expected):
         for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):

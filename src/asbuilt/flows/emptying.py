@@ -10,16 +10,10 @@ from itertools import islice
 from math import ceil, inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.emptied import (
-    emptied,
-    listed,
-    shown_without,
-    singles_s,
-    sorted_out,
-    survivors_s,
-    word_of,
-    words_for,
-)
+from asbuilt.flows.checks.allowance import Allowance
+from asbuilt.policy.shell import argv_of
+from asbuilt.proof.depth import Trial
+from asbuilt.proof.emptied import emptied, listed, shown_without, sorted_out, word_of, words_for
 from asbuilt.proof.mutants import is_probed, planned
 
 if TYPE_CHECKING:
@@ -29,9 +23,10 @@ if TYPE_CHECKING:
     from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.emptied import Shown
+    from asbuilt.proof.emptied import Files, Shown
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.mutants import Mutant
+    from asbuilt.proof.runners import Call
 
 _SINGLES: Final = 3
 """Product files of the base that are emptied one by one or together, before all of them are."""
@@ -54,6 +49,15 @@ class Emptied(NamedTuple):
     why: str = ""
     files: tuple[str, ...] = ()
     """Those that no check missed."""
+    is_known: bool = True
+    """False: there was no time to find it out."""
+
+
+class Survivors(NamedTuple):
+    """Changes to new lines that nothing noticed, or not the phase's own tests, which name what it adds."""
+
+    everywhere: tuple[Mutant, ...] = ()
+    own: tuple[Mutant, ...] = ()
 
 
 class Tested(NamedTuple):
@@ -68,46 +72,82 @@ class Tested(NamedTuple):
 class Emptying:
     """The probe of one tree whose suites, and checks, pass."""
 
-    def __init__(self, rig: Rig, suites: Sequence[Tested]) -> None:
+    def __init__(self, rig: Rig, suites: Sequence[Tested], allowance: Allowance | None = None) -> None:
         self._rig = rig
         self._suites = suites
+        self._allowance = allowance or Allowance()
         self._took_s = sum(one.ran.ended.duration_s for one in suites)
         self._limit_s = ceil(3 * self._took_s) + _SLACK_S
 
     def phase(self, checks: Sequence[str]) -> Emptied:
-        """Empty all product files that the phase has changed, then, as long as there is time, each alone."""
-        trials = self._suites[0].trials
-        files = sorted_out(trials.changed, [one.trials.runner(one.ran) for one in self._suites])
+        """Empty all product files that the phase has changed."""
+        files = self._files()
         beside = (f"not run by any check: {listed(files.others)}",) if files.others else ()
-        found = trials.read(frozenset(files.product).__contains__)
-        empty = {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
+        empty = self._emptied(files)
         if not empty:
             return Emptied(None, ("no product file to empty: the phase changes none", *beside))
-        shown = self._without(empty, checks)
-        if shown is None or shown == "green":
+        left_s = self._allowance.seconds(Trial.EMPTIED)
+        shown = self._without(empty, checks, time.monotonic() + left_s) if left_s else None
+        if shown is None:
+            self._allowance.leave_out(Trial.EMPTIED)
+            return Emptied(None, beside, is_known=False)
+        if shown == "green":
             return Emptied("green", beside, words_for("green", [*empty]), tuple(empty))
-        alone = self._one_by_one(empty, checks)
-        unrun = (f"no check runs this file: {', '.join(alone)}",) if alone else ()
-        return Emptied(shown, (words_for(shown, [*empty]), *unrun, *beside), files=alone)
+        return Emptied(shown, (words_for(shown, [*empty]), *beside))
 
-    def survivors(self, checks: Sequence[str]) -> tuple[Mutant, ...]:
-        """Change new lines one after the other until a check notices; return the changes that none noticed.
+    def _files(self) -> Files:
+        runners = [one.trials.runner(one.ran) for one in self._suites]
+        return sorted_out(self._suites[0].trials.changed, runners)
 
-        Empty where one was noticed, or where too few were tried before the time was over.
+    def _emptied(self, files: Files) -> dict[str, bytes]:
+        """Give what is left of the phase's product files when they are emptied."""
+        found = self._suites[0].trials.read(frozenset(files.product).__contains__)
+        return {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
+
+    def survivors(self, checks: Sequence[str]) -> Survivors:
+        """Change new lines one after the other until the phase's own tests notice, or another check.
+
+        Empty where they did, or where too few were tried before the time was over.
         """
-        trials, tree = self._suites[0].trials, self._suites[0].ran.tree
+        suite = self._suites[0]
+        trials, tree = suite.trials, suite.ran.tree
         sources = trials.read(is_probed)
+        own = trials.own_tests(suite.ran) if trials.tests_name(sources, suite.ran) else None
         unnoticed: list[Mutant] = []
-        until = time.monotonic() + survivors_s(self._took_s)
-        for mutant in planned(sources, tree)[:_MUTANTS]:
+        elsewhere = False
+        mutants = planned(sources, tree)[:_MUTANTS]
+        left_s = self._allowance.seconds(Trial.SURVIVORS) if len(mutants) >= _ENOUGH else 0.0
+        until = time.monotonic() + left_s
+        for mutant in mutants if left_s else ():
             changed = {mutant.path: mutant.applied(sources[mutant.path][1])}
+            if own is not None and self._fails(suite, own, changed, until):
+                return Survivors()
             shown = self._without(changed, checks, until)
             if shown is None:
+                self._allowance.leave_out(Trial.SURVIVORS)
                 break
-            if shown != "green":
-                return ()
+            if shown != "green" and own is None:
+                return Survivors()
+            elsewhere = elsewhere or shown != "green"
             unnoticed.append(mutant)
-        return tuple(unnoticed) if len(unnoticed) >= _ENOUGH else ()
+        if len(unnoticed) < _ENOUGH:
+            return Survivors()
+        return Survivors(own=tuple(unnoticed)) if elsewhere else Survivors(tuple(unnoticed))
+
+    def _fails(self, suite: Tested, call: Call, changed: Mapping[str, bytes], until: float) -> bool:
+        limit_s = self._limit(until)
+        if limit_s is None:
+            return False
+        over = {**suite.trials.over_tests, **changed}
+        ran = self._rig.run(
+            suite.ran.tree,
+            suite.ran.command,
+            over=over,
+            call=call,
+            limit_s=limit_s,
+            folder=suite.trials.folder,
+        )
+        return ran.ended.exit_code != 0
 
     def base(self) -> Emptied:
         """Empty a product file of the base that tests mention, then three, then all, until a check fails."""
@@ -128,11 +168,13 @@ class Emptying:
             return Emptied(None, ("no product file to empty: the base has none that its suite runs",))
         return Emptied("green", (), words_for("green", tried))
 
-    def _one_by_one(self, empty: Mapping[str, bytes], checks: Sequence[str]) -> tuple[str, ...]:
+    def singles(self, checks: Sequence[str]) -> tuple[str, ...]:
         """Name the files that no check misses when they alone are emptied, as far as there is time for it."""
-        if len(empty) == 1:
+        empty = self._emptied(self._files())
+        left_s = self._allowance.seconds(Trial.SINGLES) if len(empty) > 1 else 0.0
+        if not left_s:
             return ()
-        until = time.monotonic() + singles_s(self._took_s)
+        until = time.monotonic() + left_s
         each = ((path, self._without({path: left}, checks, until)) for path, left in sorted(empty.items()))
         return tuple(path for path, shown in each if shown == "green")
 
@@ -146,7 +188,8 @@ class Emptying:
             if shown != "green":
                 return shown
         trials, tree = self._suites[0].trials, self._suites[0].ran.tree
-        for check in checks:
+        commands = {argv_of(suite.ran.command) for suite in self._suites if not suite.trials.folder}
+        for check in (check for check in checks if argv_of(check) not in commands):
             over = {**trials.over_checks, **empty}
             if (limit_s := self._limit(until)) is None:
                 return None
@@ -183,11 +226,9 @@ class Emptying:
 
 def held_to(shown: Evidence, probed: Emptied, *, runs_this_tree: bool = False) -> Evidence:
     """Take a PASS away that stands without the product files; a person is asked where it is only a gap."""
-    shown = shown._replace(
-        emptied=probed.shown or "none",
-        notes=(*shown.notes, *probed.notes),
-        unseen=(*shown.unseen, *(f"{path}: no check runs this file" for path in probed.files)),
-    )
+    emptied = probed.shown or ("none" if probed.is_known else "not run")
+    unseen = (*shown.unseen, *(f"{path}: no check runs this file" for path in probed.files))
+    shown = shown._replace(emptied=emptied, notes=(*shown.notes, *probed.notes), unseen=unseen)
     if probed.shown != "green":
         return shown
     if runs_this_tree:

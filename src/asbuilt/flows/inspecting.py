@@ -16,12 +16,12 @@ from asbuilt.git.files import entries
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.hollow import hollow
-from asbuilt.proof.new_tests import remarks_on_unnoticed
-from asbuilt.proof.old_tests import OldTest, is_settled_by_old_tests, with_old_tests
+from asbuilt.proof.new_tests import remarks_on_hollow, remarks_on_unnoticed
+from asbuilt.proof.old_tests import OldTest, with_old_tests
 from asbuilt.proof.projects.dependencies import remarks_on_packages
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
 from asbuilt.proof.scope import SEVERITY, USUAL, Boundary, beyond, plan_changed
-from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order
+from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order, Severity
 from asbuilt.proof.suites.places import Role, role_of
 from asbuilt.proof.tampering import tampering
 
@@ -50,17 +50,19 @@ class Inspection(NamedTuple):
     @property
     def failing(self) -> list[str]:
         """Word what fails the phase whatever its checks show."""
-        return failing_of([one for one in self.remarks if not is_settled_by_old_tests(one)])
+        return failing_of(self.remarks)
 
     def after(self, shown: Sequence[Evidence]) -> tuple[Remark, ...]:
         """Return the remarks with what the base's tests have shown on the new code."""
         ran = [one for one in shown if one.is_suite and one.old]
         olds = [OldTest(*test) for one in ran for test in one.olds]
         is_green = bool(ran) and all(one.old == "green" for one in ran)
+        is_compared = bool(ran) and all(one.old == "green" or one.olds for one in ran)
         unnoticed = [words for one in shown for words in one.unnoticed]
         return (
-            *with_old_tests(self.remarks, olds, self.order, is_green=is_green),
-            *remarks_on_unnoticed(unnoticed),
+            *with_old_tests(self.remarks, olds, self.order, is_green=is_green, is_compared=is_compared),
+            *remarks_on_hollow([test for one in shown for test in one.hollow]),
+            *remarks_on_unnoticed(unnoticed, [words for one in shown for words in one.unnoticed_by_own]),
         )
 
 
@@ -106,8 +108,8 @@ def inspect(
 
 
 def are_compared(remarks: Sequence[Remark]) -> bool:
-    """Tell whether every test that differs was compared, demand by demand."""
-    return not any(one.rule in (Kind.NOT_COMPARED, Kind.UNREADABLE) for one in remarks)
+    """Tell whether the plan orders every change of a file of tests."""
+    return not any(one.rule == Kind.NOT_COMPARED and one.severity is Severity.SIGN_OFF for one in remarks)
 
 
 def failing_of(remarks: Sequence[Remark], *, changed: bool = True) -> list[str]:
@@ -135,7 +137,7 @@ def _around_phases(plan: Plan) -> str:
 def _unchanged(
     repository: Repository, tree: str, changes: Sequence[Change], folders: Collection[str]
 ) -> dict[str, bytes]:
-    """Read what did not change and has a say: runner settings of the suites, and what tests are handed."""
+    """Read the runner settings of the suites that did not change."""
     changed = {change.path for change in changes}
     files = names_in(repository, tree)
     return {
@@ -146,9 +148,7 @@ def _unchanged(
 
 
 def _has_a_say(path: str, folders: Collection[str]) -> bool:
-    return path.endswith("conftest.py") or (
-        path.rpartition("/")[0] in folders and role_of(path) is Role.SETTINGS
-    )
+    return path.rpartition("/")[0] in folders and role_of(path) is Role.SETTINGS
 
 
 def _of_the_plan(

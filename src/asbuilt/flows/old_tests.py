@@ -8,15 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.checks.allowance import limit_of
 from asbuilt.proof.blocks import blocks, differing_lines, is_same_but_for_names, like, own_name
 from asbuilt.proof.counts import failures_in
+from asbuilt.proof.depth import Trial
 from asbuilt.proof.excerpt import last_lines
-from asbuilt.proof.old_tests import Helper, OldTest, how_it_failed, said_of, states_in, words_for
+from asbuilt.proof.old_tests import Helper, OldTest, how_it_failed, said_of, states_in, values_in, words_for
 from asbuilt.proof.suites.places import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from asbuilt.flows.checks.allowance import Allowance
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 _WORDS: Final = re.compile(r"\w+")
 _MOST: Final = 500
 _LAST: Final = 40
+_ROW: Final = 2
+"""So many values in new lines are no chance."""
 
 
 class Olds(NamedTuple):
@@ -36,13 +41,17 @@ class Olds(NamedTuple):
     note: str = ""
 
 
-def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None) -> Olds:
+def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None, allowance: Allowance) -> Olds:
     """Run the base's tests on the new code where tests, helpers or runner settings differ."""
     over = trials.of_base(ran)
-    call, is_narrow = trials.old_call(ran, over)
+    call, is_narrow = trials.old_call(ran, over, may_share=allowance.is_tight)
     if not over or (is_narrow and call is None):
         return Olds()
-    old = rig.run(ran.tree, ran.command, over=over, call=call, folder=trials.folder)
+    left_s = allowance.seconds(Trial.OLD_TESTS, is_narrow=is_narrow)
+    if not left_s:
+        return Olds()
+    limit_s = limit_of(left_s)
+    old = rig.run(ran.tree, ran.command, over=over, call=call, folder=trials.folder, limit_s=limit_s)
     if old.cut_off is not None:
         return Olds("not loaded", (), f"the base's tests on the new code: the run was {old.cut_off}")
     if ran.counts is None:
@@ -52,7 +61,8 @@ def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None) -> Ol
     tests = _Reading(trials, ran, old, over, base).tests(is_narrow=is_narrow)
     loaded = old.counts is not None and old.counts.ran > 0
     red = any(one.then in ("red", "helper") for one in tests)
-    clean = loaded and all(one.then == "passed" for one in tests)
+    failed = (old.counts.failed if old.counts else 0) - (base.failed if base else 0)
+    clean = loaded and all(one.then == "passed" for one in tests) and (failed <= 0 or bool(tests))
     state = "red" if red else "green" if clean else "not loaded"
     worst = sorted(tests, key=lambda one: (one.then, one.now) == ("passed", "passed"))
     return Olds(state, tuple(worst[:_MOST]), words_for(tests, is_loaded=loaded))
@@ -158,11 +168,22 @@ class _Reading:
     ) -> OldTest:
         own = own_name(one.name)
         text = before.get(one.path, {}).get(own, "")
-        other = own if one.now != "absent" or own in moved else like(text, fresh, own)
+        other = (
+            own if one.now != "absent" or own in moved else like(text, fresh, own) or self._tabled(text, own)
+        )
         now = next((parts[other] for parts in after.values() if other in parts), "")
         was, became = differing_lines(text, now)
         same = bool(text) and is_same_but_for_names(text, now)
         return one._replace(was=was, became=became, like="" if one.now != "absent" else other, renamed=same)
+
+    def _tabled(self, text: str, own: str) -> str:
+        """Name the file whose new lines have all values of a test that is gone: it is a row of a table."""
+        values = values_in(text.replace(own, ""))
+        for path, now in self._after.items():
+            _, added = differing_lines(self._before.get(path, ""), now)
+            if len(values) >= _ROW and values <= values_in(added):
+                return path
+        return ""
 
 
 def _part_about(text: str, own: str, others: Sequence[str]) -> str:

@@ -95,6 +95,7 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
         why="; ".join(one.why if len(base) == 1 else f"{name}: {one.why}" for name, (one, _) in base.items()),
         ran=sum(one.ran or 0 for one in shown) if any(one.ran is not None for one in shown) else None,
         failed=sum(one.failed or 0 for one in shown),
+        took_s=round(sum(one.duration_s for one in shown), 1),
         **({"asks": True} if asks else {}),
         counts=record.blobs.put(json.dumps(counts).encode()),
         evidence=proving.keep(shown),

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.checks.files import content_of
 from asbuilt.proof.coverage import RECORDER, recorder, unrun
-from asbuilt.proof.emptied import box_s
+from asbuilt.proof.depth import Trial
 from asbuilt.proof.mutants import is_probed, planned, summary
 
 if TYPE_CHECKING:
+    from asbuilt.flows.checks.allowance import Allowance
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.rigs import Rig
     from asbuilt.flows.trials import Trials
@@ -38,14 +39,15 @@ class Probed(NamedTuple):
     """The changes that fail no test, in words."""
 
 
-def lines_not_run(rig: Rig, trials: Trials, suite: Ran) -> tuple[str, ...]:
+def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> tuple[str, ...]:
     """List new lines that neither the phase's tests run nor those that mention its files.
 
     These tests run again, with a recorder. A run that does not pass shows nothing, and none decides anything.
     """
     sources = {path: told for path, told in trials.read(is_probed).items() if path.endswith(_TRACED)}
     call = trials.near([*sources], suite) if sources and suite.ended.exit_code == 0 else None
-    if call is None:
+    limit_s = allowance.seconds(Trial.LINES) if call is not None else 0.0
+    if call is None or not limit_s:
         return ()
     out, folder = rig.report.rpartition("/")[0], RECORDER.partition("/")[0]
     environment = {
@@ -58,7 +60,7 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran) -> tuple[str, ...]:
         suite.command,
         over={**trials.over_tests, RECORDER: recorder(rig.root, sources, f"{out}/lines")},
         call=call._replace(environment=environment),
-        limit_s=ceil(max(box_s(suite.ended.duration_s), _LEAST_S)),
+        limit_s=ceil(max(limit_s, _LEAST_S)),
         folder=trials.folder,
     )
     if again.ended.exit_code != 0:
@@ -68,18 +70,20 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran) -> tuple[str, ...]:
     return unrun(sources, content_of(rig.out / "lines", _RECORDED) or b"", v8, rig.root)
 
 
-def probe(rig: Rig, trials: Trials, tree: str, suite: Ran) -> Probed:
+def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
     """Change one new line after the other and run the phase's own tests, or the suite where it has none.
 
     Returns nothing where the phase adds no lines that could be changed.
     """
-    sources = trials.read(is_probed)
+    tree, sources = suite.tree, trials.read(is_probed)
     mutants = planned(sources, tree)
     call, over = (trials.own_tests(suite), trials.over_tests) if mutants else (None, {})
     # Where old failures make the suite red, a change would not show by its exit code.
     if not mutants or (call is None and suite.ended.exit_code != 0):
         return Probed()
-    limit_s, began, last_s = box_s(suite.ended.duration_s), time.monotonic(), 0.0
+    limit_s, began, last_s = allowance.seconds(Trial.PROBE, is_narrow=call is not None), time.monotonic(), 0.0
+    if not limit_s:
+        return Probed()
     noticed: list[Mutant] = []
     unnoticed: list[Mutant] = []
     for mutant in mutants:

@@ -6,18 +6,18 @@ import json
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.checks.allowance import Allowance
+from asbuilt.flows.checks.further import Further
 from asbuilt.flows.emptying import Emptying, Tested, held_to
 from asbuilt.flows.old_tests import run_old_tests
 from asbuilt.flows.preparing import own_setup
-from asbuilt.flows.probing import lines_not_run, probe
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import with_canaries
 from asbuilt.proof.counts import from_output, from_report
-from asbuilt.proof.emptied import listed
+from asbuilt.proof.depth import covers, depth_in
 from asbuilt.proof.evidence import (
-    IDLE,
     SETUP,
     Evidence,
     disagreement,
@@ -36,19 +36,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.flows.checks.ran import Ran
-    from asbuilt.flows.emptying import Emptied
     from asbuilt.flows.record import Record
     from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.flows.trials import Order
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
+    from asbuilt.proof.depth import Depth
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.projects.model import Setup, Suite
 
 _SHOWN: Final = 220
 _NOTED: Final = 20
-_CHEAP_S: Final = 30.0
-"""A check that takes longer is not run on the base again."""
 _NAMES: Final = 500
 """Tests of a phase that are told by name."""
 
@@ -120,41 +118,26 @@ class Proving:
             trials = Trials(rig, self._repository, tree, order, command=command)
             shown: list[Evidence] = []
             tried: list[Tested] = []
+            allowance = Allowance(self._depth)
             for name, suite in suites.items():
                 if name in known:
                     shown.append(known[name])
                     continue
                 inside = trials.within(suite.folder)
-                ran, told = self._suite(rig, inside, tree, name, suite)
+                ran, told = self._suite(rig, inside, tree, name, suite, allowance)
                 shown.append(told)
                 tried.append(Tested(inside, ran, ran.counts))
             # Where no suite proves anything, what a runner is told cannot make one green.
             over = trials.over_checks if suites else trials.without_caches
-            shown += self._checked(rig, tree, checks, over)
-            if tried and order and outcome_of(shown) == "PASS":
-                emptying = Emptying(rig, tried)
-                found = emptying.phase(checks)
-                shown = [self._held(one, found) if one.is_suite and not one.reused else one for one in shown]
-                if outcome_of(shown) == "PASS" and not any(one.noticed or one.unnoticed for one in shown):
-                    survived = tuple(one.words for one in emptying.survivors(checks))
-                    shown = [shown[0]._replace(unnoticed=survived), *shown[1:]]
+            shown += self._checked(rig, tree, checks, over, tried)
             if order is None or outcome_of(shown) != "PASS":
                 return shown
-            return [self._tried_before(rig, one, order.base) for one in shown]
+            further = Further(self._record, rig, tried, allowance)
+            return further.held(shown, checks, base=order.base, start=self.base)
 
-    def _held(self, suite: Evidence, probed: Emptied) -> Evidence:
-        """Hold a suite to the probe; it runs this tree where it missed files of the base in this setup."""
-        before = (one for one in self._record.shown() if one.tree == self.base and one.name == suite.name)
-        is_ours = any(one.setup == suite.setup and one.emptied in ("tested", "built") for one in before)
-        return held_to(suite, probed, runs_this_tree=is_ours)
-
-    def _tried_before(self, rig: Rig, check: Evidence, base: str) -> Evidence:
-        """Run a phase's own check on its base, where that is cheap: one that passes there proves nothing."""
-        if check.is_suite or check.name == SETUP or check.outcome != "PASS" or check.duration_s > _CHEAP_S:
-            return check
-        if rig.run(base, check.name).ended.exit_code != 0:
-            return check._replace(before="fails")
-        return check._replace(before="passes", notes=(*check.notes, IDLE))
+    @property
+    def _depth(self) -> Depth:
+        return depth_in(self._record.run.options.get("depth"))
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""
@@ -172,7 +155,9 @@ class Proving:
         own = own_setup(self._record, self._repository, self.base, tree) if tree != self.base else None
         return (own, tree) if own else (self._record.setup(), self.base)
 
-    def _suite(self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite) -> tuple[Ran, Evidence]:
+    def _suite(
+        self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite, allowance: Allowance
+    ) -> tuple[Ran, Evidence]:
         """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
         earlier = [one for one in self._record.shown() if one.name == name]
         before_s = next((one.duration_s for one in earlier if one.is_suite), 0.0)
@@ -186,12 +171,16 @@ class Proving:
                 limit_s=rig.limit_for(before_s),
             )
         )
-        shown = self._tried_suite(rig, trials, ran, name, suite, earlier)
-        return ran, shown._replace(notes=(*shown.notes, *rig.notes))
+        allowance.add_suite(ran.ended.duration_s, tests_differ=bool(trials.of_base(ran)))
+        shown = self._judged(trials, ran, suite, name, earlier, tight=allowance.is_tight)
+        if shown.outcome == "PASS":
+            shown = self._tried_suite(rig, trials, ran, shown, earlier, allowance)
+        return ran, shown._replace(notes=(*shown.notes, *rig.notes), depth=allowance.depth)
 
-    def _tried_suite(
-        self, rig: Rig, trials: Trials, ran: Ran, name: str, suite: Suite, earlier: Sequence[Evidence]
+    def _judged(
+        self, trials: Trials, ran: Ran, suite: Suite, name: str, earlier: list[Evidence], *, tight: bool
     ) -> Evidence:
+        """Judge a run of the suite by what it was on the base."""
         known = {one.tree: one for one in earlier}
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
@@ -209,21 +198,30 @@ class Proving:
             return shown._replace(why=f"{shown.why}{put_back_words(put_back)}")
         if counts is not None:
             is_heard = before is None or before.canaries != "absent"
-            shown = with_canaries(shown, before, trials.sing(ran) if is_heard else None)
-        if shown.outcome != "PASS":
-            return shown
-        olds = run_old_tests(rig, trials, ran, self._counts_before(known.get(trials.base), counted))
+            shown = with_canaries(shown, before, trials.sing(ran, is_tight=tight) if is_heard else None)
+        return shown
+
+    def _tried_suite(
+        self,
+        rig: Rig,
+        trials: Trials,
+        ran: Ran,
+        shown: Evidence,
+        earlier: Sequence[Evidence],
+        allowance: Allowance,
+    ) -> Evidence:
+        """Run the tests of the base on the new code, and those of the phase on its base."""
+        before = next((one for one in reversed(earlier) if one.tree == trials.base), None)
+        counts, counted = ran.counts, self._record.baseline(shown.name)
+        olds = run_old_tests(rig, trials, ran, self._counts_before(before, counted), allowance)
         shown = shown._replace(old=olds.state, olds=tuple(map(tuple, olds.tests)))
         notes = (*shown.notes, olds.note) if olds.note else shown.notes
         if counts is None:
             return shown._replace(notes=notes)
-        compared = trials.compare(ran, counts)
+        compared = trials.compare(ran, counts, allowance)
+        hollow = trials.without_checks(counts, self._counts_before(before, counted))
+        shown = shown._replace(hollow=hollow[:_NAMES])
         notes = (*notes, compared.note) if compared.note else notes
-        if self._record.run.options.get("probe"):
-            unrun, probed = lines_not_run(rig, trials, ran), probe(rig, trials, ran.tree, ran)
-            notes = (*notes, *((f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()))
-            unseen = (*(f"{one}: no test near them runs these lines" for one in unrun), *probed.unnoticed)
-            notes, shown = (*notes, *probed.notes), shown._replace(noticed=probed.noticed, unseen=unseen)
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
@@ -256,16 +254,24 @@ class Proving:
         return f"{told}: {', '.join(gone[:3])}"
 
     def _checked(
-        self, rig: Rig, tree: str, checks: Sequence[str], over: Mapping[str, bytes | None]
+        self,
+        rig: Rig,
+        tree: str,
+        checks: Sequence[str],
+        over: Mapping[str, bytes | None],
+        tried: Sequence[Tested] = (),
     ) -> list[Evidence]:
         # Each check starts from the tree, not from what the one before left behind.
         shown = []
+        same = (one for one in tried if not one.trials.folder and one.trials.over_tests == over)
+        known = {argv_of(one.ran.command): one.ran for one in same}
         for check in checks:
-            ran = _whole(partial(rig.run, tree, check, over=over))
+            ran = known.get(argv_of(check)) or _whole(partial(rig.run, tree, check, over=over))
             judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
-            shown.append(self._evidence(check, ran, judged)._replace(put_back=tuple(over)))
+            told = self._evidence(check, ran, judged)._replace(put_back=tuple(over))
+            shown.append(told._replace(reused=argv_of(check) in known))
         return shown
 
     def keep(self, shown: Sequence[Evidence]) -> str:
@@ -280,7 +286,7 @@ class Proving:
         found: dict[str, Evidence] = {}
         for one in self._record.shown():
             # A phase's PASS counts only when its files were emptied, too.
-            is_whole = one.emptied or one.outcome != "PASS" or not probed
+            is_whole = (one.emptied and covers(one.depth, self._depth)) or one.outcome != "PASS" or not probed
             if (one.name, one.argv, one.tree, one.setup) in wanted and one.is_conclusive and is_whole:
                 found.setdefault(one.name, one._replace(reused=True))
         return found

@@ -12,23 +12,27 @@ import secrets
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.flows.checks.allowance import limit_of
 from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.policy.shell import argv_of
-from asbuilt.proof.canaries import Canary, Sung, canaries, has_canary, heard, is_test_file
+from asbuilt.proof.canaries import Canary, Sung, canaries, heard, is_test_file, no_canary
+from asbuilt.proof.depth import Trial
 from asbuilt.proof.emptied import emptied, sorted_out, word_of
 from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
-from asbuilt.proof.new_tests import Compared, compared
+from asbuilt.proof.new_tests import Compared, added_names, compared, names_any, without_checks
+from asbuilt.proof.old_tests import imported_as, may_help, with_old_inline
 from asbuilt.proof.origins import names_of
 from asbuilt.proof.projects.index import below, is_vendored, is_within, top_first
 from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.model import Change
-from asbuilt.proof.suites.places import Role, is_in_tests, role_of
+from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from asbuilt.flows.checks.allowance import Allowance
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.rigs import Rig
     from asbuilt.git.repository import Repository
@@ -79,6 +83,7 @@ class Trials:
         self._tree = tree
         self._order = order
         self._listed: dict[str, dict[str, str]] = {}
+        self._helpers: dict[str, bool] = {}
         self._there = touched(repository, order.base, tree) if order else {}
         self.put_back = self._restored(command, order.text if order else "")
         self.folder = folder
@@ -128,8 +133,25 @@ class Trials:
 
     def changed_around(self, suite: Ran) -> list[str]:
         """List these, and what else is among tests, by their paths in the suite's folder."""
-        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS}
+        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS or self._helps(path)}
         return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
+
+    def _helps(self, path: str) -> bool:
+        if path not in self._helpers:
+            self._helpers[path] = self._is_helper(path)
+        return self._helpers[path]
+
+    def _is_helper(self, path: str) -> bool:
+        """Tell whether only tests import a file that stands outside of their folders."""
+        before = self._files(self.base)
+        if path not in before or role_of(path) is not Role.PRODUCT or is_test_code(path):
+            return False
+        if not may_help(path, text_of(self._repository, before[path])):
+            return False
+        users = {*mentioning(self._repository, self.base, imported_as(path), among=["*"])} - {path}
+        return any(map(is_test_code, users)) and not any(
+            role_of(one) is Role.PRODUCT and not is_test_code(one) for one in users
+        )
 
     def of_base(self, suite: Ran) -> dict[str, bytes | None]:
         """Give what lies over the tree when the base's tests run on it: all that is among tests as it was.
@@ -140,25 +162,32 @@ class Trials:
             return {}
         before = self._files(self._order.base)
         around = {below(self.folder, path) for path in self.changed_around(suite)}
-        tests = {path for path in around if not path.endswith(".rs") or is_in_tests(path)}
         told = {one.path: one.content for one in self._restored(suite.command, "")}
-        return {
-            **told,
-            **{path: self._content(before[path]) if path in before else None for path in sorted(tests)},
-        }
+        for path in sorted(around):
+            then = self._content(before[path]) if path in before else None
+            if not path.endswith(".rs") or is_in_tests(path):
+                told[path] = then
+            elif then is not None and (old := with_old_inline(then, self.text_now(path).encode())):
+                told[path] = old
+        return told
 
-    def old_call(self, suite: Ran, over: Mapping[str, bytes | None]) -> tuple[Call | None, bool]:
+    def old_call(
+        self, suite: Ran, over: Mapping[str, bytes | None], *, may_share: bool = False
+    ) -> tuple[Call | None, bool]:
         """Give the call that runs the base's tests, and whether it is narrowed to the files that differ.
 
-        Only where each file, or each package, is a process of its own, and no helper or setting differs.
+        Only where no helper or setting differs, and each file or package is a process of its own. Where files
+        `may_share` one, those that mention the phase's product files run too: another may mend it.
         """
         argv, output = self._argv(suite)
         runner = runner_of(argv, output)
-        alone = runner in _ALONE and all(
-            is_test_file(runner, path) or role_of(path) is Role.TEST for path in over
-        )
+        if runner is None or not (runner in _ALONE or may_share):
+            return None, False
+        alone = all(is_test_file(runner, path) or role_of(path) is Role.TEST for path in over)
         there = [path for path, content in over.items() if content is not None or runner == "go"]
-        call = self._only(runner, argv, there) if runner and alone and there else None
+        if runner not in _ALONE:
+            there += [path for path in self._near_work(runner, suite) or () if path not in over]
+        call = self._only(runner, argv, there) if alone and there else None
         return (call, True) if call else (None, alone and not there)
 
     def text_now(self, path: str) -> str:
@@ -177,59 +206,78 @@ class Trials:
         held = [path for path in self._mine if is_rust and path.endswith(".rs") and path in before]
         return self._inside({path: text_of(self._repository, before[path]) for path in held})
 
-    def sing(self, suite: Ran, *, name: str = "") -> Sung:
-        """Run the canaries alone, with everything that the suite loads and nothing else that it runs."""
+    def sing(self, suite: Ran, *, is_tight: bool = False) -> Sung:
+        """Run the canaries alone, with everything that the suite loads and nothing else that it runs.
+
+        Where time is tight, pytest loads only the tests that mention the phase's work, if all of it is.
+        """
         argv, output = self._argv(suite)
         runner = runner_of(argv, output)
         if runner is None:
             return Sung("", None, "no canary: the runner is not known")
         files = {path: file for path, file in self._files(self._tree).items() if is_within(path, self.folder)}
         changed = [path for path in self.changed_tests(suite) if self._there[path]]
-        canary = Canary(*name.split("-")) if name else _new()
+        canary = _new()
         made = canaries(runner, files, lambda path: text_of(self._repository, files[path]), canary, changed)
         also = [path.rpartition("/")[2].removesuffix(".py") for path in changed]
-        call = narrowed(runner, argv, canary.word, self._rig.report, also)
+        near = self._near_work(runner, suite) if is_tight and runner == "pytest" else None
+        alone = self._only(runner, argv, [*made, *changed, *near]) if near is not None else None
+        call = narrowed(runner, alone.argv if alone else argv, canary.word, self._rig.report, also)
         if call is None or not made:
-            why = (
-                "there is none for it"
-                if not has_canary(runner)
-                else "its tests are in no folder that is known"
-                if call
-                else "it cannot be told to run only some tests"
-            )
-            return Sung("", None, f"no canary: the runner is {runner}, and {why}")
+            return Sung("", None, no_canary(runner, can_narrow=call is not None))
         ran = self._rig.run(
             self._tree, suite.command, over={**self.over_tests, **made}, call=call, folder=self.folder
         )
         found = heard(canary, len(made), ran.ended.exit_code, ran.counts)
         return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
 
-    def compare(self, suite: Ran, counts: Counts) -> Compared:
+    def compare(self, suite: Ran, counts: Counts, allowance: Allowance) -> Compared:
         """Run the phase's new and changed tests on its base, with only what is among tests laid over it."""
         if self._order is None:
             return Compared()
-        argv, output = self._argv(suite)
-        runner = runner_of(argv, output)
+        runner, files = self.runner(suite), self._files(self._tree)
         tests = [path for path in self.changed_tests(suite) if self._there[path]]
         if runner is None or not tests:
             return Compared(note="" if runner else "not tried on the base: the runner is not known")
-        files = self._files(self._tree)
-        call = self._only(runner, argv, tests)
+        call = self.own_tests(suite)
         if call is None:
             return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
         around = (below(self.folder, path) for path in self.changed_around(suite))
         over = {path: self._content(files[path]) for path in around if path in files}
-        ran = self._rig.run(self._order.base, suite.command, over=over, call=call, folder=self.folder)
-        return compared(ran.counts, counts, tests)
+        base, folder, left_s = self._order.base, self.folder, allowance.seconds(Trial.NEW_TESTS)
+        if not left_s:
+            return Compared()
+        ran = self._rig.run(
+            base, suite.command, over=over, call=call, folder=folder, limit_s=limit_of(left_s)
+        )
+        if ran.ended.exit_code is not None:
+            return compared(ran.counts, counts, tests)
+        allowance.leave_out(Trial.NEW_TESTS)
+        return Compared()
+
+    def without_checks(self, counts: Counts, base: Counts | None) -> tuple[tuple[str, str], ...]:
+        """Return the tests that the phase adds and in whose text nothing is checked."""
+        if self._order is None or base is None:
+            return ()
+        before, known = self._files(self.base), {*base.ran_names}
+        tests = [path for path in self._mine if self._there[path] and is_test_code(path)]
+        new = [one for one in counts.passed if one not in known]
+        if not counts.passed:
+            # The runner does not name what passes: each new file is one test.
+            tests = [path for path in tests if path not in before]
+            new = [path.rpartition("/")[2] for path in tests]
+        return without_checks({path: self.text_now(path) for path in tests}, new)
+
+    def tests_name(self, sources: Mapping[str, tuple[bytes, bytes]], suite: Ran) -> bool:
+        """Tell whether the phase's new and changed tests name a function or class that it adds."""
+        tests = [path for path in self.changed_tests(suite) if self._there[path]]
+        return names_any(added_names(sources), map(self.text_now, tests))
 
     def own_tests(self, suite: Ran) -> Call | None:
         """Give the call that runs only the phase's new and changed tests; None where there are none."""
-        argv, output = self._argv(suite)
-        runner = runner_of(argv, output)
+        argv, runner = self._argv(suite)[0], self.runner(suite)
         tests = [path for path in self.changed_tests(suite) if self._there[path]]
-        if runner is None or not tests:
-            return None
-        return self._only(runner, argv, tests)
+        return self._only(runner, argv, tests) if runner is not None and tests else None
 
     @property
     def changed(self) -> list[str]:
@@ -263,13 +311,10 @@ class Trials:
 
     def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
         """Give the call that runs the changed tests and those that mention some files, until one fails."""
-        argv, output = self._argv(suite)
-        runner = runner_of(argv, output)
+        argv, runner = self._argv(suite)[0], self.runner(suite)
         mine = [path for path in self.changed_tests(suite) if self._there[path]]
         tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
-        if runner is None or not tests:
-            return None
-        call = self._only(runner, argv, tests)
+        call = self._only(runner, argv, tests) if runner is not None and tests else None
         return call and self._fast(call, suite)
 
     def whole(self, suite: Ran) -> Call:
@@ -302,8 +347,7 @@ class Trials:
 
     def again(self, suite: Ran, names: Sequence[str]) -> Counts | None:
         """Run only the tests of these names once more, or all where their names tell no file."""
-        argv, output = self._argv(suite)
-        runner = runner_of(argv, output)
+        argv, runner = self._argv(suite)[0], self.runner(suite)
         files = self._inside(self._files(self._tree))
         held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
         call = None
@@ -315,6 +359,12 @@ class Trials:
         call = call or reporting(argv_of(suite.command), self._rig.report)
         over = self.over_tests
         return self._rig.run(self._tree, suite.command, over=over, call=call, folder=self.folder).counts
+
+    def _near_work(self, runner: Runner, suite: Ran) -> list[str] | None:
+        """List test files that mention the phase's product files; None where none mentions one of them."""
+        files = sorted_out(self.changed, (runner,)).product
+        near = [self.mentioning([word_of(path)], suite)[:_NEAR] for path in files]
+        return [*dict.fromkeys(path for found in near for path in found)] if all(near) else None
 
     @property
     def _mine(self) -> list[str]:

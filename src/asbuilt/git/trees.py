@@ -169,6 +169,8 @@ def mentioning(
     repository: Repository, tree: str, words: Collection[str], *, among: Collection[str]
 ) -> list[str]:
     """List the files of a tree, among those that fit a pattern, that hold one of some words."""
+    if not words:
+        return []
     given = [option for word in words for option in ("-e", word)]
     said = repository.git.said(
         "grep", "-l", "-z", "-w", "-F", *given, check_oid(tree), "--", *among, allowed=(0, 1)

@@ -1,8 +1,8 @@
-"""What phases have cost before, from the journal of a repository. It looks back over a few plans only."""
+"""What phases have taken before, from the journal of a repository. It looks back over a few plans only."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.journal import plans
 from asbuilt.journal.events import whole_history
@@ -16,9 +16,19 @@ if TYPE_CHECKING:
 _PLANS: Final = 10
 
 
-def proven_phases(session: Session, org: str, repo: str) -> list[Spent]:
-    """List what each phase has used that was proven here lately, its verifiers and fixes with it."""
+class Past(NamedTuple):
+    """What the phases of a repository have taken lately."""
+
+    spent: list[Spent]
+    """What each phase has used that was proven, its verifiers and fixes with it."""
+    suite_s: float | None = None
+    """How long the suites took on the newest base; None where no run has recorded it."""
+
+
+def past_of(session: Session, org: str, repo: str) -> Past:
+    """Read what phases have used here, and how long the suites took."""
     found: list[Spent] = []
+    suite_s: tuple[str, float | None] = ("", None)
     for plan in plans.recent(session, org, repo, limit=_PLANS):
         used: dict[tuple[str, str], dict[str, Spent]] = {}
         for event in whole_history(session, Address(org, repo, plan.plan)):
@@ -27,4 +37,6 @@ def proven_phases(session: Session, org: str, repo: str) -> list[Spent]:
                 used.setdefault(of, {})[event.data["attempt"]] = spent_in(event.data)
             elif event.kind == "phase.proven":
                 found.append(total(used.get(of, {}).values()))
-    return found
+            elif event.kind == "baseline.done" and "took_s" in event.data:
+                suite_s = max(suite_s, (event.at, float(event.data["took_s"])))
+    return Past(found, suite_s[1])

@@ -82,6 +82,16 @@ def has_canary(runner: Runner) -> bool:
     return runner not in _NONE
 
 
+def no_canary(runner: Runner, *, can_narrow: bool) -> str:
+    """Say why a runner was not tried with canaries."""
+    why = "it cannot be told to run only some tests"
+    if not has_canary(runner):
+        why = "there is none for it"
+    elif can_narrow:
+        why = "its tests are in no folder that is known"
+    return f"no canary: the runner is {runner}, and {why}"
+
+
 def canaries(
     runner: Runner,
     paths: Iterable[str],

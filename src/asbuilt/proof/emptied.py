@@ -38,11 +38,6 @@ _PACKAGE: Final = re.compile(rb"^package[ \t]+\w+", re.MULTILINE)
 _VAGUE: Final = frozenset({"__init__", "__main__", "index", "mod", "lib", "main"})
 """File names that say less than the name of their folder."""
 _NAMED: Final = 3
-_SHORT_S: Final = 20.0
-_PART: Final = 0.15
-_SINGLES_S: Final = 10.0
-_SURVIVORS_S: Final = 40.0
-_LONGEST_S: Final = 300.0
 
 Shown = Literal["tested", "built", "green"]
 """What checks did without the product files: tests failed, nothing was built or loaded, nothing changed."""
@@ -134,18 +129,3 @@ def listed(files: Sequence[str]) -> str:
     """Name a few files, and how many more there are."""
     more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
     return f"{', '.join(files[:_NAMED])}{more}"
-
-
-def box_s(suite_s: float) -> float:
-    """Return how long changes to new lines are tried: as long as a short suite, a part of a long one."""
-    return suite_s if suite_s <= _SHORT_S else min(suite_s * _PART, _LONGEST_S)
-
-
-def singles_s(suite_s: float) -> float:
-    """Return how long files are emptied one by one; one that nothing misses takes a whole short suite."""
-    return max(3 * suite_s, _SINGLES_S) if suite_s <= _SHORT_S else box_s(suite_s)
-
-
-def survivors_s(suite_s: float) -> float:
-    """Return how long changes to new lines are tried that the phase's own tests have not noticed."""
-    return max(6 * suite_s, _SURVIVORS_S) if suite_s <= _SHORT_S else box_s(suite_s) * 2

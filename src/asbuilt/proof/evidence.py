@@ -88,6 +88,10 @@ class Evidence(NamedTuple):
     """How many changes to the phase's new lines its tests noticed; None: not tried."""
     unnoticed: tuple[str, ...] = ()
     """Changes to the phase's new lines, in words, where no check noticed any of them."""
+    unnoticed_by_own: tuple[str, ...] = ()
+    """The same where other checks notice them, but none of the phase's own tests, which name what it adds."""
+    hollow: tuple[tuple[str, str], ...] = ()
+    """New tests in whose text nothing is checked: file and name."""
     unseen: tuple[str, ...] = ()
     """New code that no test runs, or whose change no test noticed, each with its place: for the verifier."""
     before: str = ""
@@ -96,6 +100,8 @@ class Evidence(NamedTuple):
     """What the base's tests did on the new code: `green`, `red`, `not loaded`; empty: they did not run."""
     olds: tuple[tuple[Any, ...], ...] = ()
     """Tests of the base that the phase has touched, or that it has broken: the fields of `OldTest`."""
+    depth: str = ""
+    """How deep it was tried: `proof.depth`."""
     unusable: bool = False
     """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
 

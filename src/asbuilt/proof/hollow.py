@@ -14,9 +14,7 @@ from asbuilt.proof.promises import unkept, wanted_and_checked
 from asbuilt.proof.suites.lexing import lexed
 from asbuilt.proof.suites.model import MAX_BYTES, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
-from asbuilt.proof.suites.python_failing import Function
-from asbuilt.proof.suites.python_reading import depth_of, parsed
-from asbuilt.proof.suites.python_values import constant, dotted
+from asbuilt.proof.suites.python_code import Function, constant, dotted, parsed
 from asbuilt.proof.unwired import unwired
 
 if TYPE_CHECKING:
@@ -55,11 +53,13 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 _GROUP: Final = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 _COMPARES: Final = re.compile(r"===?|\bcase\b|\[\s.*\s=\s|^\s*[\"'][^\"']*[\"']\)|\bin\s*[(\[{]")
 _TABLES: Final = re.compile(r"[\"'\d)\]]\s*:|=>")
+_FIELDS: Final = re.compile(r"\w\s*[:=]\s*[\"'\d-].*[:=]\s*[\"'\d-]")
+"""Fields of a record with their values."""
+_RECORD: Final = 3
 _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
 """Numbers that stand everywhere."""
-_DEEPEST: Final = 80
 _MOST: Final = 1_000
 """Rows of tests, and lines of a product, that are compared each with each."""
 _ROWS: Final = 2
@@ -119,7 +119,7 @@ def _acting(path: str, text: str) -> bool:
         case "shell":
             return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
         case "python":
-            tree = _tree(text)
+            tree = parsed(text.encode())
             return tree is None or any(
                 not _IDLE.match(ast.unparse(one)) for one in tree.body if not _is_text(one)
             )
@@ -140,7 +140,7 @@ def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> boo
     before, after = (side.decode("utf-8", "replace") for side in (change.before, change.after))
     match language_of(change.path):
         case "python":
-            then, now = _tree(before), _tree(after)
+            then, now = parsed(change.before), parsed(change.after)
             return then is not None and now is not None and _bare(then, but) == _bare(now, but)
         case "shell":
             return _uncommented(before) == _uncommented(after)
@@ -149,12 +149,6 @@ def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> boo
             return words[0] == words[1]
         case _:
             return False
-
-
-def _tree(text: str) -> ast.Module | None:
-    read = parsed(text.encode("utf-8", "replace"))
-    # What is nested deeper is made by machines, and could exhaust whoever walks it.
-    return None if isinstance(read, str) or depth_of(read) > _DEEPEST else read
 
 
 def _bare(tree: ast.Module, but: str) -> str:
@@ -210,7 +204,7 @@ def _functions(path: str, data: bytes | None) -> list[_Written]:
     text = (data or b"").decode("utf-8", "replace")
     language = language_of(path)
     if language == "python":
-        tree = _tree(text)
+        tree = parsed(text.encode())
         return [] if tree is None else list(_of_python(tree))
     return list(_of_braces(text, language)) if language in _BRACED else []
 
@@ -219,13 +213,13 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
     open_ones = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and any(dotted(one, {}).endswith(_OPEN) for one in node.bases)
+        if isinstance(node, ast.ClassDef) and any(dotted(one).endswith(_OPEN) for one in node.bases)
         for inner in node.body
     }
     for node in ast.walk(tree):
         if not isinstance(node, Function) or id(node) in open_ones:
             continue
-        if any(dotted(one, {}).endswith(("abstractmethod", "overload")) for one in node.decorator_list):
+        if any(dotted(one).endswith(("abstractmethod", "overload")) for one in node.decorator_list):
             continue
         body = node.body[1:] if _is_text(node.body[0]) else node.body
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -247,7 +241,7 @@ def _does_nothing(node: ast.stmt | None) -> bool:
             return True
         case ast.Raise(exc=ast.expr() as raised):
             name = raised.func if isinstance(raised, ast.Call) else raised
-            return dotted(name, {}).rpartition(".")[2] == "NotImplementedError"
+            return dotted(name).rpartition(".")[2] == "NotImplementedError"
         case _:
             return False
 
@@ -261,7 +255,9 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
             continue
         body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
         says = " ".join(one.text for one in body)
-        is_stub = len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
+        # An empty function that is written where a value stands is a default: nothing is left to write.
+        is_value = not body and code.word(at + 1) in ("=", ":") and code.word(at - 1) in ("{", ",", "(")
+        is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
         answer = [one.kind for one in body if one.text not in ("return", ";", "-")]
         is_constant = says.startswith("return ") and answer in (["number"], ["text"])
         takes = code.closing(opening) > opening + 1
@@ -326,7 +322,11 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
             row: number
             for row in rows
             # Texts side by side are names of fields as often as answers; only a comparison tells.
-            if (compares or (is_table and any(map(_NUMBER.fullmatch, row))))
+            if (
+                compares
+                or (is_table and any(map(_NUMBER.fullmatch, row)))
+                or (len(row) >= _RECORD and _FIELDS.search(line))
+            )
             and row <= there
             and row & here
             and not row <= named

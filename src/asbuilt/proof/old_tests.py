@@ -1,19 +1,18 @@
 """What the tests of the base say about the new code, and what follows from it. Pure.
 
-Its rules: a test that fails there for what it asserts needs an order or a person; one that cannot be loaded
-decides nothing; a test that passed on the base and is gone or skipped needs an order.
+Its rules: a test that fails there for what it asserts needs an order or a person; where one cannot be loaded,
+the two texts are compared; a test that passed on the base and is gone or skipped needs an order.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.proof.blocks import own_name
 from asbuilt.proof.remarks import HELPER_CHECKS_LESS, OLD_TEST_FAILS, Remark, cited_words
 from asbuilt.proof.suites.model import Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.orders import orders_removal, settled
-from asbuilt.proof.suites.places import is_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,29 +24,6 @@ Now = Literal["passed", "skipped", "absent"]
 Then = Literal["passed", "red", "helper", "load"]
 State = Literal["passed", "failed", "skipped"]
 _SHOWN: Final = 160
-_IN_DOUBT: Final = frozenset(
-    (
-        Kind.ASSERTION_WEAKENED,
-        Kind.TOLERANCE_LOOSENED,
-        Kind.EXCEPTION_WIDENED,
-        Kind.EXPECTATION_CHANGED,
-        Kind.GOLDEN_CHANGED,
-    )
-)
-"""What a comparison of texts suspects, and the base's own tests decide."""
-_ABOUT_TESTS: Final = frozenset(
-    (
-        *_IN_DOUBT,
-        Kind.TEST_REMOVED,
-        Kind.TEST_SKIPPED,
-        Kind.TEST_EXPECTED_TO_FAIL,
-        Kind.NOT_COLLECTED,
-        Kind.TEST_EMPTIED,
-        Kind.ASSERTION_REMOVED,
-        Kind.NOT_ALWAYS_CHECKED,
-    )
-)
-"""What a comparison of texts says of single tests; a person need not be asked about one twice."""
 _ASSERTED: Final = re.compile(
     r"AssertionError|ERR_ASSERTION|DID NOT RAISE|DID NOT WARN|^\s*(?:E\s+)?assert\b|AssertionFailedError"
     r"|\bexpect\(",
@@ -63,6 +39,21 @@ _NOT_LOADED: Final = re.compile(
     r"|\[(?:build|setup) failed\]|could not compile|cannot find symbol|undefined: ",
     re.MULTILINE,
 )
+_AIDS: Final = re.compile(
+    r"support|helper|util|fixture|mock|fake|stub|assert|check|expect|matcher|compare|common|shared",
+    re.IGNORECASE,
+)
+_OF_TESTS: Final = re.compile(
+    r"^\s*(?:import|from)\s+(?:_?pytest|unittest)\b|^\s*\"testing\"|import\s+\"testing\"|\borg\.junit|AssertionError"
+    r"|[\"'](?:node:)?(?:assert(?:/strict)?|test)[\"']|[\"'](?:chai|vitest|@jest/globals|expect)[\"']",
+    re.MULTILINE,
+)
+_INLINE: Final = re.compile(
+    rb"^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}", re.MULTILINE | re.DOTALL
+)
+"""The module of tests in a Rust source: its end stands at the beginning of a line."""
+_GROUP: Final = re.compile(r"^\s*(?:describe|context|suite|class)\b.*$", re.MULTILINE)
+_VALUES: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
 _PLACE: Final = re.compile(r"([\w./@+-]+\.\w+)(?:\", line |:)(\d+)")
 _ASSERTS: Final = re.compile(
@@ -119,6 +110,31 @@ def _no_longer_made(helper: Helper, line: int) -> bool:
     return made[1] < made[0]
 
 
+def may_help(path: str, text: str) -> bool:
+    """Tell whether code is made for tests, by its name and by what it imports.
+
+    A product that only tests import must not be taken for it: the old tests would run on the old product.
+    """
+    return _AIDS.search(path) is not None and _OF_TESTS.search(text) is not None
+
+
+def imported_as(path: str) -> list[str]:
+    """Return how other files import one: by its folder and its stem."""
+    folder, _, name = path.rpartition("/")
+    stem, parent = name.partition(".")[0], folder.rpartition("/")[2]
+    if parent:
+        return [f"{parent}/{stem}", f"{parent}.{stem}", f"from {parent} import {stem}"]
+    return [f"./{stem}", f"../{stem}", f"import {stem}", f"from {stem}"]
+
+
+def with_old_inline(before: bytes, after: bytes) -> bytes | None:
+    """Return a Rust source with the tests that it held before; None where these are the same, or none."""
+    old, new = (_INLINE.search(side) for side in (before, after))
+    if old is None or new is None or old[0] == new[0]:
+        return None
+    return after[: new.start()] + old[0] + after[new.end() :]
+
+
 def states_in(counts: Counts | None) -> dict[str, State]:
     """Say what became of each test of a run; of one with parameters, the worst case decides."""
     found: dict[str, State] = {}
@@ -131,53 +147,78 @@ def states_in(counts: Counts | None) -> dict[str, State]:
     return found
 
 
-def is_settled_by_old_tests(remark: Remark) -> bool:
-    """Tell whether a remark that fails a phase may be answered by the base's tests on the new code."""
-    return remark.severity is Severity.FAILS and remark.rule in (*_IN_DOUBT, Kind.TEST_REMOVED)
-
-
 def with_old_tests(
-    remarks: Sequence[Remark], olds: Sequence[OldTest], order: Order, *, is_green: bool
+    remarks: Sequence[Remark], olds: Sequence[OldTest], order: Order, *, is_green: bool, is_compared: bool
 ) -> tuple[Remark, ...]:
-    """Settle what the comparison of texts suspects, and add what the base's tests have shown."""
-    answered = tuple(_answered(one, olds, order, is_green=is_green) for one in remarks)
-    added = (_noticed(one, answered, order) for one in olds)
+    """Settle what only a run can tell, and add what the base's tests have shown.
+
+    `is_green`: all of them pass. `is_compared`: it is known of each what it does.
+    """
+    answered = [
+        one._replace(severity=Severity.NOTE)
+        if one.severity is Severity.SIGN_OFF
+        and (
+            (one.rule == Kind.NOT_COMPARED and is_compared) or (one.rule == Kind.GOLDEN_CHANGED and is_green)
+        )
+        and not any(one.path in check for check in order.checks)
+        else one
+        for one in remarks
+    ]
+    data = [one for one in answered if one.rule == Kind.GOLDEN_CHANGED]
+    is_ordered = bool(data) and all(one.severity is Severity.ALLOWED for one in data)
+    added = (
+        # What fails with the old data alone is what the plan orders, where it orders all new data.
+        _remark(OLD_TEST_FAILS, Severity.ALLOWED, Kind.GOLDEN_CHANGED, one, order)._replace(
+            cited=data[0].cited
+        )
+        if is_ordered and (one.now, one.then, one.was, one.became) == ("passed", "red", "", "")
+        else _noticed(one, order)
+        for one in olds
+    )
     return (*answered, *(one for one in added if one is not None))
 
 
-def _answered(remark: Remark, olds: Sequence[OldTest], order: Order, *, is_green: bool) -> Remark:
-    if remark.severity not in (Severity.FAILS, Severity.SIGN_OFF):
-        return remark
-    mine = [one for one in olds if _is_about(remark, one)]
-    holds = bool(mine) and all(one.then == "passed" and (one.now == "passed" or one.like) for one in mine)
-    if remark.rule in _IN_DOUBT and not any(remark.path in check for check in order.checks):
-        is_fine = holds if remark.test else is_green
-        return remark._replace(severity=Severity.NOTE) if is_fine else remark
-    if remark.rule == Kind.NOT_COMPARED and is_foreign(remark.path):
-        # Nobody here reads the language: that the product still does what the old tests ask settles it.
-        return remark._replace(severity=Severity.NOTE) if is_green else remark
-    if remark.rule == Kind.TEST_REMOVED:
-        if holds or (mine and all(one.then == "load" and one.renamed for one in mine)):
-            return remark._replace(severity=Severity.NOTE)
-        cited = orders_removal(order, remark.path) if all(one.then == "load" for one in mine) else None
-        if cited is not None:
-            return remark._replace(severity=Severity.ALLOWED, cited=cited_words(cited))
-    return remark
+def _noticed(old: OldTest, order: Order) -> Remark | None:
+    """Say what one test of the base shows; None: nothing that a person or the plan must answer for."""
+    is_there = old.now == "passed" or (old.now == "absent" and bool(old.like))
+    match old.then:
+        case "helper":
+            return _remark(HELPER_CHECKS_LESS, Severity.FAILS, Kind.ASSERTION_REMOVED, old, order)
+        case "red" if is_there and _checks_less(old):
+            return _remark(OLD_TEST_FAILS, Severity.FAILS, Kind.ASSERTION_REMOVED, old, order)
+        case "red" if is_there:
+            return _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
+        case "load" if is_there and (old.renamed or _says_the_same(old)):
+            return None
+        case "load" if is_there:
+            return _remark(Kind.NOT_COMPARED, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
+        case "passed" if is_there:
+            return None
+        case "red" | "load" | "passed":
+            kind = Kind.TEST_SKIPPED if old.now == "skipped" else Kind.TEST_REMOVED
+            severity = Severity.FAILS if old.then == "red" else Severity.SIGN_OFF
+            return _remark(kind, severity, kind, old, order)
+        case _:
+            assert_never(old.then)
 
 
-def _noticed(old: OldTest, remarks: Sequence[Remark], order: Order) -> Remark | None:
-    """Say what one test of the base shows; None: nothing, or it was said already."""
-    if old.then == "helper":
-        return _remark(HELPER_CHECKS_LESS, Severity.FAILS, Kind.ASSERTION_REMOVED, old, order)
-    if any(_is_about(one, old) for one in remarks if one.severity is not Severity.NOTE):
-        return None
-    red = old.then == "red"
-    if old.now == "passed" or (old.now == "absent" and old.like):
-        return (
-            _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order) if red else None
-        )
-    kind = Kind.TEST_SKIPPED if old.now == "skipped" else Kind.TEST_REMOVED
-    return _remark(kind, Severity.FAILS if red else Severity.SIGN_OFF, kind, old, order)
+def _checks_less(old: OldTest) -> bool:
+    """Tell whether a test has given up assertions or values, rather than changed what it expects."""
+    if len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became)):
+        return True
+    then, now = (values_in(text) for text in (old.was, old.became))
+    return now < then
+
+
+def _says_the_same(old: OldTest) -> bool:
+    """Tell by texts alone whether a test still has all its values, and as many assertions."""
+    then, now = (values_in(text) for text in (old.was, old.became))
+    return then <= now and not _checks_less(old)
+
+
+def values_in(text: str) -> set[str]:
+    """Return the numbers and texts of a test, without the titles of groups of tests."""
+    return {*_VALUES.findall(_GROUP.sub("", text))}
 
 
 def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Order) -> Remark:
@@ -185,7 +226,7 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
     now = {
         "red": f"it fails on the new code: {old.said}",
         "helper": f"its helper no longer checks what fails on the new code: {old.said}",
-        "load": "it cannot be loaded with the new code",
+        "load": f"it cannot be loaded with the new code: {old.became}".removesuffix(": "),
         "passed": "it is gone, and no new test says the same" if old.now == "absent" else "it is skipped",
     }[old.then]
     own = own_name(old.name)
@@ -198,18 +239,8 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
         cited = orders_removal(order, old.path)
     is_ordered = cited is not None and (found.cited is None or found.severity is Severity.ALLOWED)
     left = Severity.ALLOWED if is_ordered else found.severity
-    return Remark(
-        rule, left, old.path, own, None, "it passed on the base", shortened(now, _SHOWN), cited_words(cited)
-    )
-
-
-def _is_about(remark: Remark, old: OldTest) -> bool:
-    """Tell whether a remark is about a test: by its own name, and its file where both are known."""
-    if not remark.test or remark.rule not in _ABOUT_TESTS:
-        return False
-    return own_name(remark.test) == own_name(old.name) and (
-        not old.path or old.path == remark.path or bool(old.like)
-    )
+    was = shortened(old.was, _SHOWN) if rule == Kind.NOT_COMPARED else "it passed on the base"
+    return Remark(rule, left, old.path, own, None, was, shortened(now, _SHOWN), cited_words(cited))
 
 
 def said_of(message: str, own: str) -> str:

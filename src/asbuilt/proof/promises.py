@@ -29,8 +29,14 @@ _HAS: Final = re.compile(
     rf"{_LIST}"
 )
 """A file, and the names that an item says it has."""
+_DECLARED: Final = re.compile(
+    r"^\s*(?:export\s+)?declare\s+(?:async\s+)?(?:function|const|let|var|class)\b.*$", re.MULTILINE
+)
+"""What TypeScript is told to be there; nothing of it runs."""
 _GOES: Final = re.compile(
-    r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold)", re.IGNORECASE
+    r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
+    r"|(?:is|are) called)",
+    re.IGNORECASE,
 )
 _ADDS: Final = r"^\W*(?:add|create|write|introduce|implement|provide|define|expose|new)\s+"
 _WANTED: Final = re.compile(
@@ -57,6 +63,8 @@ _MIGRATES: Final = re.compile(
 _NO_OPERATION: Final = re.compile(
     r"\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b", re.DOTALL
 )
+_COMMENTS: Final = re.compile(r"^\s*(?:#(?!!)|//|--|;)[^\n]*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
+_PROSE: Final = re.compile(r"\.(?:md|rst|adoc|txt|html?|xml|svg)$", re.IGNORECASE)
 _MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
 _ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
 """A path that begins with a host's name, or with a folder that programs write to."""
@@ -91,7 +99,7 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     every = list(changes)
     touched = [change.path for change in every]
     works = any(_is_product(path) for path in touched)
-    empty = [one.path for one in every if one.after is not None and not one.after.strip()]
+    empty = [one.path for one in every if one.after is not None and _is_empty(one.path, one.after)]
     for item, path in _promised(order.text):
         if not any(_is_at(one, path) for one in there):
             yield _finding(path, item, "the phase names it, and the tree has no such file")
@@ -113,8 +121,9 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
             found = next((one for one in changes if _is_at(one.path, path) and one.after is not None), None)
             if found is None:
                 continue
-            held = {*re.findall(r"\w+", (found.after or b"").decode("utf-8", "replace"))}
-            lacking = [name for name in re.findall(r"`([^\W\d]\w*)[^`]*`", listed) if name not in held]
+            held = {*re.findall(r"\w+", _DECLARED.sub("", (found.after or b"").decode("utf-8", "replace")))}
+            named = re.findall(r"`([^\W\d]\w*)(?![\w/]*[./])[^`]*`", listed)
+            lacking = [name for name in named if name not in held]
             if lacking:
                 why = f"the phase names {', '.join(lacking)}, which it does not have"
                 yield _finding(found.path, item, why)
@@ -137,7 +146,9 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
             yield _finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
         if _MIGRATION.search(_CODE.sub("", item)):
             found = [told for name, told in held.items() if _MIGRATES.search(f"{name}\n{told}")]
-            if not found or all(_NO_OPERATION.search(one) or not one.strip() for one in found):
+            if not found or all(
+                _NO_OPERATION.search(one) or not _COMMENTS.sub("", one).strip() for one in found
+            ):
                 yield _finding(
                     path, item, "the phase wants a migration, and none that does anything was added"
                 )
@@ -147,6 +158,12 @@ def _last_part(endpoint: str) -> str:
     """Return the last part of an endpoint that is no parameter."""
     fixed = [part for part in endpoint.split("/") if part and not re.search(r"[{}<>:]", part)]
     return fixed[-1] if fixed and len(fixed[-1]) > 2 else ""
+
+
+def _is_empty(path: str, data: bytes) -> bool:
+    """Tell whether a file has nothing in it, or, of those that are no prose, nothing but comments."""
+    text = data.decode("utf-8", "replace")
+    return not (text if _PROSE.search(path) else _COMMENTS.sub("", text)).strip()
 
 
 def _may_be_empty(path: str, item: str) -> bool:

@@ -20,6 +20,8 @@ OLD_TEST_FAILS: Final = "old-test-fails"
 """A test of the base fails on the new code."""
 HELPER_CHECKS_LESS: Final = "helper-checks-less"
 """It does so by an assertion of a helper that the helper does not make any more."""
+CHECKS_NOTHING: Final = "checks-nothing"
+"""A new test has nothing in its text that could fail for a wrong answer."""
 NO_TEST_NOTICES: Final = "no-test-notices"
 """Changes to the new lines of a phase pass every check."""
 OBSERVED: Final = frozenset(
@@ -29,6 +31,7 @@ OBSERVED: Final = frozenset(
         "flaky-test",
         OLD_TEST_FAILS,
         HELPER_CHECKS_LESS,
+        CHECKS_NOTHING,
         NO_TEST_NOTICES,
     }
 )

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from asbuilt.proof.suites.model import Change, Citation, Finding, Kind, Order, Severity
 from asbuilt.proof.suites.orders import settled
-from asbuilt.proof.suites.places import Role, language_of, parents, role_of
+from asbuilt.proof.suites.places import Role, parents, role_of
 from asbuilt.proof.suites.placing import by_place
-from asbuilt.proof.suites.pytest_settings import collecting_by
-from asbuilt.proof.suites.python_suite import compare_python
 from asbuilt.proof.suites.redirecting import redirected
 from asbuilt.proof.suites.runner_settings import compare_pytest, compare_settings
-from asbuilt.proof.suites.text_suite import compare_braces, compare_scripts
+from asbuilt.proof.suites.traces import traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,8 +31,7 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
     plan orders is `allowed`, with the line that orders it.
     """
     every = [change for change in changes if change.before != change.after]
-    findings = [*_python(every, order), *compare_scripts(every, order.command), *compare_braces(every)]
-    findings += redirected(every)
+    findings = [*traces(every), *redirected(every)]
     moved = {change.after for change in every if change.before is None and change.after is not None}
     folders = tuple(
         sorted({top for change in every if change.after is not None for top in parents(change.path)})
@@ -50,16 +47,6 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
             findings += by_place(change, role, order.command)
     told = dict.fromkeys(settled(finding, order) for finding in findings)
     return tuple(sorted(told, key=_order))
-
-
-def _python(every: list[Change], order: Order) -> list[Finding]:
-    before = {**order.unchanged, **{change.path: change.before for change in every}}
-    after = {**order.unchanged, **{change.path: change.after for change in every}}
-    files = [change for change in every if language_of(change.path) == "python"]
-    around = {path: text for path, text in order.unchanged.items() if path.endswith("conftest.py")}
-    return compare_python(
-        files, collecting_by(before, order.command), collecting_by(after, order.command), around
-    )
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

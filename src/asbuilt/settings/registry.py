@@ -159,6 +159,19 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _boundary("limits", "sign-off", "a phase loosens a linter, coverage or another limit"),
             _boundary("checked", "sign-off", "a phase changes what one of its own checks reads"),
             Setting(
+                key="proof.depth",
+                kind=Kind.CHOICE,
+                choices=("strict", "normal", "quick"),
+                default="normal",
+                meaning="how a phase is proven beside its suite, checks and canaries; strict: by every trial,"
+                " normal: by those that fit into 1.5 times the suite's time (2.2 where tests change), by all"
+                " where the suite takes up to 20 s, quick: by old tests that can run alone",
+                stakes="Work could land that fewer trials have been made of than you meant.",
+                repository_may_set=True,
+                tightens=True,
+                read_by="run",
+            ),
+            Setting(
                 key="checks.probe",
                 kind=Kind.FLAG,
                 default=True,

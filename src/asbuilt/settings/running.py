@@ -26,6 +26,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "checks.counts": ("counts",),
         "checks.setup": ("setup",),
         "checks.minutes": ("limits", "checks_min"),
+        "proof.depth": ("depth",),
         "checks.probe": ("probe",),
         "checks.services": ("services",),
         "checks.env": ("env", "checks"),

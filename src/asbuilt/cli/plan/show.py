@@ -10,7 +10,7 @@ import click
 
 from asbuilt.cli.columns import cut_path, shorten, width
 from asbuilt.cli.commands import Command
-from asbuilt.cli.costs import expected_cost
+from asbuilt.cli.costs import expected
 from asbuilt.cli.looking import look
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import (
@@ -83,7 +83,7 @@ def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> N
     else:
         known = opened._replace(plan=_as_known(door, opened))
         _show_plan(door, desk, known, marked=opened.plan.progress.done)
-        _show_cost(door, known)
+        _show_expected(door, known, desk.settings.text("proof.depth"))
 
 
 def _as_known(door: Door, opened: Opened) -> Plan:
@@ -111,12 +111,16 @@ def _as_known(door: Door, opened: Opened) -> Plan:
     )
 
 
-def _show_cost(door: Door, opened: Opened) -> None:
-    """Say what is left may cost, where phases have cost something before."""
+def _show_expected(door: Door, opened: Opened, depth: str) -> None:
+    """Say how what is left is proven and what it may cost, where phases have run before."""
     left = sum(phase.status is not Status.DONE for phase in opened.plan.phases)
-    expected = expected_cost(door, left) if left else NO_PAST
-    if expected != NO_PAST:
-        answer(door, "Cost ", f"{expected}.")
+    if not left:
+        return
+    cost, proof = expected(door, left, depth)
+    if proof:
+        answer(door, "Proof ", f"{proof}.")
+    if cost != NO_PAST:
+        answer(door, "Cost ", f"{cost}.")
 
 
 def _contract(desk: Desk, opened: Opened) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, FAILED, NameTaken, StoreFailed, UsageWrong
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import every
-from asbuilt.journal.spending import proven_phases
+from asbuilt.journal.spending import past_of
 from asbuilt.library.writing import create
 from asbuilt.policy.kinds import KINDS
 from asbuilt.settings import Layer, load
@@ -184,7 +184,7 @@ def _past(door: Door, settings: Settings) -> list[Spent]:
             return []
         with journal.store.read() as session:
             known = every(session, LOCAL, limit=_REPOSITORIES)
-            return [spent for one in known for spent in proven_phases(session, LOCAL, one.repo)]
+            return [spent for one in known for spent in past_of(session, LOCAL, one.repo).spent]
     except StoreFailed:
         return []
 

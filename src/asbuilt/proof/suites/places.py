@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 _FOLDERS: Final = re.compile(
-    r"(^|/)(tests?|testing|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)",
+    r"(^|/)(tests?|testing|test[-_]?(?:kit|helpers?|utils?|support|lib)|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)",
     re.IGNORECASE,
 )
 _GOLDEN: Final = re.compile(
@@ -182,6 +182,16 @@ def is_named_test(path: str, language: str) -> bool:
             return False
         case _:
             return is_foreign(path) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))
+
+
+def is_test_code(path: str) -> bool:
+    """Tell whether a file is code of tests, or stands among them; in Rust tests stand in any file too."""
+    language = language_of(path)
+    named = language != "rust" and is_named_test(path, language)
+    is_code = bool(language) or is_foreign(path)
+    return is_code and (
+        named or is_in_tests(path) or is_called_test(path) or path.endswith((".t", "conftest.py"))
+    )
 
 
 def is_called_test(path: str) -> bool:

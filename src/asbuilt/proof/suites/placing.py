@@ -6,7 +6,7 @@ import re
 from typing import Final, assert_never
 
 from asbuilt.proof.suites.model import Change, Finding, Kind, Severity
-from asbuilt.proof.suites.places import Role, is_foreign
+from asbuilt.proof.suites.places import Role, is_test_code
 
 _BUILD: Final = re.compile(r"(^|/)(CMakeLists\.txt|[^/]+\.cmake|meson\.build|Makefile\.am)$")
 _EXCUSES: Final = re.compile(
@@ -35,9 +35,9 @@ def by_place(change: Change, role: Role, command: str) -> list[Finding]:
                 return []
             now = "it is gone" if change.after is None else "what the tests compare with is another"
             return [_finding(change, Kind.GOLDEN_CHANGED, Severity.SIGN_OFF, now)]
-        case Role.TEST | Role.AROUND if is_foreign(change.path):
-            severity = Severity.NOTE if is_new else Severity.SIGN_OFF
-            return [_finding(change, Kind.NOT_COMPARED, severity, "tests in this language are not compared")]
+        case Role.TEST | Role.AROUND | Role.PRODUCT if is_test_code(change.path) and not is_new:
+            now = "the base's tests did not run on the new code"
+            return [_finding(change, Kind.NOT_COMPARED, Severity.SIGN_OFF, now)]
         case Role.PRODUCT | Role.OTHER if not is_new and change.path in command.replace("./", "").split():
             return [_finding(change, Kind.RUNNER_CHANGED, Severity.SIGN_OFF, "the test command runs it")]
         case Role.TEST | Role.AROUND | Role.SETTINGS | Role.PRODUCT | Role.OTHER | Role.SHADOW | Role.STARTUP:

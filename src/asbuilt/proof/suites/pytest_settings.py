@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.proof.suites.commands import Told, options_compared
 from asbuilt.proof.suites.model import Kind, Severity
-from asbuilt.proof.suites.python_marks import Collecting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 Settings = dict[str, tuple[str, ...]]
 _COLLECTING: Final = {
@@ -79,28 +78,6 @@ def _from_toml(text: str, name: str) -> Settings:
 
 def _listed(value: object) -> tuple[str, ...]:
     return tuple(str(one) for one in value) if isinstance(value, list) else tuple(str(value).split("\n"))
-
-
-def collecting_by(files: Mapping[str, bytes | None], command: str) -> Collecting:
-    """Say what is collected, by settings and command."""
-    found: Settings = {}
-    for path in sorted(
-        files, key=lambda path: -_FILES.index(name) if (name := path.rpartition("/")[2]) in _FILES else 0
-    ):
-        found |= settings_in(path, files[path])
-    plain = Collecting()
-    usual = ("test_*.py", "*_test.py", "tests.py") if "pytest" in command else plain.files
-    words = [*found.get("addopts", ()), *command.split()]
-    return Collecting(
-        found.get("python_files", usual),
-        _patterns(found.get("python_classes"), plain.classes),
-        _patterns(found.get("python_functions"), plain.functions),
-        frozenset(re.findall(r"\bnot (\w+)", " ".join(words).replace('"', " ").replace("'", " "))),
-    )
-
-
-def _patterns(values: tuple[str, ...] | None, usual: tuple[str, ...]) -> tuple[str, ...]:
-    return usual if values is None else tuple(one if "*" in one else f"{one}*" for one in values)
 
 
 def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[Told]:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.suites.shell import recipe
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from asbuilt.proof.suites.model import Test
 
 _TARGET: Final = re.compile(r"^([^:=#\t]+?)\s*::?(?!=)\s*([^=#;]*)(?:;\s*(.*))?$")
 _CALLED: Final = re.compile(r"(?:^|[;&|(]\s*|\s)(?:make|just|task)\s+([^;&|)]*)")
@@ -21,7 +17,6 @@ _TESTING: Final = re.compile(r"^(test|tests|check|ci|verify|all)$|test|check")
 class Recipes(NamedTuple):
     """What a file of recipes holds."""
 
-    tests: tuple[Test, ...]
     targets: dict[str, tuple[str, ...]]
     """Every target with what it needs."""
     bodies: dict[str, tuple[str, ...]]
@@ -33,15 +28,14 @@ class Recipes(NamedTuple):
         return self.bodies.get(name)
 
 
-def recipes_in(path: str, data: bytes | None) -> Recipes:
+def recipes_in(data: bytes | None) -> Recipes:
     """Read a file of recipes."""
     targets: dict[str, tuple[str, ...]] = {}
-    bodies: dict[str, list[tuple[int, str]]] = {}
-    starts: dict[str, int] = {}
+    bodies: dict[str, list[str]] = {}
     loose: list[str] = []
     current: list[str] = []
     waiting = ""
-    for number, raw in enumerate((data or b"").decode("utf-8", "replace").splitlines(), 1):
+    for raw in (data or b"").decode("utf-8", "replace").splitlines():
         if raw.endswith("\\"):
             waiting += (
                 raw.removesuffix("\\").rstrip() + " " if not waiting else raw.removesuffix("\\").strip() + " "
@@ -50,7 +44,7 @@ def recipes_in(path: str, data: bytes | None) -> Recipes:
         line, waiting = (waiting + (raw.strip() if waiting else raw)).rstrip(), ""
         if line[:1] in ("\t", " ") and current:
             for name in current:
-                bodies[name].append((number, line.strip()))
+                bodies[name].append(line.strip())
             continue
         found = _TARGET.match(line) if line and not line.startswith(("#", ".")) else None
         if found is None:
@@ -62,13 +56,9 @@ def recipes_in(path: str, data: bytes | None) -> Recipes:
         for name in current:
             targets[name] = tuple(found[2].split())
             bodies.setdefault(name, [])
-            starts[name] = number
             if found[3]:
-                bodies[name].append((number, found[3]))
-    tests = tuple(recipe(path, name, starts[name], body) for name, body in bodies.items())
-    return Recipes(
-        tests, targets, {name: tuple(text for _, text in body) for name, body in bodies.items()}, loose
-    )
+                bodies[name].append(found[3])
+    return Recipes(targets, {name: tuple(body) for name, body in bodies.items()}, loose)
 
 
 def targets_of(command: str, checks: Iterable[str], targets: dict[str, tuple[str, ...]]) -> set[str]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.suites.model import Change, Finding, Kind, Severity
 from asbuilt.proof.suites.places import is_in_tests, language_of
-from asbuilt.proof.suites.python_reading import parsed
-from asbuilt.proof.suites.python_values import imports_of
+from asbuilt.proof.suites.python_code import imports_of, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +43,7 @@ def _taken(path: str, data: bytes) -> dict[str, str]:
     match language_of(path):
         case "python":
             tree = parsed(data)
-            origins = {} if isinstance(tree, str) else imports_of(tree)
+            origins = imports_of(tree) if tree is not None else {}
             return {name: _place(path, origin) for name, origin in origins.items()}
         case "javascript":
             found: dict[str, str] = {}

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.proof.suites import commands, pytest_settings
-from asbuilt.proof.suites.matching import compared as tests_compared
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity
 from asbuilt.proof.suites.recipes import recipes_in, targets_of
 
@@ -21,6 +20,7 @@ _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
 _TEST_SCRIPT: Final = re.compile(r"test|check|verify|^ci$|spec|e2e", re.IGNORECASE)
 _IDLE: Final = re.compile(r"\s*(true|:|exit\s+0|echo\b[^;&|]*|printf\b[^;&|]*|node\s+-e\s+['\"]{2})?\s*")
 """What ends with 0 and has looked at nothing."""
+_VALUES: Final = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w.])|'[^']*'")
 _FORGIVING: Final = re.compile(
     r"testFailureIgnore[>\s=]+true|<skipTests>\s*true|skipTests\s*=\s*true|maven\.test\.skip|maven\.test\.failure\.ignore|"
     r"<skip>\s*true|ignoreFailures\s*=?\s*true|onlyIf\s*\{\s*false|enabled\s*=\s*false|failOnNoDiscoveredTests\s*=\s*false|"
@@ -199,37 +199,20 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
         r"(^|/)(GNUmakefile|[Mm]akefile|\.?[Jj]ustfile|[^/]*\.mk|Taskfile\.ya?ml)$", change.path
     ):
         return []
-    old, new = recipes_in(change.path, change.before), recipes_in(change.path, change.after)
+    old, new = recipes_in(change.before), recipes_in(change.after)
     wanted = targets_of(order.command, order.checks, old.targets)
     findings = []
     for name in sorted(wanted):
         before, after = old.commands(name), new.commands(name)
         if after is None:
-            findings.append(
-                Finding(
-                    Kind.RUNNER_REPLACED,
-                    _FAILS,
-                    change.path,
-                    name,
-                    None,
-                    None,
-                    f"target {name}",
-                    "it is gone",
-                )
-            )
-            continue
-        for one in before or ():
-            other = next((line for line in after if line != one and _alike(one, line)), None)
-            if one not in after and other is not None and commands.RUNNER.search(one):
-                findings += [
-                    Finding(kind, severity, change.path, name, None, _line(change, other), one, now)
-                    for kind, severity, now in commands.compared(one.lstrip("@-+ "), other.lstrip("@+ "))
-                ]
-    known = {finding.test for finding in findings}
-    tests = [
-        [test for test in side.tests if test.name in wanted and test.name not in known] for side in (old, new)
-    ]
-    findings += [one for one in tests_compared(tests[0], tests[1]) if one.kind is not Kind.CHECKS_NOTHING]
+            was = f"target {name}"
+            told = [(Kind.RUNNER_REPLACED, _FAILS, was, "it is gone")]
+        else:
+            told = [*_recipe(before or (), after)]
+        findings += [
+            Finding(kind, severity, change.path, name, None, _line(change, now), was, now)
+            for kind, severity, was, now in told
+        ]
     for kind, severity, now in _said(old.loose, new.loose):
         findings.append(Finding(kind, severity, change.path, "", None, _line(change, now), "", now))
     for one, other in (
@@ -243,6 +226,35 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
             for kind, severity, now in commands.compared(one.partition("=")[2], other.partition("=")[2])
         ]
     return findings
+
+
+def _recipe(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Kind, Severity, str, str]]:
+    """Compare the commands of one target: none may go, or fail unseen."""
+    if any(map(_acts, before)) and not any(map(_acts, after)):
+        yield Kind.TEST_EMPTIED, _FAILS, before[0], "it checks nothing"
+        return
+    for one in before:
+        if one in after or not _acts(one):
+            continue
+        other = next((line for line in after if line not in before and _alike(one, line)), None)
+        if other is None:
+            yield Kind.ASSERTION_REMOVED, _FAILS, one, "it is gone"
+        elif _is_ignored(other) and not _is_ignored(one):
+            yield Kind.FAILURE_SWALLOWED, _FAILS, one, f"{other}: make ignores its failure"
+        else:
+            told = commands.compared(*(line.lstrip("@-+ ") for line in (one, other)))
+            kept = [found for found in told if commands.RUNNER.search(one) or found[0] is Kind.EXIT_FORCED]
+            yield from ((kind, severity, one, now) for kind, severity, now in kept)
+            if not kept and not {*_VALUES.findall(one)} <= {*_VALUES.findall(other)}:
+                yield Kind.EXPECTATION_CHANGED, _SIGN_OFF, one, other
+
+
+def _acts(line: str) -> bool:
+    return not _IDLE.fullmatch(line.lstrip("@-+ "))
+
+
+def _is_ignored(line: str) -> bool:
+    return "-" in line[: len(line) - len(line.lstrip("@-+ "))]
 
 
 def _alike(one: str, other: str) -> bool:
