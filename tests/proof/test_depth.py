@@ -34,7 +34,7 @@ def test_a_suite_of_up_to_20_seconds_gets_every_trial_uncut(depth: Depth) -> Non
         Trial.NEW_TESTS: inf,
         Trial.EMPTIED: inf,
         Trial.OWN_CHECKS: inf,
-        Trial.LINES: 20,
+        Trial.LINES: 60,
         Trial.PROBE: 20,
         Trial.SURVIVORS: 120,
         Trial.SINGLES: 60,

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.mutants import Mutant
 
 _TRACED: Final = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
-_LEAST_S: Final = 60.0
-"""A recorder makes short tests slower than their suite, and a machine may be busy."""
 _PROCESSES: Final = 200
 _RECORDED: Final = 20_000_000
 """Processes of a test run whose reports are read, and bytes of each."""
@@ -60,7 +58,7 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
         suite.command,
         over={**trials.over_tests, RECORDER: recorder(rig.root, sources, f"{out}/lines")},
         call=call._replace(environment=environment),
-        limit_s=ceil(max(limit_s, _LEAST_S)),
+        limit_s=ceil(limit_s),
         folder=trials.folder,
     )
     if again.ended.exit_code != 0:
