@@ -97,11 +97,11 @@ class Emptying:
 
     def _files(self) -> Files:
         runners = [one.trials.runner(one.ran) for one in self._suites]
-        return sorted_out(self._suites[0].trials.changed, runners)
+        return sorted_out(self._suites[0].trials.trees.changed, runners)
 
     def _emptied(self, files: Files) -> dict[str, bytes]:
         """Give what is left of the phase's product files when they are emptied."""
-        found = self._suites[0].trials.read(frozenset(files.product).__contains__)
+        found = self._suites[0].trials.trees.read(frozenset(files.product).__contains__)
         return {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
 
     def survivors(self, checks: Sequence[str]) -> Survivors:
@@ -111,7 +111,7 @@ class Emptying:
         """
         suite = self._suites[0]
         trials, tree = suite.trials, suite.ran.tree
-        sources = trials.read(is_probed)
+        sources = trials.trees.read(is_probed)
         own = trials.own_tests(suite.ran) if trials.tests_name(sources, suite.ran) else None
         unnoticed: list[Mutant] = []
         elsewhere = False
@@ -157,7 +157,7 @@ class Emptying:
         first = [*islice(large, _SINGLES)] or files[:_SINGLES]
         tried: list[str] = []
         for group in (first[:1], first, files[:_ALL]):
-            empty = trials.emptied_now(group)
+            empty = trials.trees.emptied(group)
             if not empty or [*empty] == tried:
                 continue
             tried = [*empty]

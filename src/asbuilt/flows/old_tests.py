@@ -82,7 +82,7 @@ class _Reading:
         self._before = {
             path: content.decode("utf-8", "replace") for path, content in over.items() if content is not None
         }
-        self._after = {path: trials.text_now(path) for path in over}
+        self._after = {path: trials.trees.text_now(path) for path in over}
         self._helpers = {
             path: Helper(text, self._after[path]) for path, text in self._before.items() if language_of(path)
         }

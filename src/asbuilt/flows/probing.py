@@ -42,7 +42,7 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
 
     These tests run again, with a recorder. A run that does not pass shows nothing, and none decides anything.
     """
-    sources = {path: told for path, told in trials.read(is_probed).items() if path.endswith(_TRACED)}
+    sources = {path: told for path, told in trials.trees.read(is_probed).items() if path.endswith(_TRACED)}
     call = trials.near([*sources], suite) if sources and suite.ended.exit_code == 0 else None
     limit_s = allowance.seconds(Trial.LINES) if call is not None else 0.0
     if call is None or not limit_s:
@@ -73,7 +73,7 @@ def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
 
     Returns nothing where the phase adds no lines that could be changed.
     """
-    tree, sources = suite.tree, trials.read(is_probed)
+    tree, sources = suite.tree, trials.trees.read(is_probed)
     mutants = planned(sources, tree)
     call, over = (trials.own_tests(suite), trials.over_tests) if mutants else (None, {})
     # Where old failures make the suite red, a change would not show by its exit code.

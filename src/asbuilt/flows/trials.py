@@ -6,53 +6,42 @@ The one rule: a trial can only take a PASS away; the suite's own outcome is neve
 from __future__ import annotations
 
 import copy
-import os
 import re
 import secrets
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.checks.allowance import limit_of
-from asbuilt.git.changes import touched
-from asbuilt.git.files import entries
-from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
+from asbuilt.flows.checks.trees import Trees
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import Canary, Sung, canaries, heard, is_test_file, no_canary
 from asbuilt.proof.depth import Trial
-from asbuilt.proof.emptied import emptied, sorted_out, word_of
-from asbuilt.proof.infrastructure import is_cache, is_infrastructure, put_back
+from asbuilt.proof.emptied import sorted_out, word_of
+from asbuilt.proof.infrastructure import is_cache
 from asbuilt.proof.new_tests import Compared, added_names, compared, names_any, without_checks
-from asbuilt.proof.old_tests import imported_as, may_help, with_old_inline
+from asbuilt.proof.old_tests import with_old_inline
 from asbuilt.proof.origins import names_of
-from asbuilt.proof.projects.index import below, is_vendored, is_within, top_first
+from asbuilt.proof.projects.index import below, is_within
 from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
-from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.checks.allowance import Allowance
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.rigs import Rig
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.infrastructure import PutBack
     from asbuilt.proof.runners import Runner
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _ALONE: Final = ("node", "vitest", "jest", "ava", "tap", "go")
 """Runners that have a process for each file or package: one cannot change what another does."""
-_RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
-_RECIPES_READ: Final = 20
 _AMONG: Final = ("*test*", "*Test*", "*spec*")
 """Where files are looked for that mention a product file."""
 _NEAR: Final = 30
 """Test files that are run before the whole suite is."""
-_BLOB: Final = b"100"
-"""How the mode of a regular file begins."""
-_LARGEST: Final = 100_000_000
-"""No file of a snapshot is larger."""
 
 
 class Order(NamedTuple):
@@ -79,13 +68,10 @@ class Trials:
     ) -> None:
         """Take what is tried; `command` starts the tests, and `folder` is where."""
         self._rig = rig
-        self._repository = repository
         self._tree = tree
         self._order = order
-        self._listed: dict[str, dict[str, str]] = {}
-        self._helpers: dict[str, bool] = {}
-        self._there = touched(repository, order.base, tree) if order else {}
-        self.put_back = self._restored(command, order.text if order else "")
+        self.trees = Trees(repository, order.base if order else "", tree)
+        self.put_back = self.trees.restored(command, order.text if order else "")
         self.folder = folder
 
     def within(self, folder: str) -> Trials:
@@ -122,9 +108,9 @@ class Trials:
 
     def changed_held(self, suite: Ran) -> dict[str, str]:
         """Give those of the files among tests that differ and were there before, with what they held."""
-        before = self._inside(self._files(self._order.base)) if self._order else {}
+        before = self._inside(self.trees.before)
         held = [path for path in self.changed_around(suite) if path in before]
-        return {path: text_of(self._repository, before[path]) for path in held}
+        return {path: self.trees.text(before[path]) for path in held}
 
     def changed_tests(self, suite: Ran) -> list[str]:
         """List the test files that the phase has added, changed or removed."""
@@ -133,25 +119,8 @@ class Trials:
 
     def changed_around(self, suite: Ran) -> list[str]:
         """List these, and what else is among tests, by their paths in the suite's folder."""
-        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS or self._helps(path)}
+        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS or self.trees.is_helper(path)}
         return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
-
-    def _helps(self, path: str) -> bool:
-        if path not in self._helpers:
-            self._helpers[path] = self._is_helper(path)
-        return self._helpers[path]
-
-    def _is_helper(self, path: str) -> bool:
-        """Tell whether only tests import a file that stands outside of their folders."""
-        before = self._files(self.base)
-        if path not in before or role_of(path) is not Role.PRODUCT or is_test_code(path):
-            return False
-        if not may_help(path, text_of(self._repository, before[path])):
-            return False
-        users = {*mentioning(self._repository, self.base, imported_as(path), among=["*"])} - {path}
-        return any(map(is_test_code, users)) and not any(
-            role_of(one) is Role.PRODUCT and not is_test_code(one) for one in users
-        )
 
     def of_base(self, suite: Ran) -> dict[str, bytes | None]:
         """Give what lies over the tree when the base's tests run on it: all that is among tests as it was.
@@ -160,14 +129,14 @@ class Trials:
         """
         if self._order is None:
             return {}
-        before = self._files(self._order.base)
+        before = self.trees.before
         around = {below(self.folder, path) for path in self.changed_around(suite)}
-        told = {one.path: one.content for one in self._restored(suite.command, "")}
+        told = {one.path: one.content for one in self.trees.restored(suite.command, "")}
         for path in sorted(around):
-            then = self._content(before[path]) if path in before else None
+            then = self.trees.content(before[path]) if path in before else None
             if not path.endswith(".rs") or is_in_tests(path):
                 told[path] = then
-            elif then is not None and (old := with_old_inline(then, self.text_now(path).encode())):
+            elif then is not None and (old := with_old_inline(then, self.trees.text_now(path).encode())):
                 told[path] = old
         return told
 
@@ -190,21 +159,16 @@ class Trials:
         call = self._only(runner, argv, there) if alone and there else None
         return (call, True) if call else (None, alone and not there)
 
-    def text_now(self, path: str) -> str:
-        """Read a file of the tree; empty where it is not there."""
-        file = self._files(self._tree).get(path)
-        return "" if file is None else text_of(self._repository, file)
-
     def held_around(self, suite: Ran) -> dict[str, str]:
         """Give all files among tests that differ, with what they held: nothing for new ones."""
         return dict.fromkeys(self.changed_around(suite), "") | self.changed_held(suite)
 
     def changed_inline(self, suite: Ran) -> dict[str, str]:
         """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
-        before = self._files(self._order.base) if self._order else {}
+        before = self.trees.before
         is_rust = runner_of(*self._argv(suite)) in ("cargo", "nextest")
         held = [path for path in self._mine if is_rust and path.endswith(".rs") and path in before]
-        return self._inside({path: text_of(self._repository, before[path]) for path in held})
+        return self._inside({path: self.trees.text(before[path]) for path in held})
 
     def sing(self, suite: Ran, *, is_tight: bool = False) -> Sung:
         """Run the canaries alone, with everything that the suite loads and nothing else that it runs.
@@ -215,10 +179,10 @@ class Trials:
         runner = runner_of(argv, output)
         if runner is None:
             return Sung("", None, "no canary: the runner is not known")
-        files = {path: file for path, file in self._files(self._tree).items() if is_within(path, self.folder)}
-        changed = [path for path in self.changed_tests(suite) if self._there[path]]
+        files = {path: file for path, file in self.trees.now.items() if is_within(path, self.folder)}
+        changed = [path for path in self.changed_tests(suite) if self.trees.there[path]]
         canary = _new()
-        made = canaries(runner, files, lambda path: text_of(self._repository, files[path]), canary, changed)
+        made = canaries(runner, files, lambda path: self.trees.text(files[path]), canary, changed)
         also = [path.rpartition("/")[2].removesuffix(".py") for path in changed]
         near = self._near_work(runner, suite) if is_tight and runner == "pytest" else None
         alone = self._only(runner, argv, [*made, *changed, *near]) if near is not None else None
@@ -235,15 +199,15 @@ class Trials:
         """Run the phase's new and changed tests on its base, with only what is among tests laid over it."""
         if self._order is None:
             return Compared()
-        runner, files = self.runner(suite), self._files(self._tree)
-        tests = [path for path in self.changed_tests(suite) if self._there[path]]
+        runner, files = self.runner(suite), self.trees.now
+        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
         if runner is None or not tests:
             return Compared(note="" if runner else "not tried on the base: the runner is not known")
         call = self.own_tests(suite)
         if call is None:
             return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
         around = (below(self.folder, path) for path in self.changed_around(suite))
-        over = {path: self._content(files[path]) for path in around if path in files}
+        over = {path: self.trees.content(files[path]) for path in around if path in files}
         base, folder, left_s = self._order.base, self.folder, allowance.seconds(Trial.NEW_TESTS)
         if not left_s:
             return Compared()
@@ -259,30 +223,25 @@ class Trials:
         """Return the tests that the phase adds and in whose text nothing is checked."""
         if self._order is None or base is None:
             return ()
-        before, known = self._files(self.base), {*base.ran_names}
-        tests = [path for path in self._mine if self._there[path] and is_test_code(path)]
+        before, known = self.trees.before, {*base.ran_names}
+        tests = [path for path in self._mine if self.trees.there[path] and is_test_code(path)]
         new = [one for one in counts.passed if one not in known]
         if not counts.passed:
             # The runner does not name what passes: each new file is one test.
             tests = [path for path in tests if path not in before]
             new = [path.rpartition("/")[2] for path in tests]
-        return without_checks({path: self.text_now(path) for path in tests}, new)
+        return without_checks({path: self.trees.text_now(path) for path in tests}, new)
 
     def tests_name(self, sources: Mapping[str, tuple[bytes, bytes]], suite: Ran) -> bool:
         """Tell whether the phase's new and changed tests name a function or class that it adds."""
-        tests = [path for path in self.changed_tests(suite) if self._there[path]]
-        return names_any(added_names(sources), map(self.text_now, tests))
+        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        return names_any(added_names(sources), map(self.trees.text_now, tests))
 
     def own_tests(self, suite: Ran) -> Call | None:
         """Give the call that runs only the phase's new and changed tests; None where there are none."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
-        tests = [path for path in self.changed_tests(suite) if self._there[path]]
+        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
         return self._only(runner, argv, tests) if runner is not None and tests else None
-
-    @property
-    def changed(self) -> list[str]:
-        """List the files that the phase has added or changed."""
-        return sorted(path for path, is_there in self._there.items() if is_there)
 
     def runner(self, suite: Ran) -> Runner | None:
         """Name the runner of the suite, where it is known."""
@@ -290,29 +249,21 @@ class Trials:
 
     def product_files(self, suite: Ran) -> list[str]:
         """List the files of the tree that the suite's runner could run, the largest first."""
-        mine = [path for path in self._files(self._tree) if is_within(path, self.folder)]
+        mine = [path for path in self.trees.now if is_within(path, self.folder)]
         found = sorted_out(mine, (self.runner(suite),)).product
-        sizes = sizes_in(self._repository, self._tree) if found else {}
-        return sorted(found, key=lambda path: -sizes.get(path, 0))
-
-    def emptied_now(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """Give what is left of files of the tree that are emptied, without those that are empty already."""
-        files = {path: self._files(self._tree)[path] for path in paths}
-        held = dict(contents(self._repository, sorted({*files.values()}), _LARGEST))
-        left = {path: emptied(path, held[file]) for path, file in files.items()}
-        return {path: content for path, content in left.items() if content is not None}
+        return self.trees.largest_first(found)
 
     def mentioning(self, words: Sequence[str], suite: Ran) -> list[str]:
         """List the test files in which one of the words is."""
         runner = self.runner(suite)
-        found = mentioning(self._repository, self._tree, words, among=_AMONG)
+        found = self.trees.mentioning(words, _AMONG)
         mine = (path for path in found if is_within(path, self.folder))
         return [path for path in mine if runner is not None and is_test_file(runner, path)]
 
     def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
         """Give the call that runs the changed tests and those that mention some files, until one fails."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
-        mine = [path for path in self.changed_tests(suite) if self._there[path]]
+        mine = [path for path in self.changed_tests(suite) if self.trees.there[path]]
         tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
         call = self._only(runner, argv, tests) if runner is not None and tests else None
         return call and self._fast(call, suite)
@@ -331,24 +282,12 @@ class Trials:
     @property
     def modules(self) -> tuple[str, ...]:
         """Name the Python modules that the suite's folder offers."""
-        return names_of(self._inside(self._files(self._tree)), sys.stdlib_module_names)
-
-    def read(self, is_wanted: Callable[[str], bool]) -> dict[str, tuple[bytes, bytes]]:
-        """Read files that the phase has added or changed, as they were and as they are."""
-        wanted = [path for path, is_there in self._there.items() if is_there and is_wanted(path)]
-        if self._order is None or not wanted:
-            return {}
-        before, after = self._files(self._order.base), self._files(self._tree)
-        return {
-            path: (self._content(before[path]) if path in before else b"", self._content(after[path]))
-            for path in wanted
-            if path in after
-        }
+        return names_of(self._inside(self.trees.now), sys.stdlib_module_names)
 
     def again(self, suite: Ran, names: Sequence[str]) -> Counts | None:
         """Run only the tests of these names once more, or all where their names tell no file."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
-        files = self._inside(self._files(self._tree))
+        files = self._inside(self.trees.now)
         held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
         call = None
         if runner in ("node", "go", "ctest"):
@@ -362,14 +301,14 @@ class Trials:
 
     def _near_work(self, runner: Runner, suite: Ran) -> list[str] | None:
         """List test files that mention the phase's product files; None where none mentions one of them."""
-        files = sorted_out(self.changed, (runner,)).product
+        files = sorted_out(self.trees.changed, (runner,)).product
         near = [self.mentioning([word_of(path)], suite)[:_NEAR] for path in files]
         return [*dict.fromkeys(path for found in near for path in found)] if all(near) else None
 
     @property
     def _mine(self) -> list[str]:
         """What differs below the suite's folder."""
-        return [path for path in self._there if is_within(path, self.folder)]
+        return [path for path in self.trees.there if is_within(path, self.folder)]
 
     def _inside(self, files: Mapping[str, str]) -> dict[str, str]:
         """Return the files of the suite's folder by their paths in it."""
@@ -378,7 +317,7 @@ class Trials:
 
     def _only(self, runner: Runner, argv: tuple[str, ...], tests: Sequence[str]) -> Call | None:
         """Give the call that runs only some test files of the tree."""
-        files = self._inside(self._files(self._tree))
+        files = self._inside(self.trees.now)
         return only(
             runner,
             argv,
@@ -391,38 +330,10 @@ class Trials:
         manifest = below(self.folder, "package.json")
         package = self.over_tests.get(manifest)
         if package is None:
-            file = self._files(self._tree).get(manifest)
-            package = b"" if file is None else self._content(file)
+            file = self.trees.now.get(manifest)
+            package = b"" if file is None else self.trees.content(file)
         argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
         return argv, suite.ended.output.decode("utf-8", "replace")
-
-    def _restored(self, command: str, text: str) -> tuple[PutBack, ...]:
-        if self._order is None:
-            return ()
-        commands = "\n".join((command, *self._recipes(self._order.base)))
-        wanted = {path for path in self._there if is_infrastructure(path) or path in commands}
-        found = differing(self._repository, self._order.base, self._tree, cap=_LARGEST, among=wanted)
-        return put_back((Change(*one) for one in found), text, commands)
-
-    def _recipes(self, tree: str) -> list[str]:
-        """Read what the test commands may stand for: the recipes of a tree, the top ones first."""
-        files = self._files(tree)
-        found = [path for path in files if path.rpartition("/")[2] in _RECIPES and not is_vendored(path)]
-        wanted = top_first(found)[:_RECIPES_READ]
-        return [text_of(self._repository, files[path]) for path in wanted]
-
-    def _content(self, file: str) -> bytes:
-        return self._repository.git.said("cat-file", "blob", file).out
-
-    def _files(self, tree: str) -> dict[str, str]:
-        """List the regular files of a tree: path to object."""
-        if tree not in self._listed:
-            self._listed[tree] = {
-                os.fsdecode(path): file
-                for path, (mode, file) in entries(self._repository.git, tree).items()
-                if mode.startswith(_BLOB)
-            }
-        return self._listed[tree]
 
 
 def _new() -> Canary:

@@ -22,6 +22,8 @@ _LONGEST_S: Final = 300.0
 _SINGLES_S: Final = 10.0
 _RECORDED_S: Final = 60.0
 _SURVIVORS_S: Final = 40.0
+_MARGIN: Final = 0.05
+"""Part of the suite's time that a trial needs to start and to be ended."""
 _LEAST: Final = 0.05
 _LEAST_S: Final = 1.0
 """Less time than that, and than this part of the suite, shows nothing."""
@@ -68,7 +70,9 @@ def may_take_s(
         return 0.0
     tight = is_tight(depth, suite_s)
     box = _box_s(trial, suite_s, is_tight=tight, is_narrow=is_narrow)
-    left = _SHARES[depth][tests_differ] * suite_s - spent_s if tight and suite_s > SHORT_S else inf
+    left = inf
+    if tight and suite_s > SHORT_S:
+        left = (_SHARES[depth][tests_differ] - _MARGIN) * suite_s - spent_s
     # Without its old tests a phase that changes tests is put to a person: they get their time.
     fits = min(box, inf if trial is Trial.OLD_TESTS and not is_narrow else left)
     return fits if fits >= max(_LEAST_S, _LEAST * suite_s) or not tight else 0.0
