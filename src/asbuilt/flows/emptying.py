@@ -49,6 +49,8 @@ class Emptied(NamedTuple):
     why: str = ""
     files: tuple[str, ...] = ()
     """Those that no check missed."""
+    own: tuple[str, ...] = ()
+    """Those that the phase's own tests did not miss, though they name what it adds."""
     is_known: bool = True
     """False: there was no time to find it out."""
 
@@ -93,7 +95,17 @@ class Emptying:
             return Emptied(None, beside, is_known=False)
         if shown == "green":
             return Emptied("green", beside, words_for("green", [*empty]), tuple(empty))
-        return Emptied(shown, (words_for(shown, [*empty]), *beside))
+        own = tuple(empty) if self._own_tests_pass(empty) else ()
+        return Emptied(shown, (words_for(shown, [*empty]), *beside), own=own)
+
+    def _own_tests_pass(self, empty: Mapping[str, bytes]) -> bool:
+        """Tell whether the phase's own tests, which name what it adds, pass without its product files."""
+        suite = self._suites[0]
+        trials = suite.trials
+        if suite.ran.ended.exit_code != 0 or not trials.tests_name(trials.trees.read(is_probed), suite.ran):
+            return False
+        call = trials.own_tests(suite.ran)
+        return call is not None and not self._fails(suite, call, empty, inf)
 
     def _files(self) -> Files:
         runners = [one.trials.runner(one.ran) for one in self._suites]
@@ -230,7 +242,7 @@ def held_to(shown: Evidence, probed: Emptied, *, runs_this_tree: bool = False) -
     unseen = (*shown.unseen, *(f"{path}: no check runs this file" for path in probed.files))
     shown = shown._replace(emptied=emptied, notes=(*shown.notes, *probed.notes), unseen=unseen)
     if probed.shown != "green":
-        return shown
+        return shown._replace(unnoticed_by_own=tuple(f"{path}: nothing left in it" for path in probed.own))
     if runs_this_tree:
         return shown._replace(unnoticed=tuple(f"{path}: nothing left in it" for path in probed.files))
     return shown._replace(outcome="INDETERMINATE", why=probed.why)

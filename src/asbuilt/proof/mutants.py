@@ -11,7 +11,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from codecs import BOM_UTF8
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.canaries import is_test_file
@@ -32,6 +32,8 @@ _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
 _SUMS: Final[dict[type[ast.operator], tuple[str, str]]] = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
 _JOINS: Final[dict[type[ast.boolop], tuple[str, str]]] = {ast.And: ("and", "or"), ast.Or: ("or", "and")}
 
+_NEAR: Final = 0.7
+"""How much of a line that is gone another must have to be the same one, changed."""
 _LANGUAGES: Final = ("javascript", "go", "rust", "java")
 _STRING: Final = rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`"
 _ELSEWHERE: Final = re.compile(
@@ -116,8 +118,28 @@ def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
 
 def planned(sources: Mapping[str, tuple[bytes, bytes]], seed: str) -> list[Mutant]:
     """Plan every change to the lines that files have gained, from each file's contents before and after."""
-    found = (mutants_of(path, after, added_lines(before, after)) for path, (before, after) in sources.items())
-    return ordered((mutant for mutants in found for mutant in mutants), seed)
+    found = (
+        mutant
+        for path, (before, after) in sources.items()
+        for mutant in mutants_of(path, after, added_lines(before, after))
+        if _is_new(mutant, before, after)
+    )
+    return ordered(found, seed)
+
+
+def _is_new(mutant: Mutant, before: bytes, after: bytes) -> bool:
+    """Tell whether it changes something new: in a line that was only added to, the rest was there before."""
+    start = after.rfind(b"\n", 0, mutant.start) + 1
+    end = after.find(b"\n", start)
+    line = after[start : end if end >= 0 else None]
+    kept = {*after.splitlines()}
+    gone = [one.decode("latin-1") for one in before.splitlines() if one.strip() and one not in kept]
+    near = get_close_matches(line.decode("latin-1"), gone, 1, _NEAR)
+    if not near:
+        return True
+    at = mutant.start - start
+    parts = SequenceMatcher(None, near[0], line.decode("latin-1"), autojunk=False).get_opcodes()
+    return any(tag != "equal" and low < at + len(mutant.old) and at < high for tag, _, _, low, high in parts)
 
 
 def ordered(mutants: Iterable[Mutant], seed: str) -> list[Mutant]:

@@ -79,6 +79,7 @@ _EXPECTS: Final = re.compile(
     r"\b(?:raises?\w*|assertRaises\w*|throws?\w*|toThrow\w*|rejects?\w*|should_panic|is_err|unwrap_err|err)\b"
 )
 """How a test says that it expects an error."""
+_CATCHES: Final = re.compile(r"^\s*(?:except\b|\}?\s*catch\b|.*\brecover\(|.*\.catch\()", re.MULTILINE)
 _LOOKED_AT: Final = re.compile(
     r"\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|format|lint)",
     re.IGNORECASE,
@@ -191,7 +192,9 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
             is_raised = re.search(rf"\b(?:raise|throw new|throw|Err\(|return)\s*(?:\w+\.)*{name}\b", product)
             is_returned = re.search(rf"\breturn\s+(?:\w+\.)*{name}\(", product)
             expects = name in tests or name in checked
-            if expects or (is_raised and not is_returned and _EXPECTS.search(tests)):
+            # What is raised, and nowhere caught, reaches whoever calls.
+            is_seen = _EXPECTS.search(tests) or not _CATCHES.search(product)
+            if expects or (is_raised and not is_returned and is_seen):
                 continue
             path = next((one.path for one in changes if _is_product(one.path)), "")
             if path:

@@ -50,7 +50,7 @@ class Further:
             return shown
         suites = iter(self._tried)
         shown = [self._probed(one, next(suites)) if _is_fresh(one) else one for one in shown]
-        if not any(one.noticed or one.unnoticed for one in shown):
+        if not any(one.noticed or one.unnoticed or one.unnoticed_by_own for one in shown):
             survived, own = emptying.survivors(checks)
             told = shown[0]._replace(
                 unnoticed=tuple(one.words for one in survived),
