@@ -100,6 +100,16 @@ def test_a_test_of_a_function_that_was_renamed_cannot_be_loaded(shop: Shop, tmp_
     assert {then for _, _, then in _worst(shown)} == {"load"}
 
 
+def test_new_tests_that_do_not_run_the_product_are_named(shop: Shop, tmp_path: Path) -> None:
+    product = "def double(n):\n    return n + n\n\n\ndef triple(n):\n    return n\n"
+    fake = "def triple(n):\n    return 3 * n\n\n\ndef test_triple():\n    assert triple(2) == 6\n"
+    check = "test $(python3 -c 'from double import triple; print(triple(0))') = 0"
+    with closing(Project(shop, tmp_path, FOR_PYTEST, PYTEST)) as project:
+        shown = project.after({"double.py": product, "tests/test_triple.py": fake}, checks=[check])
+    assert (shown.outcome, shown.unnoticed) == ("PASS", ())
+    assert shown.unnoticed_by_own == ("double.py: nothing left in it",)
+
+
 def test_only_files_that_differ_run_where_each_is_a_process_and_none_where_no_test_differs(
     shop: Shop, tmp_path: Path
 ) -> None:

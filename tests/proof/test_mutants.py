@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.proof.mutants import Mutant, added_lines, is_probed, mutants_of, ordered, summary
+from asbuilt.proof.mutants import Mutant, added_lines, is_probed, mutants_of, ordered, planned, summary
 
 SOURCE = b'''\
 """Doc 1."""
@@ -27,6 +27,12 @@ def price(n: int, m: "Literal[3]" = 2) -> int:
 def changed(source: bytes, *lines: int) -> list[tuple[int, str, str]]:
     found = mutants_of("a.py", source, set(lines) or set(range(1, 100)))
     return [(one.line, one.old.decode(), one.new.decode()) for one in found]
+
+
+def test_what_stood_in_a_line_before_it_was_added_to_is_left_alone() -> None:
+    before = b"options = dict(attempts=3, base=100)\n"
+    after = b"options = dict(attempts=3, base=100, tries=7)\nlimit = 5\n"
+    assert {one.old for one in planned({"a.py": (before, after)}, "seed")} == {b"7", b"5"}
 
 
 def test_comparisons_sums_joins_constants_and_returns_are_changed_and_nothing_else() -> None:

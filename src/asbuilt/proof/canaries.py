@@ -26,7 +26,7 @@ _FILES: Final[dict[Runner, re.Pattern[str]]] = {
     "pytest": re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$"),
     "unittest": re.compile(r"(^|/)test[^/]*\.py$"),
     "django": re.compile(r"(^|/)test[^/]*\.py$"),
-    "node": re.compile(r"(^|/)([^/]+[._-]test|test-[^/]+|test)\.[cm]?js$|(^|/)test/[^/]+\.[cm]?js$"),
+    "node": re.compile(r"(^|/)([^/]+[._-]test|test-[^/]+|test)\.[cm]?[jt]s$|(^|/)test/[^/]+\.[cm]?[jt]s$"),
     "vitest": re.compile(r"\.(test|spec)\.[cm]?[jt]sx?$"),
     "jest": re.compile(r"\.(test|spec)\.[jt]sx?$|(^|/)__tests__/[^/]+\.[jt]sx?$"),
     "go": re.compile(r"_test\.go$"),
