@@ -148,15 +148,12 @@ class _Reading:
 
     def _paired(self, olds: Sequence[OldTest]) -> list[OldTest]:
         """Add the lines that differ, and for each test that is gone the one that took its place."""
-        names = {
-            own_name(name)
-            for name in (*(self._base.passed if self._base else ()), *(one.name for one in olds))
-        }
-        new = {
-            own_name(name) for name in (*(self._now.passed if self._now else ()), *(one.name for one in olds))
-        }
+        # Both sides are cut at the same names: a test that failed before ends the text of another, too.
+        counts = [one for one in (self._base, self._now) if one]
+        names = {own_name(name) for one in counts for name in (*one.passed, *one.failures, *one.others)}
+        names |= {own_name(one.name) for one in olds}
         before = {path: blocks(text, names, path) for path, text in self._before.items()}
-        after = {path: blocks(text, new, path) for path, text in self._after.items()}
+        after = {path: blocks(text, names, path) for path, text in self._after.items()}
         known = {text for parts in before.values() for text in parts.values()}
         fresh = {own: text for parts in after.values() for own, text in parts.items() if text not in known}
         moved = {own for parts in after.values() for own in parts}
