@@ -22,7 +22,10 @@ CI = '{ write = ".gitlab-ci.yml", text = "test: [true]\\n" }'
 NOTICED = ".gitlab-ci.yml: ci changed: now “it is new; the phase does not order it”"
 SIGN_OFF = f"sign off {NOTICED}"
 TEST = "from greet import hello\n\n\ndef test_hello():\n    assert hello() == 'hello'\n"
-WEAKENED = "test_greet.py:5, test_hello: assertion weakened: was “hello() == 'hello'”, now “hello()”"
+WEAKENED = (
+    "test_greet.py, test_hello: old test fails: was “it passed on the base”,"
+    " now “it fails on the new code: AssertionError: assert 'hi' == 'hello'”"
+)
 SLOW = "sleep 2; echo 'unit: 1 passed, 0 failed'"
 
 
@@ -65,7 +68,10 @@ def test_a_weakened_test_whose_old_text_fails_is_told_to_the_fixer(shop: Shop) -
         "red",
         [["test_greet::test_hello", "passed", "red"]],
     )
-    assert [one["severity"] for one in json.loads(kept(shop, first["remarks"]))] == ["fails"]
+    assert [(one["rule"], one["severity"]) for one in json.loads(kept(shop, first["remarks"]))] == [
+        ("not-compared", "note"),
+        ("old-test-fails", "fails"),
+    ]
     assert json.loads(kept(shop, second["remarks"])) == []
     brief = json.loads((shop.attempt(run, "1.2") / "brief.json").read_bytes())
     assert brief["brief"]["failures"] == [WEAKENED]
