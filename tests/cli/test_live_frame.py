@@ -175,6 +175,21 @@ def test_a_suite_that_was_made_to_pass_is_told_by_what_was_changed() -> None:
 """)
 
 
+def test_what_the_old_tests_show_of_a_change_is_told_though_every_check_passes() -> None:
+    story = _story()
+    failures = ["tests/test_store.py, test_expiry: test skipped: now “it fails on the new code”"]
+    checks = event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures)
+    story.hear(checks, [evidence("tests", ran=230)])
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
+✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
+      claude says    "all tests pass"
+      asbuilt ran    1 check: PASS
+      asbuilt sees   tests/test_store.py, test_expiry: test skipped: now “it
+                     fails on the new code”
+      so             fix cycle 1 of 2 gets exactly this.
+""")
+
+
 def test_when_no_cycle_is_left_the_failure_says_that_the_run_ends() -> None:
     story = _story()
     for number in (2, 3):

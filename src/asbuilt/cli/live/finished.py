@@ -124,15 +124,17 @@ class Story:
         agent = str(_last(events, "attempt.begun").get("agent", "agent"))
         says = str(_last(events, "attempt.ended").get("says", ""))
         parts = [(f"{agent} says", f'"{says}"')] if says else []
-        ran = _ran(self._checked(events))
-        parts += [("asbuilt ran", words) for words in ran]
-        if event.kind == "checks.done" and not ran:
+        shown = self._checked(events)
+        parts += [("asbuilt ran", words) for words in _ran(shown)]
+        # What no check shows is in the change itself.
+        by_change = all(one.outcome == _PASS for one in shown)
+        if event.kind == "checks.done" and by_change:
             parts += [("asbuilt sees", words) for words in event.data.get("failures", ())]
         if event.kind == "verdict.given":
             parts.append(("verifier says", "; ".join(event.data.get("failures", ())) or "nothing"))
         parts.append(("so", _what_comes(events)))
         lead = (*_lead(event, titles, canvas, canvas.symbols.failed, "red"), Piece("NOT PROVEN", "red"))
-        why = canvas.safe(f"{agent} says done, {_who_disagrees(event, ran)}")
+        why = canvas.safe(f"{agent} says done, {_who_disagrees(event, by_change=by_change)}")
         head = [lead, (Piece(f"  {why}"),)] if canvas.is_narrow else [(*lead, Piece(f": {why}"))]
         return [*head, *(row for label, words in parts for row in _labelled(label, words, canvas))]
 
@@ -145,11 +147,11 @@ def _last(events: Sequence[Event], kind: str) -> Mapping[str, Any]:
     return next((one.data for one in reversed(events) if one.kind == kind), {})
 
 
-def _who_disagrees(event: Event, ran: Sequence[str]) -> str:
+def _who_disagrees(event: Event, *, by_change: bool) -> str:
     if event.kind == "verdict.given":
         return "the verifier disagrees"
     outcome = event.data["outcome"].replace("_", " ")
-    if outcome == "FAIL" and not ran:
+    if outcome == "FAIL" and by_change:
         return "its change disagrees"
     return "a check disagrees" if outcome == "FAIL" else f"the checks are {outcome}"
 
