@@ -35,7 +35,8 @@ KNOWS = "from triple import triple\n\n\ndef test_triple():\n    assert triple(2)
 NOT_RUN = "not run: "
 NO_TRIAL = (
     "the phase's tests on its base, the checks without the phase's product files, the phase's own checks on"
-    " its base, changes to new lines, changes to new lines against every check; proof.depth is quick"
+    " its base, new lines that no test runs, changes to new lines, changes to new lines against every check;"
+    " proof.depth is quick"
 )
 
 
