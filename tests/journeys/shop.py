@@ -87,7 +87,7 @@ acts = [{ write = "shout.py", text = "print('HELLO')\\n" }, { say = "done" }]
 [[turn]]
 phase = "3"
 role = "implement"
-acts = [{ write = "both.py", text = "# both\\n" }, { say = "done" }]
+acts = [{ write = "both.py", text = "both = True\\n" }, { say = "done" }]
 [[turn]]
 role = "verify"
 acts = [{ verdict = "pass" }]
