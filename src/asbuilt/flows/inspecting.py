@@ -85,8 +85,8 @@ def inspect(
     base = base_of(repository, commit)
     command = "\n".join(suite.command for suite in record.suites().values())
     rules = {**USUAL, **record.run.options.get("scope", {})}
-    parents = read_commit(repository, commit).parents
-    facts = [*parents, read_commit(repository, commit).tree, text, phase.lines[0], command, around, rules]
+    snapshot = read_commit(repository, commit)
+    facts = [*snapshot.parents, snapshot.tree, text, phase.lines[0], command, around, rules]
     of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     order = Order(text, phase.lines[0], command, checks=tuple(check.command for check in phase.checks))
     known = None if anew else record.noticed(of)
@@ -96,10 +96,14 @@ def inspect(
     changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
     folders = {suite.folder for suite in record.suites().values()}
     order = order._replace(unchanged=_unchanged(repository, base, changes, folders))
-    there = {os.fsdecode(path) for path in entries(repository.git, read_commit(repository, commit).tree)}
+    there = {os.fsdecode(path) for path in entries(repository.git, snapshot.tree)}
     plan = record.run.plan
     remarks = (
-        *(_of_the_plan(repository, plan, base, parents[1:], rules) if record.run.is_in_repository else ()),
+        *(
+            _of_the_plan(repository, plan, base, snapshot.parents[1:], rules)
+            if record.run.is_in_repository
+            else ()
+        ),
         *remarks_on((*tampering(changes, order), *hollow(changes, order, there)), changes),
         *beyond([change for change in changes if change.path != plan], order, rules, around=around),
         *remarks_on_packages(changes, order, SEVERITY[rules[Boundary.DEPENDENCIES]], around=around),
