@@ -61,15 +61,17 @@ def test_it_works_in_its_workspace_and_says_what_it_took(stage: LiveStage) -> No
 
 def test_what_its_helpers_do_is_asked_as_well(stage: LiveStage) -> None:
     helps = Call("Task", {"description": "help", "prompt": "write it", "subagent_type": "general-purpose"})
+    by_helper = "cc_is_subagent=true"
     steps = (
         answer(helps),
-        stage.makes("../outside.txt"),
-        stage.makes(),
-        answer(Say("helped")),
-        answer(Say("made it")),
+        replace(stage.makes("../outside.txt"), when=by_helper),
+        replace(stage.makes(), when=by_helper),
+        answer(Say("helped"), when=by_helper),
+        answer(Say("made it"), when="helped"),
     )
     brief = started_with(stage, stage.playing(*steps))
-    assert over(stage, brief).ending == "done"
+    result = over(stage, brief)
+    assert (result.ending, result.says) == ("done", "made it")
     assert _asked(stage, brief) == [("Agent", True), ("Write", False), ("Write", True)]
     assert not (stage.workspace.parent / "outside.txt").exists()
     assert (stage.workspace / "made.txt").exists()

@@ -29,6 +29,8 @@ _RENEWING: Final = ".oauth_refresh.lock"
 _CAP: Final = 16 << 20
 _TRANSCRIPT: Final = 256 << 20
 _QUIET: Final = {
+    # What works in the background outlives its turn, and after that nobody answers: every tool is refused.
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
     "DISABLE_AUTOUPDATER": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",

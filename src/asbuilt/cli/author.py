@@ -103,8 +103,9 @@ def command(
     _announce(door, mode, options)
     code = ask_for(door, site, address, slug, options, is_here=foreground)
     is_written = code == DONE and (site.repository.root / address.plan).is_file()
-    if is_written and door.may_ask and not door.json and not is_settled(site.desk):
-        settle(door, site.desk, plan=address.plan)
+    is_due = is_written and door.may_ask and not door.json and not is_settled(site.desk)
+    if is_due and settle(door, site.desk, plan=address.plan).seen:
+        # What was tried and asked stands between the first of these and the prompt.
         next_command(door, f"asbuilt run {slug} --finish --auto")
     if not wish.by_pull or code != WAITS_FOR_APPROVAL:
         return code
