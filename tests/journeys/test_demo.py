@@ -119,8 +119,11 @@ Lands    on main, by cherry-pick, when proven
 
 ✗ 3   Answer 429   NOT PROVEN: the agent says done, its change disagrees
       scripted says "Done. All tests pass."
-      asbuilt sees  tests/test_shop.py:13, ShopTest.test_a_busy_day: test
-                    skipped: was “it ran”, now “unittest.skip('flaky')”
+      asbuilt sees  tests/test_shop.py, test_a_busy_day: test skipped: was “it
+                    passed on the base”, now “it fails on the new code:
+                    AssertionError: Lists differ: [200, 200, 429, 429, 429, 429,
+                    429, 429, 429] != [200, 200, 200, 200, 200, 200, 200, 200,
+                    200]”
       so            attempt 2 gets exactly this.
 
 Both were fixed and proven before anything landed.
