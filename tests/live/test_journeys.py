@@ -40,7 +40,7 @@ def test_four_phases_are_worked_on_judged_mended_and_landed(house: House) -> Non
         *house.writes(PART, "part.py", "print('wrong')\n"),
         *house.runs(PART, "echo \"print('goodbye')\" > part.py"),
         *house.writes(SHOUT, "shout.py", "print('HELLO')\n"),
-        *house.writes(BOTH, "both.py", "# both\n"),
+        *house.writes(BOTH, "both.py", "print('both')\n"),
     )
     house.model.play(
         JUDGES,
