@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.simulator.simulation import Course, Simulator
 
 pytestmark = pytest.mark.crash
-SEEDS = 400
+SEEDS = 1_000
 SLICE = 100
 """Each in one process: whoever runs the tests decides on how many cores. `just simulate` plays more."""
 WITHIN = 1_000

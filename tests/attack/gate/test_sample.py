@@ -42,7 +42,7 @@ def test_a_slice_of_the_allowed_mutants_writes_nothing_and_calls_nobody() -> Non
 
 @pytest.mark.parametrize(
     ("kind", "size", "first"),
-    [("sed", 1500, 9000), ("awk", 400, 0), ("jq", 100, 0), ("test", 1200, 0)],
+    [("sed", 4000, 9000), ("awk", 800, 0), ("jq", 150, 0), ("test", 3000, 0)],
 )
 def test_a_slice_of_small_programs_leaves_no_mark_and_tells_no_secret(
     tmp_path: Path, kind: str, size: int, first: int
