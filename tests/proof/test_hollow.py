@@ -99,6 +99,23 @@ def test_an_error_that_an_item_names_is_expected_by_a_test(test: str, *, is_foun
     assert found == ([words] if is_found else [])
 
 
+def test_an_error_of_before_the_work_is_no_promise() -> None:
+    item = "- [ ] `rows.py` has `read(text)`: '' raises ValueError; today 1.5 ends in an IndexError\n"
+    files = {
+        "rows.py": "def read(text):\n    raise ValueError\n",
+        "tests/test_rows.py": "raises(ValueError)\n",
+    }
+    assert told(files, item) == []
+
+
+@pytest.mark.parametrize("folder", ["src/", "lib/"])
+def test_a_file_that_an_item_places_elsewhere_has_gone_there(folder: str) -> None:
+    changes = [Change("test/a.test.ts", b"1\n", None), Change(f"{folder}a.test.ts", None, b"1\n")]
+    order = Order("- [ ] `test/a.test.ts` lies in `src/` next to what it tests\n")
+    found = [one.now for one in hollow(changes, order, [f"{folder}a.test.ts"])]
+    assert found == ([] if folder == "src/" else [MISSING])
+
+
 @pytest.mark.parametrize(
     ("files", "is_found"),
     [

@@ -90,6 +90,19 @@ def test_a_lock_file_that_changes_with_its_manifest_is_worth_a_line() -> None:
     assert seen("uv.lock", "- [ ] users see their packages") == [("lock-file-changed", Severity.SIGN_OFF)]
 
 
+@pytest.mark.parametrize(
+    ("items", "severity"),
+    [("- [ ] it greets\n", Severity.SIGN_OFF), ("- [ ] `scripts/check.sh` checks more\n", Severity.ALLOWED)],
+)
+def test_to_be_named_by_a_criterion_lets_no_script_change_that_checks_it(
+    items: str, severity: Severity
+) -> None:
+    text = f"### Work Items\n{items}### Acceptance Criteria\n- [ ] `scripts/check.sh` finds nothing\n"
+    order = Order(text, checks=("sh scripts/check.sh",))
+    (told,) = beyond([Change("scripts/check.sh", b"old", b"new")], order, USUAL)
+    assert (told.rule, told.severity) == ("check-input-changed", severity)
+
+
 def test_the_users_word_on_a_boundary_counts() -> None:
     change = Change(".gitlab-ci.yml", b"old", b"new")
     strict, loose = {**USUAL, "ci": "block"}, {**USUAL, "ci": "note"}

@@ -24,6 +24,7 @@ def found(path: str, after: str, before: str = "") -> list[tuple[str, str, int |
         ("shop.ts", 'const quick = process.env.NODE_ENV === "test";'),
         ("shop.go", 'if flag.Lookup("test.v") != nil {'),
         ("shop.go", "if testing.Testing() {"),
+        ("shop.go", 'if strings.HasSuffix(os.Args[0], ".test") {'),
         ("src/lib.rs", "if cfg!(test) { return 0; }"),
     ],
 )
@@ -36,6 +37,9 @@ def test_a_product_that_looks_whether_it_is_tested_is_for_a_person(path: str, li
     [
         ("shop.js", "assert.strictEqual = () => {};", "runner-replaced", "fails"),
         ("shop.py", "unittest.TestCase.assertEqual = _yes", "runner-replaced", "fails"),
+        ("src/lib.rs", "macro_rules! assert_eq {", "runner-replaced", "fails"),
+        ("shop.h", "#define assert(condition)", "runner-replaced", "fails"),
+        ("tests/common.rs", "macro_rules! assert {", "runner-replaced", "sign_off"),
         ("test/a.test.js", "assert.deepStrictEqual = () => {};", "runner-replaced", "sign_off"),
         ("test/a.test.js", "function expect(value) { return anything; }", "runner-replaced", "sign_off"),
         ("tests/test_a.py", "os._exit(0)", "exit-forced", "sign_off"),

@@ -75,6 +75,11 @@ _REFUSES: Final = re.compile(
     r"\b(?:refus|reject|rais|throw|fail|den(?:y|ied)|invalid|error)\w*\b", re.IGNORECASE
 )
 _ERROR: Final = re.compile(r"(?<![\w.])([A-Z]\w*(?:Error|Exception)|Err[A-Z]\w+)\b")
+_UNTIL_NOW: Final = re.compile(
+    r"\b(?:today|currently|so far|until now|at present|instead of|rather than|no longer)\b[^;]*",
+    re.IGNORECASE,
+)
+"""What an item says of how it is before the work."""
 _EXPECTS: Final = re.compile(
     r"\b(?:raises?\w*|assertRaises\w*|throws?\w*|toThrow\w*|rejects?\w*|should_panic|is_err|unwrap_err|err)\b"
 )
@@ -102,6 +107,8 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     works = any(_is_product(path) for path in touched)
     empty = [one.path for one in every if one.after is not None and _is_empty(one.path, one.after)]
     for item, path in _promised(order.text):
+        if _is_moved(path, item, every):
+            continue
         if not any(_is_at(one, path) for one in there):
             yield _finding(path, item, "the phase names it, and the tree has no such file")
         elif any(_is_at(one, path) for one in empty) and not _may_be_empty(path, item):
@@ -113,6 +120,14 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     yield from _unnamed(every, order.text)
     yield from _not_added(every, order.text)
     yield from _not_refused(every, order)
+
+
+def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
+    """Tell whether a file that was there has gone to a folder that its item names."""
+    was_there = any(_is_at(one.path, path) and one.after is None for one in changes)
+    name = path.rpartition("/")[2]
+    made = (one.path for one in changes if one.before is None and one.path.rpartition("/")[2] == name)
+    return was_there and any(f"`{one.removesuffix(name)}`" in item for one in made)
 
 
 def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
@@ -188,7 +203,7 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
         item = _ITEM.match(line)
         if item is None or not _REFUSES.search(_ERROR.sub("", item[1])):
             continue
-        for name in dict.fromkeys(_ERROR.findall(item[1])):
+        for name in dict.fromkeys(_ERROR.findall(_UNTIL_NOW.sub("", item[1]))):
             is_raised = re.search(rf"\b(?:raise|throw new|throw|Err\(|return)\s*(?:\w+\.)*{name}\b", product)
             is_returned = re.search(rf"\breturn\s+(?:\w+\.)*{name}\(", product)
             expects = name in tests or name in checked

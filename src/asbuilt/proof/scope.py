@@ -146,6 +146,7 @@ _SEARCHES: Final = frozenset(
     )
 )
 """Programs that look for something in a file; the work is what they find."""
+_CRITERIA: Final = re.compile(r"^\W*acceptance\b", re.IGNORECASE | re.MULTILINE)
 _CHECKS: Final = re.compile(
     r"(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$",
     re.IGNORECASE,
@@ -298,7 +299,8 @@ def _ordered_in_words(order: Order, path: str, words: re.Pattern[str]) -> Citati
 def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
     """Find files that a check of the phase is given and that the phase changes, though no item names them."""
     given = [word for check in order.checks for word in _given_to(check)]
-    wanted = order._replace(text=wanted_and_checked(order.text)[0])
+    # A criterion says what a check must find, not that its script changes.
+    wanted = order._replace(text=_CRITERIA.split(wanted_and_checked(order.text)[0])[0])
     for change in every:
         if change.before is None or change.path not in given or not _is_input(change.path):
             continue

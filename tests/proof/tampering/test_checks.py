@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from asbuilt.proof.tampering import Change, Order, tampering
@@ -64,3 +66,20 @@ def test_a_script_that_a_check_runs_is_held_to_what_it_was(
     after = SCRIPTS.replace("eslint src", script)
     assert found("package.json", SCRIPTS, after, "npm run lint") == told
     assert found("package.json", SCRIPTS, after, "npm run build") == []
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        (
+            "./test-support/memory.ts",
+            [("runner-changed", "sign_off", "", "", 'imports.#store: "./test-support/memory.ts"')],
+        ),
+        ("./lib/store.ts", []),
+    ],
+)
+def test_a_name_by_which_modules_are_imported_leads_to_no_other_file_unasked(
+    now: str, told: list[tuple[str, str, str, str, str]]
+) -> None:
+    before, after = (json.dumps({"imports": {"#store": one}}) for one in ("./src/store.ts", now))
+    assert found("package.json", before, after) == told

@@ -35,6 +35,12 @@ _LOOSEN: Final = _verbs(
 )
 _SKIP: Final = _verbs("skip disable quarantine ignore", "xfail", "expected to fail", "only (?:on|in|with)")
 _ADD: Final = _verbs("add introduce configure register create write enable implement use", "sets?", "put")
+_ABOUT_TESTS: Final = (
+    r"under tests?|test modes?|(?:in|by|while|when|during|for) (?:the )?test(?:s|ed|ing)?|plug-?ins?|"
+    r"fixtures?|pytest|unittest|jest|vitest|call(?:er|ing)|stack|frames?"
+)
+"""How a plan says that a product has to do with tests, or with who calls it."""
+_HOLD: Final = _verbs("show contain include list hold gain", "has", "have", "gets?")
 _DENIED: Final = re.compile(
     r"\b(?:do not|don't|does not|doesn't|never|not|without|no need to|rather than|instead of|cannot|nor|no|"
     r"avoid)\s+(?:\w+\s+){0,2}$",
@@ -121,11 +127,11 @@ _VERBS: Final[dict[Kind, str]] = {
     Kind.ASSERTION_REMOVED: _REMOVE,
     Kind.TOLERANCE_LOOSENED: _LOOSEN,
     Kind.EXPECTATION_CHANGED: f"{_CHANGE}|{_REMOVE}",
-    Kind.GOLDEN_CHANGED: f"{_CHANGE}|{_REMOVE}",
+    Kind.GOLDEN_CHANGED: f"{_CHANGE}|{_REMOVE}|{_HOLD}",
     Kind.RUNNER_CHANGED: f"{_CHANGE}|{_ADD}|{_REMOVE}",
     Kind.OUTCOME_REWRITTEN: _ADD,
     Kind.PRODUCT_REPLACED: f"{_ADD}|{_CHANGE}",
-    Kind.KNOWS_THE_TESTS: _ADD,
+    Kind.KNOWS_THE_TESTS: _ABOUT_TESTS,
     Kind.NOT_COMPARED: f"{_CHANGE}|{_ADD}|{_REMOVE}",
 }
 """What a plan can order. What is missing here, no plan makes right: what cannot fail checks nothing."""

@@ -129,8 +129,18 @@ def _package(change: Change, order: Order) -> Iterator[commands.Told]:
     for key in ("jest", "mocha", "vitest", "ava", "nyc", "c8", "overrides", "resolutions"):
         if old.get(key) != new.get(key) and key in new:
             yield from _said(_spread(old.get(key)), _spread(new.get(key)))
+    yield from _led_elsewhere(old.get("imports"), new.get("imports"))
     if old.get("type") != new.get("type"):
         yield Kind.RUNNER_CHANGED, Severity.NOTE, f"type: {new.get('type')}"
+
+
+def _led_elsewhere(old: object, new: object) -> Iterator[commands.Told]:
+    """Compare a map of imports: a name that leads to another file may lead tests past the product."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in sorted(old.keys() & new.keys()):
+            was, now = (json.dumps(one) for one in (old[name], new[name]))
+            if was.rpartition("/")[2] != now.rpartition("/")[2]:
+                yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"imports.{name}: {now}"
 
 
 def _another(name: str, before: str, after: str) -> commands.Told:

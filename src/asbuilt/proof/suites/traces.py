@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from asbuilt.proof.suites.model import Change
 
-_COMMENT: Final = re.compile(r"^\s*(?:#(?!\[|!)|//|\*|/\*|--\s)")
+_COMMENT: Final = re.compile(r"^\s*(?:#(?!\[|!|\s*define\b)|//|\*|/\*|--\s)")
 _QUOTED: Final = re.compile(r"`[^`]*`")
+_MACRO: Final = r"\bmacro_rules!\s*(?:debug_)?assert(?:_eq|_ne)?\b|#\s*define\s+(?:assert|static_assert)\b"
+"""An assertion of the language, defined anew."""
 
 
 class _Rule(NamedTuple):
@@ -36,7 +38,7 @@ _RULES: Final = (
         re.compile(
             r"\bPYTEST_\w+|[\"'](?:_?pytest|unittest)(?:\.\w+)*[\"']|^\s*(?:import|from)\s+_?pytest\b"
             r"|\bJEST_WORKER_ID\b|\bVITEST\b|\bNODE_TEST_CONTEXT\b|\bnpm_lifecycle_event\b|\bexecArgv\b|[\"']--test[\"']"
-            r"|NODE_ENV\b.{0,20}[\"']test[\"']|testing\.Testing\(\)|Lookup\(\"test\.v\"\)|cfg!\(test\)"
+            r"|NODE_ENV\b.{0,20}[\"']test[\"']|testing\.Testing\(\)|Lookup\(\"test\.|Args\[0\].{0,40}\.test\b|cfg!\(test\)"
             r"|[\"']org\.junit|isRunningTest|\bBATS_\w+|\bMAKELEVEL\b|\bMAKEFLAGS\b|\bGO_TEST\w*|\bCARGO_TARGET_TMPDIR\b"
             r"|\binspect\.stack\(|\bsys\._getframe\(|\btraceback\.extract_stack\(|\bps\b[^\n]*\$PPID|/proc/\$PPID"
         ),
@@ -47,6 +49,7 @@ _RULES: Final = (
         re.compile(
             r"\b(?:assert|expect|chai|jest|vi)(?:\.\w+)*\.\w+\s*=(?![=>])|\bTestCase\.\w+\s*=(?!=)"
             r"|\bsetattr\(\s*(?:unittest|_?pytest|builtins)\b|\b(?:unittest|_pytest|builtins|pytest)(?:\.\w+)+\s*=(?!=)"
+            rf"|{_MACRO}"
         ),
         "the product changes the runner",
     ),
@@ -56,6 +59,7 @@ _RULES: Final = (
             r"\b(?:assert|expect|chai)(?:\.\w+)*\.\w+\s*=(?![=>])|\bTestCase\.\w+\s*=(?!=)"
             r"|\bsetattr\(\s*(?:unittest|_?pytest|builtins)\b|\b(?:_pytest|builtins|unittest)(?:\.\w+)+\s*=(?!=)"
             r"|\b(?:const|let|var|function)\s+(?:expect|assert|it|test|describe)\s*(?:=(?!\s*(?:await\s+)?(?:require|import))|\()"
+            rf"|{_MACRO}"
         ),
         "the tests change the runner",
     ),
