@@ -30,7 +30,7 @@ floors:
 test *args:
     pytest --numprocesses 2 -m "not crash and not live and not real" {{ args }}
 
-# whole runs, with and without kill -9, simulated ones, and a slice of the matrix (ASBUILT_CRASH_ROUNDS=400 for longer ones)
+# whole runs, with and without kill -9, simulated ones: a slice of each matrix (--whole for all of it, ASBUILT_CRASH_ROUNDS=400 for longer ones)
 journeys *args:
     pytest --numprocesses 2 -m crash {{ args }}
 
@@ -41,7 +41,7 @@ crash *args:
 # two and eight processes that want the same thing, 1,000 rounds each, and journals put back in time
 races *args:
     ASBUILT_RACE_ROUNDS=${ASBUILT_RACE_ROUNDS:-1000} ASBUILT_CRASH_ROUNDS=400 \
-        pytest --numprocesses 2 -m crash tests/races tests/timetravel {{ args }}
+        pytest --numprocesses 2 --whole -m crash tests/races tests/timetravel {{ args }}
 
 # a year of five schedules in three zones, on a clock that jumps and a worker that is killed; ASBUILT_YEARS=N for N seeds
 schedules *args:
@@ -53,11 +53,11 @@ replays *args:
 
 # landings by pull request with the real gh against a stub, killed at every step, on both databases (ASBUILT_GH_FOLDER=/usr/bin: that gh)
 pulls *args:
-    ASBUILT_CRASH_ROUNDS=400 pytest --numprocesses 2 -m crash tests/journeys/test_pulls.py {{ args }}
+    ASBUILT_CRASH_ROUNDS=400 pytest --numprocesses 2 --whole -m crash tests/journeys/test_pulls.py {{ args }}
 
 # every fault in its long form, into docs/reliability.md: disks, files, locks, databases, clocks, agents
 faults *args:
-    ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 tests/faults {{ args }}
+    ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 --whole tests/faults {{ args }}
 
 # SEEDS worlds of the decision core from FIRST on, laws looked at after every step; a single seed prints its course
 simulate seeds="1000" first="0":
@@ -88,17 +88,17 @@ real *args:
     python -m tests.real {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice check
+ci: (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice check
 
 # what the quick agents can do, and of the slow ones what matters most
 [private]
 live-slice: agents
     pytest --numprocesses 2 -m "live and not long" tests/live
 
-# a few real projects of several kinds, one at a time; a registry that cannot be reached is a failure
+# a few real projects of several kinds; a registry that cannot be reached is a failure
 [private]
 real-slice:
-    pytest -p no:xdist -m real tests/real
+    pytest --numprocesses 2 -m real tests/real
 
 # what cannot run here is listed with its reason, never left out in silence
 [private]
@@ -136,6 +136,14 @@ bench *args:
 # what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/performance.md)
 growth *args:
     python scripts/growth.py {{ args }}
+
+# what asbuilt is made of, as a CycloneDX bill of materials: sbom.json
+sbom out="sbom.json":
+    .tools/bin/uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements/run.txt --of JSON -o {{ out }}
+
+# the locked dependencies against known vulnerabilities; asks PyPI's advisory database
+audit:
+    .tools/bin/uv tool run --quiet pip-audit==2.10.1 -r requirements/run.txt --require-hashes --disable-pip
 
 # write the docs that are made from the code
 docs:

@@ -1,5 +1,8 @@
 """Install the agents that tests start: `scripts/agents.py [--only NAME...]`. Any Python 3.11, nothing else.
 
+What npm installs is locked with its integrity, and no package runs a script of its own, except those that
+`agents.toml` names. `--lock` writes the locks again, after a change of versions.
+
 Each goes into `${ASBUILT_AGENTS:-~/.cache/asbuilt-agents}/<name>-<version>/` (/var/tmp where HOME is below
 /tmp), is made beside it and renamed: what is there is whole. Whoever comes second waits for the first and
 finds it done.
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -75,9 +79,38 @@ def _make_node(node: Pinned, making: Path) -> None:
 
 
 def _make(agent: Pinned, making: Path, node: Pinned) -> None:
-    (making / "package.json").write_text("{}\n")
-    # A HOME of its own: packages run code when they are installed, and one of these makes folders there.
-    home = making / "home"
+    (making / "package.json").write_text(_manifest(agent))
+    shutil.copyfile(agent.lock, making / "package-lock.json")
+    _npm(node, making, "ci", "--ignore-scripts")
+    if agent.own_script:
+        _npm(node, making, "rebuild", agent.package)
+
+
+def _lock(agent: Pinned, node: Pinned) -> str:
+    """Write the lock of an agent: every package with its integrity, none with the host it came from."""
+    with tempfile.TemporaryDirectory() as name:
+        making = Path(name, agent.name)
+        making.mkdir()
+        (making / "package.json").write_text(_manifest(agent))
+        _npm(node, making, "install", "--package-lock-only", "--omit-lockfile-registry-resolved")
+        lock = json.loads((making / "package-lock.json").read_text())
+    # A registry may lack builds for other systems, and `npm ci` refuses a lock that names a missing one.
+    for package in lock["packages"].values():
+        wanted = package.get("optionalDependencies", {})
+        for name in [name for name in wanted if f"node_modules/{name}" not in lock["packages"]]:
+            del wanted[name]
+    agent.lock.parent.mkdir(exist_ok=True)
+    agent.lock.write_text(json.dumps(lock, indent=2) + "\n")
+    return f"{agent.name} {agent.version} locked"
+
+
+def _manifest(agent: Pinned) -> str:
+    return json.dumps({"name": agent.name, "dependencies": {agent.package: agent.version}}) + "\n"
+
+
+def _npm(node: Pinned, folder: Path, *arguments: str) -> None:
+    # A HOME of its own: an agent's script runs code, and one of these makes folders there.
+    home = folder / "home"
     home.mkdir()
     environment = {
         "npm_config_userconfig": str(Path.home() / ".npmrc"),
@@ -87,8 +120,8 @@ def _make(agent: Pinned, making: Path, node: Pinned) -> None:
         "PATH": f"{node.path.parent}:{os.environ.get('PATH', os.defpath)}",
     }
     quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
-    npm = [str(node.path), str(node.folder / "lib/node_modules/npm/bin/npm-cli.js"), "install", *quiet]
-    _run([*npm, "--save-exact", f"{agent.package}@{agent.version}"], making, environment)
+    npm = [str(node.path), str(node.folder / "lib/node_modules/npm/bin/npm-cli.js")]
+    _run([*npm, *arguments, *quiet], folder, environment)
     shutil.rmtree(home)
 
 
@@ -132,12 +165,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", nargs="+", choices=table, default=list(table), metavar="NAME")
-    chosen = parser.parse_args().only
+    parser.add_argument("--lock", action="store_true", help="write the locks again instead")
+    given = parser.parse_args()
+    chosen = given.only
     node = table["node"]
     failed = False
     for name in ["node", *(name for name in chosen if name != "node")]:
         try:
-            print(install(table[name], node), flush=True)
+            done = _lock if given.lock and name != "node" else install
+            print(done(table[name], node), flush=True)
         except InstallFailed as error:
             failed = True
             print(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+import events
 import manuals
 import messages
 import requirements
@@ -28,7 +29,8 @@ SETTINGS_LEAD: Final = """\
 The highest wins: command line, environment, the repository's `asbuilt.toml` or `[tool.asbuilt]` in
 `pyproject.toml` (never both), your own file (`~/.config/asbuilt/config.toml`), the organisation's file
 (`/etc/asbuilt/config.toml`), the default. What the organisation's file lists in `locked = [...]` stands
-above all. `asbuilt config show --origin` says who set what."""
+above all. `asbuilt config show --origin` says who set what. Your own file is 0600, in a folder that is
+0700; `asbuilt doctor` reports where others on the machine can read it."""
 
 SUITES_LEAD: Final = """\
 asbuilt searches the whole tree of a run's base for test suites: `api/` beside `web/`, workspaces,
@@ -191,6 +193,7 @@ def pages() -> dict[str, str]:
     """Give everything that is made from the code, by its path."""
     return {
         "docs/commands.md": commands(),
+        "docs/reference/events.md": "\n\n".join(["# Events", NOTE, *events.page()]) + "\n",
         "docs/requirements.md": required(),
         "docs/settings.md": settings(),
         "docs/suites.md": suites(),

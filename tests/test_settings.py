@@ -39,6 +39,10 @@ VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.TEXT: WORDS,
     Kind.FOLDER: st.lists(WORDS.filter(lambda word: word != ".."), min_size=1, max_size=3).map("/".join),
     Kind.GLOBS: st.lists(st.sampled_from(["web/**", "*.css", "[ab].{c,d}"]), max_size=3).map(tuple),
+    Kind.HOSTS: st.lists(st.sampled_from(["a.example", "*.b.example", "127.0.0.1:80"]), unique=True).map(
+        tuple
+    ),
+    Kind.PATHS: st.lists(st.sampled_from(["/data/a", "/srv/a b"]), unique=True).map(tuple),
     Kind.SUITES: st.lists(
         st.builds(
             SuiteTable,
@@ -130,13 +134,17 @@ def test_without_any_file_every_value_is_its_default(world: World) -> None:
 
 def test_a_value_is_read_by_its_kind(world: World) -> None:
     settings = world.load()
-    assert (settings.text("plans.folder"), settings.flag("ring.required"), settings.globs("ui.patterns")) == (
+    assert (
+        settings.text("plans.folder"),
+        settings.flag("sandbox.required"),
+        settings.globs("ui.patterns"),
+    ) == (
         "plans",
         True,
         (),
     )
     for read, key in (
-        (settings.text, "ring.required"),
+        (settings.text, "sandbox.required"),
         (settings.flag, "plans.folder"),
         (settings.globs, "time.zone"),
     ):
@@ -178,8 +186,8 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
                 [
                     (
                         'asbuilt.toml:1: landing "pr" is not a table; it holds landing.mode, landing.direct,'
-                        " landing.sign, landing.branch_prefix, landing.ci_poll_s, landing.ci_limit_s,"
-                        " landing.ci_fixes"
+                        " landing.sign, landing.programs, landing.branch_prefix, landing.ci_poll_s,"
+                        " landing.ci_limit_s, landing.ci_fixes"
                     )
                 ]
             ),
@@ -192,7 +200,10 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
             '[agents.claude]\ncommand = "rm"\n',
             snapshot(["asbuilt.toml:2: a repository may not set agents.claude.command"]),
         ),
-        ("ring.required = false\n", snapshot(["asbuilt.toml:1: a repository may not set ring.required"])),
+        (
+            "sandbox.required = false\n",
+            snapshot(["asbuilt.toml:1: a repository may not set sandbox.required"]),
+        ),
         (
             '[plans]\nfolder = "/etc"\n',
             snapshot(['asbuilt.toml:2: plans.folder "/etc" is not a path inside the repository']),

@@ -42,18 +42,18 @@ def test_a_file_that_is_not_toml_is_named_with_the_line_if_the_parser_tells_it(
     ("text", "problems"),
     [
         (
-            'locked = "ring.required"\n',
-            snapshot(['[ORGANISATION]:1: locked "ring.required" is not a list of keys']),
+            'locked = "sandbox.required"\n',
+            snapshot(['[ORGANISATION]:1: locked "sandbox.required" is not a list of keys']),
         ),
         (
-            'locked = ["ring.required"]\n',
-            snapshot(["[ORGANISATION]:1: locked names ring.required, which this file does not set"]),
+            'locked = ["sandbox.required"]\n',
+            snapshot(["[ORGANISATION]:1: locked names sandbox.required, which this file does not set"]),
         ),
         (
             'locked = ["nothing"]\n',
             snapshot(["[ORGANISATION]:1: locked names nothing, which this file does not set"]),
         ),
-        ("[ring]\nrequired = 1\n", snapshot(["[ORGANISATION]:2: ring.required 1 is not true or false"])),
+        ("[ring]\nrequired = 1\n", snapshot(["[ORGANISATION]:2: sandbox.required 1 is not true or false"])),
     ],
 )
 def test_a_lock_that_locks_nothing_is_named(world: World, text: str, problems: list[str]) -> None:
@@ -71,7 +71,7 @@ def test_a_lock_that_locks_nothing_is_named(world: World, text: str, problems: l
         ),
         (
             {"ASBUILT_RING_REQUIRED": "perhaps"},
-            snapshot(['ASBUILT_RING_REQUIRED: ring.required "perhaps" is not true or false']),
+            snapshot(['ASBUILT_RING_REQUIRED: sandbox.required "perhaps" is not true or false']),
         ),
         (
             {"ASBUILT_LANDNG_MODE": "pr"},

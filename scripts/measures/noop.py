@@ -5,6 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, assert_never
 
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    AttemptEnded,
+    ChecksDone,
+    TogetherDone,
+    TogetherJudged,
+    TreeKept,
+    VerdictGiven,
+    VerifierBegun,
+)
+from asbuilt.events.landings import LandingDone, LandingIntended, LandingTidied
+from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseProven, SetupDone, WorkspaceMade
+from asbuilt.events.plans import PlanCompared, PlanMarked
+from asbuilt.events.runs import ReportWritten, RunStarted
 from asbuilt.flows.record import Record
 from asbuilt.flows.tidings import Tidings
 from asbuilt.journal import runs
@@ -49,29 +63,29 @@ class Noop:
             case phases.Start():
                 self._start(record, int(run.options["phases"]))
             case phases.ResolveTests():
-                record.say("tests.resolved", "tests", **written(NoTests()), agreed=None)
+                record.say(written(NoTests()), "tests")
             case phases.MakeWorkspace():
-                record.say("workspace.made", "workspace", lane="main")
+                record.say(WorkspaceMade(lane="main"), "workspace")
             case phases.SetUp():
-                record.say("setup.done", "setup", outcome="PASS", command=None, digest="none", why="")
+                record.say(SetupDone(outcome="PASS", digest="none"), "setup")
             case phases.Baseline():
-                record.say("baseline.done", "baseline", outcome="PASS", why="no tests")
+                record.say(BaselineDone(outcome="PASS", why="no tests"), "baseline")
             case phases.Compare(point=point):
-                record.say("plan.compared", f"compared/{point}", point=point)
+                record.say(PlanCompared(point=point), f"compared/{point}")
             case phases.ProveTogether():
-                record.say("together.done", "together", outcome="PASS", evidence="sha256:0", reused=[])
+                record.say(TogetherDone(outcome="PASS", evidence="sha256:0"), "together")
             case phases.VerifyTogether():
-                record.say("together.judged", "together/judged", outcome="PASS", failures=[])
+                record.say(TogetherJudged(outcome="PASS"), "together/judged")
             case phases.Report():
-                record.say("report.written", "report", report=self.report(run, facts))
+                record.say(ReportWritten(report=self.report(run, facts)), "report")
             case phases.Land():
-                commits = [[work.phase, run.run, work.commit, COMMIT] for work in facts.pending]
-                record.say("landing.intended", "landing/1/intended", old=COMMIT, new=COMMIT)
-                record.say("landing.done", "landing/1/done", new=COMMIT, commits=commits)
+                commits = tuple((work.phase, run.run, work.commit, COMMIT) for work in facts.pending)
+                record.say(LandingIntended(old=COMMIT, new=COMMIT), "landing/1/intended")
+                record.say(LandingDone(new=COMMIT, commits=commits), "landing/1/done")
             case phases.Mark():
-                record.say("plan.marked", "marked")
+                record.say(PlanMarked(), "marked")
             case phases.Tidy():
-                record.say("landing.tidied", "tidied")
+                record.say(LandingTidied(), "tidied")
             case phases.Ask() | phases.Wait() | phases.End() | phases.Recheck():
                 raise ValueError(move)
             case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants() | moves.Post():
@@ -99,26 +113,24 @@ class Noop:
         phase = move.phase
         if isinstance(move, phases.Begin):
             text = self._blobs.put(f"# Plan\n\n## Phase {phase} — Some\n\n- [ ] something\n".encode())
-            record.say("phase.begun", f"{phase}/begun", phase=phase, intent="sha256:1", text=text)
+            record.say(PhaseBegun(phase=phase, intent="sha256:1", text=text), f"{phase}/begun")
             return
-        key, about = f"{phase}/{move.number}", {"phase": phase, "number": move.number}
+        number, key = move.number, f"{phase}/{move.number}"
         match move:
             case phases.Attempt(role=role):
-                record.say("attempt.begun", f"{key}/begun/1", **about, role=role, agent="scripted")
-                record.say(
-                    "attempt.ended", f"{key}/ended/1", **about, ending="done", reason="", starts=1,
-                    says="done", attempt=f"{phase}.{move.number}", cost_usd=0.0, ring="none",
-                )  # fmt: skip
+                begun = AttemptBegun(phase=phase, number=number, role=role, agent="scripted")
+                record.say(begun, f"{key}/begun/1")
+                record.say(_ended(phase, number), f"{key}/ended/1")
             case phases.Keep():
-                record.say("tree.kept", f"{key}/kept", **about, commit=COMMIT, tree=COMMIT, changed=True)
+                kept = TreeKept(phase=phase, number=number, commit=COMMIT, tree=COMMIT, changed=True)
+                record.say(kept, f"{key}/kept")
             case phases.Check():
-                record.say("checks.done", f"{key}/checks", **about, outcome="PASS", failures=[])
+                record.say(ChecksDone(phase=phase, number=number, outcome="PASS"), f"{key}/checks")
             case phases.Verify():
-                record.say("verifier.begun", f"{key}v/begun", **about)
-                record.say("verdict.given", f"{key}/verdict", **about, outcome="PASS", failures=[])
+                record.say(VerifierBegun(phase=phase, number=number), f"{key}v/begun")
+                record.say(VerdictGiven(phase=phase, number=number, outcome="PASS"), f"{key}/verdict")
             case phases.Commit():
-                commit = f"{int(phase):040x}"
-                record.say("phase.proven", f"{phase}/proven", phase=phase, commit=commit)
+                record.say(PhaseProven(phase=phase, commit=f"{int(phase):040x}"), f"{phase}/proven")
             case _:
                 assert_never(move)
 
@@ -136,4 +148,17 @@ class Noop:
             "unlanded": [],
         }
         digest = self._blobs.put(json.dumps(outline).encode())
-        record.say("run.started", "started", base=COMMIT, ring="bwrap", outline=digest)
+        record.say(RunStarted(base=COMMIT, ring="bwrap", outline=digest), "started")
+
+
+def _ended(phase: str, number: int) -> AttemptEnded:
+    return AttemptEnded(
+        phase=phase,
+        number=number,
+        ending="done",
+        starts=1,
+        says="done",
+        attempt=f"{phase}.{number}",
+        cost_usd=0.0,
+        ring="none",
+    )

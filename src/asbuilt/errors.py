@@ -164,7 +164,7 @@ class GateStopped(AsbuiltError):
     exit_code = GATE_STOPPED
 
 
-class LandingRefused(AsbuiltError):
+class NotLanded(AsbuiltError):
     """Nothing moved: a landing would have lost something, or its target is not as it was."""
 
     exit_code = GATE_STOPPED

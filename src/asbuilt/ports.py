@@ -6,7 +6,7 @@ The one rule: everything here can be done twice; whoever performs it looks first
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from asbuilt.lifecycle.health import OVERALL_S, STALL_S
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from asbuilt.events.event import Cause
     from asbuilt.lifecycle.attention import Message
-    from asbuilt.lifecycle.causes import Cause
     from asbuilt.lifecycle.forge import (
         BranchMoved,
         Checks,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.services import Service
     from asbuilt.proof.opinion import Opinion
 
+Network = Literal["list", "open", "none"]
 Role = Literal["implement", "fix", "verify", "plan", "critique"]
 Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
 
@@ -51,6 +52,22 @@ class Program:
     max_turns: int | None = None
     budget_usd: float | None = None
     """What one attempt may cost at API prices; None: no cap of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """What the user opens in an agent's sandbox."""
+
+    network: Network = "list"
+    """What it reaches: the hosts of its model and `hosts`, everything, or nothing."""
+    hosts: tuple[str, ...] = ()
+    """Hosts besides its model's."""
+    readable: tuple[str, ...] = ()
+    """Paths besides its workspace and the toolchains; `~` is the user's home."""
+
+    def paths(self, home: Path) -> tuple[str, ...]:
+        """Give the readable paths of a user whose home this is."""
+        return tuple(f"{home}{path[1:]}" if path.startswith("~/") else path for path in self.readable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +116,7 @@ class Brief:
     """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
     ring_required: bool = True
     """False: somebody accepted that it works where no ring holds it; its result says so."""
+    opened: Opened = Opened()
     results: Path | None = None
     """What setup made, for the agent to run tests with; None: nothing was made."""
     script: Path | None = None
@@ -119,6 +137,8 @@ class Result:
     """The agent's last words: a claim, never a proof."""
     verdict: Opinion | None = None
     """From a verifier: its word on every item and what it cites; None: it left none."""
+    refused: tuple[str, ...] = ()
+    """Hosts that its sandbox did not let it reach, each with the reason."""
     drift: tuple[str, ...] = ()
     """Lines that began with `PLAN-TEXT-DRIFT:`, whenever they were said; not yet judged."""
     session: str | None = None
@@ -139,10 +159,11 @@ class Result:
     """The end of what a failed agent wrote to stderr."""
 
     @property
-    def used(self) -> dict[str, Any]:
-        """Tell what it has used over all its starts, as the journal keeps it; what is unknown is null."""
-        tokens = (self.input_tokens, self.output_tokens)
-        return {"cost_usd": self.cost_usd, "tokens": None if None in tokens else sum(filter(None, tokens))}
+    def tokens(self) -> int | None:
+        """Count the tokens of all its starts; None where they are not known."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
 
 
 class Attempts(Protocol):
@@ -209,7 +230,9 @@ class Command:
     hidden: tuple[Path, ...] = ()
     home: Path | None = None
     """Its HOME, when it shall find something there or leave something; None: a new and empty one."""
-    network: bool = False
+    network: Network = "none"
+    """list: the registries of this machine's package tools, and `hosts`."""
+    hosts: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     placed: tuple[Placed, ...] = ()
     """Folders at other paths inside; `cwd` and `home` are then paths inside. Only where `can_place`."""
@@ -335,8 +358,11 @@ class Forge(Protocol):
     def issue(self, number: int) -> Issue | None:
         """Read an issue, or None when there is none of that number."""
 
+    def may_write(self, person: str) -> bool:
+        """Read whether an account may push to the repository."""
+
     def say(self, number: int, text: str, *, mark: str) -> bool:
-        """Comment on an issue or pull request once: False when a comment holds the `mark` already."""
+        """Comment on an issue or pull request once: False when a comment of ours holds the `mark` already."""
 
     def close_issue(self, number: int) -> bool:
         """Close an issue: False when it is not open."""

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from asbuilt.errors import AsbuiltError, WorkerFailed
 from asbuilt.journal.blobs import Blobs
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import tzinfo
 
+    from asbuilt.events.event import Entry
     from asbuilt.flows.calling import Reach
     from asbuilt.flows.conversing import Conversing
     from asbuilt.flows.engine import Steps
@@ -89,7 +90,7 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
 
 def plan_events(
     settings: Settings, environ: Mapping[str, str], repository: Checkout, plan: str
-) -> list[tuple[str, dict[str, Any]]]:
+) -> list[Entry]:
     """Return what this machine's journal has of a plan, for somebody who will not wait for a network.
 
     A shared journal is behind one; its outcomes stand in the plan since they landed.
@@ -154,7 +155,7 @@ def attempts(home: Home) -> Attempts:
 def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Processes:
     """Make ready to run checks in the ring, outside of any run."""
     from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415 - only where it is used
-    from asbuilt.policy.ring import passed  # noqa: PLC0415
+    from asbuilt.policy.variables import passed  # noqa: PLC0415
 
     return RingProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
 
@@ -175,7 +176,7 @@ def serve(
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
     from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
-    from asbuilt.policy.ring import passed  # noqa: PLC0415
+    from asbuilt.policy.variables import passed  # noqa: PLC0415
 
     gc.enable()
     home, store, blobs = journal

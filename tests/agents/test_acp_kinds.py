@@ -61,7 +61,7 @@ def test_codex_asks_about_everything_and_its_own_sandbox_follows_the_ring(machin
 def test_gemini_asks_about_everything_by_rules_of_ours_that_it_cannot_change(machine: Machine) -> None:
     start = start_of(machine, "gemini")
     at = start.argv.index("--admin-policy")
-    rules = next(file for file in start.sealed if str(file) == start.argv[at + 1])
+    rules = next(file for file in start.needs.sealed if str(file) == start.argv[at + 1])
     assert 'toolName = "*"\ndecision = "ask_user"' in rules.read_text()
     assert start.argv[-4:] == ("--extensions", "none", "--model", "m1")
     assert (start.mode, start_of(machine, "gemini", **VERIFIER).mode) == (None, "plan")
@@ -98,8 +98,8 @@ def test_only_its_own_folder_of_the_users_is_writable_and_what_acts_later_is_sea
     state = machine.home / known.state[0]
     state.mkdir(parents=True)
     start = start_of(machine, kind)
-    assert (start.state, start.own) == (state, (state,))
-    assert {state / name for name in known.sealed} <= set(start.sealed)
+    assert (start.state, start.needs.own) == (state, (state,))
+    assert {state / name for name in known.sealed} <= set(start.needs.sealed)
     moved = {"codex": "CODEX_HOME", "gemini": "GEMINI_CLI_HOME", "opencode": "XDG_DATA_HOME"}[kind]
     assert str(state).startswith(start.environment[moved])
 

@@ -41,7 +41,7 @@ from tests.agents.briefs import BRIEFS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause
 
 
 BRIEF = BRIEFS["implement"]
@@ -121,6 +121,7 @@ def test_every_line_is_one_of_the_messages_we_know(line: bytes, message: object)
         lambda inner: (
             st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["type", "subtype"]), inner)
         ),
+        max_leaves=12,
     )
 )
 def test_no_line_ends_anything(value: object) -> None:
@@ -341,10 +342,10 @@ def test_only_a_login_in_a_file_makes_anything_of_the_users_writable(tmp_path: P
     for name in ("settings.json", "statusline.sh", ".oauth_refresh.lock.owner"):
         _written(login / name, "")
     state = State(config=tmp_path / "home" / ".claude", login=login, is_default=True)
-    assert (state.own, state.sealed) == ((), ())
+    assert (state.own, state.others) == ((), ())
     _written(login / ".credentials.json", "{}")
     assert state.own == (login,)
-    assert [path.name for path in state.sealed] == ["settings.json", "statusline.sh"]
+    assert [path.name for path in state.others] == ["settings.json", "statusline.sh"]
 
 
 def test_the_attempt_knows_whose_login_it_is_and_no_server_of_the_users(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_nobody_is_dispatched_into_a_ring_that_this_machine_does_not_have(tmp_pa
     machine = Machine(root=tmp_path / "m", level=elsewhere)
     result = ended(machine, started(machine, "works"))
     assert (result.ending, result.cause, result.ring) == ("failed", "unheld", elsewhere)
-    assert result.reason.startswith(f"The ring {elsewhere} could not be tried: nothing runs in it.")
+    assert result.reason.startswith(f"Nothing runs in the sandbox {elsewhere}: ")
     assert not (machine.workspace / "made.txt").exists()
 
 

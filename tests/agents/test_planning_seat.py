@@ -7,6 +7,7 @@ import pty
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.planning_seat import PlanningSeat
-from asbuilt.agents.ring import found_bubblewrap, probe, runtime_folders
+from asbuilt.agents.ring import found_bubblewrap, probe, settle
 from asbuilt.policy.ring import Request, bubblewrap
+from asbuilt.ports import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +27,8 @@ BECOMING = """\
 import sys
 from asbuilt.agents.planning_seat import run
 from asbuilt.policy.ring import Request
-from asbuilt.agents.ring import runtime_folders
-sys.exit(run("bwrap", Request(chdir="/", readable=runtime_folders()), sys.argv[1:], terminal=True))
+from asbuilt.agents.ring import settle
+sys.exit(run("bwrap", settle(Request(chdir="/"), homes=()), sys.argv[1:], terminal=True))
 """
 CONTROLLED = """\
 import fcntl, os, sys, termios
@@ -73,12 +75,10 @@ def test_without_the_filter_it_could_where_the_kernel_still_lets_it() -> None:
     knob = Path("/proc/sys/dev/tty/legacy_tiocsti")
     if knob.exists() and knob.read_text().strip() == "0":
         pytest.skip("this kernel lets nobody type (dev.tty.legacy_tiocsti is 0)")
-    request = Request(chdir="/", readable=runtime_folders())
-    argv = bubblewrap(
-        request, [sys.executable, "-I", "-S", "-c", TYPING], program=str(found_bubblewrap()), filter_fd=-1
-    )
-    at = argv.index("--seccomp")
-    assert at_a_terminal([*argv[:at], *argv[at + 2 :]])[0] == "typed"
+    request = settle(Request(chdir="/"), homes=())
+    typing = [sys.executable, "-I", "-S", "-c", TYPING]
+    argv = bubblewrap(request, typing, program=str(found_bubblewrap()), shares_terminal=True)
+    assert at_a_terminal(argv)[0] == "typed"
 
 
 @pytest.fixture
@@ -113,6 +113,7 @@ def seat() -> Iterator[PlanningSeat]:
             config=room / "state" / "planning" / "claude",
             home=room / "home",
             environ=environ,
+            look=room / "state" / "look",
         )
 
 
@@ -168,6 +169,16 @@ def test_the_agent_is_as_its_user_knows_it_and_sees_no_secret(seat: PlanningSeat
     named = {line.partition("=")[0] for line in said.splitlines()}
     assert {"ANTHROPIC_API_KEY", "ASBUILT_CONVERSATION"} <= named
     assert named & {"OTHER", "CLAUDE_CODE_MESSAGING_SOCKET"} == set()
+
+
+def test_what_the_user_shows_can_be_read_and_what_lies_beside_it_cannot(seat: PlanningSeat) -> None:
+    tools = seat.home / "tools"
+    (tools / "server").mkdir(parents=True)
+    (tools / "server" / "start").write_text("shown\n")
+    (tools / "token").write_text("secret")
+    shown = replace(seat, opened=Opened(readable=("~/tools/server",)))
+    reads = f"cat {tools}/server/start; cat {tools}/token"
+    assert (run(seat, reads), run(shown, reads)) == ("", "shown\n")
 
 
 def test_what_a_session_left_to_act_in_a_later_one_is_gone(seat: PlanningSeat) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +19,8 @@ from asbuilt.ports import Command
 from tests.contracts.attempts import marked, until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from asbuilt.policy.ring import Level
     from asbuilt.ports import Ended
     from tests.agents.conftest import Machine
@@ -179,3 +183,45 @@ def test_a_ring_that_does_not_come_up_is_no_failed_command(machine: Machine) -> 
     command = Command(argv=("true",), cwd=Path("/nowhere/at/all"))
     with pytest.raises(RingUnavailable, match="the sandbox did not start: bwrap: Can't chdir"):
         processes(machine).run(command)
+
+
+ASK = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=5).status)"
+
+
+@pytest.fixture
+def registry() -> Iterator[int]:
+    """Give the port of a small server, as a company's registry is one."""
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def test_a_setup_reaches_the_registry_that_a_package_tool_is_set_to(machine: Machine, registry: int) -> None:
+    (machine.home / ".npmrc").write_text(f"registry = http://127.0.0.1:{registry}/\n")
+    ended = run(machine, f"{sys.executable} -c '{ASK}' http://127.0.0.1:{registry}/", network="list")
+    assert (ended.exit_code, ended.output) == (0, b"200\n")
+
+
+def test_and_no_other_host_which_it_is_told_at_once(machine: Machine, registry: int) -> None:
+    if machine.level != "bwrap":
+        pytest.skip("only bubblewrap gives a command a network of its own")
+    loopback = run(machine, f"{sys.executable} -c '{ASK}' http://127.0.0.1:{registry}/", network="list")
+    named = run(machine, f"{sys.executable} -c '{ASK}' http://elsewhere.invalid/", network="list")
+    assert (loopback.exit_code, named.exit_code) == (1, 1)
+    assert named.output.decode().splitlines()[-2:] == [
+        "asbuilt: the sandbox refused elsewhere.invalid:80: it is not on the list",
+        "asbuilt: `asbuilt config set sandbox.hosts HOST` lets a host through",
+    ]
+
+
+def test_a_setup_reads_the_folder_of_packages_that_settings_name(machine: Machine, tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    (wheels / "a.whl").write_text("a wheel\n")
+    settings = machine.home / ".config" / "pip" / "pip.conf"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[global]\nfind-links = {wheels}\n")
+    shown, hidden = (run(machine, f"cat {wheels}/a.whl", network=one) for one in ("list", "none"))
+    assert shown.output == b"a wheel\n"
+    assert machine.level != "bwrap" or hidden.exit_code == 1

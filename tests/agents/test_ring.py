@@ -130,7 +130,7 @@ def test_secrets_and_the_state_are_not_there_to_be_read(held: Machine) -> None:
     )
     assert told == [
         f"read {held.home}/.ssh/id: No such file or directory",
-        f"read {held.home}/.netrc: Permission denied",
+        f"read {held.home}/.netrc: No such file or directory",
         f"read {held.state}/journal.db: No such file or directory",
         f"read {held.attempts.folder('01J.1.1')}/brief.json: No such file or directory",
     ]

@@ -10,6 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.attention.desktop import desktop
+from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.calling import Calling, Reach
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import history
@@ -17,6 +18,7 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.lifecycle.attention import Message, Notice
+from tests.support.happened import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +108,7 @@ def _asked(store: SqliteStore, **options: object) -> Run:
 
 def _called(store: SqliteStore) -> list[dict[str, object]]:
     with store.read() as session:
-        return [event.data for event in history(session, PLAN) if event.kind == "attention.called"]
+        return [plain(one)[1] for one in history(session, PLAN) if isinstance(one.event, AttentionCalled)]
 
 
 @pytest.fixture

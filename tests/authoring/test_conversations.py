@@ -53,7 +53,7 @@ class Spoken(Talk):
     """A conversation whose agent runs commands of asbuilt."""
 
     def __init__(self, study: Study) -> None:
-        super().__init__(study.folder, ASBUILT_RING_REQUIRED="false")
+        super().__init__(study.folder, ASBUILT_SANDBOX_REQUIRED="false")
         self.study = study
 
     def author(self, typed: str) -> str:

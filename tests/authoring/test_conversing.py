@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.authoring import StageJudged
 from asbuilt.flows.conversing import Conversing
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.blobs import Blobs
-from asbuilt.lifecycle.conversing import Persons, Theirs, Yours
+from asbuilt.lifecycle.turns import Persons, Theirs, Yours
 from tests.authoring.desk import PLAN, say, turn
 from tests.authoring.outputs import EXPLORED, FINAL, UNDERSTOOD, WEIGHED, critique
 from tests.journeys.shop import REPO
@@ -43,12 +44,12 @@ def test_each_has_its_turn_and_nothing_that_was_handed_in_is_lost_or_judged_twic
     desk.until(lambda: talk.turn == Yours("revise-1", 1))
     assert talk.hand_in(Yours("revise-1", 1), FINAL) == Theirs("the draft")
     (asked,) = desk.waits(run)
-    assert talk.turn == Persons(f"approval {asked.name}")
+    assert talk.turn == Persons(f"approval {asked.name}", asked.name)
     desk.answers("yes")
     desk.until(lambda: desk.run(run).is_over)
     assert desk.run(run).state == "done"
 
-    judged = [(one["phase"], one["number"], one["outcome"]) for one in desk.events("stage.judged")]
+    judged = [(one.phase, one.number, one.outcome) for one in desk.events(StageJudged)]
     stages = (("explore", 1), ("alternatives", 1), ("draft", 1), ("critique-1", 1), ("revise-1", 1))
     accepted = [("understand", 2, "accepted"), *((*one, "accepted") for one in stages)]
     assert judged == [("understand", 1, "refused"), *accepted]

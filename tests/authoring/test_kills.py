@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.authoring import StageJudged
 from tests.authoring.desk import PLAN, say, turn
 from tests.authoring.outputs import QUESTIONS, STAGED
 from tests.journeys.shop import BOTH, LONG, one_store
@@ -50,8 +53,8 @@ def test_killed_at_every_boundary_it_goes_on_and_asks_nobody_twice(
     assert desk.over(run)[0] == "done"
     stages = Counter(dict.fromkeys(("understand", "explore", "alternatives", "draft"), 1))
     stages += Counter(("critique-1", "revise-1"))
-    assert Counter(one["phase"] for one in desk.events("attempt.begun")) == stages
-    assert Counter(one["phase"] for one in desk.events("stage.judged")) == stages
+    assert Counter(one.phase for one in desk.events(AttemptBegun)) == stages
+    assert Counter(one.phase for one in desk.events(StageJudged)) == stages
     counted = [desk.kinds().count(kind) for kind in ("draft.written", "approval.asked", "plan.filed")]
     assert counted == [1, 1, 1]
     for stage in stages:
@@ -72,7 +75,7 @@ def test_killed_between_questions_it_asks_none_of_them_twice(desk: Desk) -> None
     desk.start()
     desk.until(lambda: "draft.written" in desk.kinds())
     desk.waits(run)
-    assert Counter(one["kind"] for one in desk.events("approval.asked")) == {"question": 2, "plan": 1}
+    assert Counter(one.about for one in desk.events(ApprovalAsked)) == {"question": 2, "plan": 1}
 
 
 @one_store
@@ -85,4 +88,4 @@ def test_killed_in_the_middle_of_a_turn_the_stage_is_done_by_another_start_or_at
     desk.kill_of_attempt(run, "draft.1", victim, script=turn("draft", say(PLAN)))
     (asked,) = desk.waits(run)
     assert asked.kind == "plan"
-    assert [one["outcome"] for one in desk.events("stage.judged")] == ["accepted"]
+    assert [one.outcome for one in desk.events(StageJudged)] == ["accepted"]

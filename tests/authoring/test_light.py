@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.plans import DraftTried, DraftWritten, PlanApproved, PlanFiled
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
@@ -26,22 +29,22 @@ def test_a_sentence_becomes_a_plan_that_is_filed_when_a_person_says_yes(desk: De
     run = desk.author(turn("draft", say(PLAN)))
     desk.start()
     (asked,) = desk.waits(run)
-    (draft,), (tried,) = desk.events("draft.written"), desk.events("draft.tried")
-    assert (tried["number"], tried["told"]) == (1, "1 fails before the work, as it should")
-    (row,) = json.loads(desk.text(tried["rows"]))
+    (draft,), (tried,) = desk.events(DraftWritten), desk.events(DraftTried)
+    assert (tried.number, tried.told) == (1, "1 fails before the work, as it should")
+    (row,) = json.loads(desk.text(tried.rows))
     assert (row["phase"], row["before"], row["why"]) == ("1", "absent", "greet.py is not there yet")
-    assert (asked.kind, asked.intent) == ("plan", draft["intent"])
+    assert (asked.kind, asked.intent) == ("plan", draft.intent)
     assert not (desk.checkout / desk.plan).exists()
     desk.answers("yes", "well done")
     assert desk.over(run) == WRITTEN
     assert not (desk.home / "workspaces" / REPO / run / "plan").exists()
     plan = read(desk.filed.encode())
     assert desk.filed.endswith(PLAN)
-    assert plan.intent == draft["intent"]
+    assert plan.intent == draft.intent
     assert [problem for problem in plan.problems if problem.severity is Severity.ERROR] == []
-    (approved,), (filed,) = desk.events("plan.approved"), desk.events("plan.filed")
-    assert (approved["intent"], approved["by"], approved["edited"]) == (draft["intent"], "you", False)
-    assert (filed["path"], filed["digest"]) == ("plans/greet.md", draft["digest"])
+    (approved,), (filed,) = desk.events(PlanApproved), desk.events(PlanFiled)
+    assert (approved.intent, approved.by, approved.edited) == (draft.intent, "you", False)
+    assert (filed.path, filed.digest) == ("plans/greet.md", draft.digest)
 
 
 @one_store
@@ -76,12 +79,12 @@ def test_a_plan_that_is_sent_back_is_changed_and_handed_in_unchanged_it_is_refus
     desk.waits(run)
     desk.answers("no", "greet the world without a name")
     (asked,) = desk.waits(run)
-    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    judged = [(one.phase, one.outcome) for one in desk.events(StageJudged)]
     assert judged == [("draft", "accepted"), ("revise-1", "refused"), ("revise-1", "accepted")]
-    assert "unchanged plan" in desk.events("stage.judged")[1]["why"]
+    assert "unchanged plan" in desk.events(StageJudged)[1].why
     assert ("feedback", "greet the world without a name") in desk.brief(run, "revise-1.2").told
-    first, second = desk.events("draft.written")
-    assert (first["number"], second["number"], asked.intent) == (1, 2, second["intent"])
+    first, second = desk.events(DraftWritten)
+    assert (first.number, second.number, asked.intent) == (1, 2, second.intent)
     desk.answers("yes")
     assert desk.over(run) == WRITTEN
     assert desk.filed.endswith(BETTER)
@@ -97,7 +100,7 @@ def test_a_plan_that_is_declined_twice_without_a_word_ends_it_and_the_draft_is_k
     desk.answers("no")
     why = "you said no twice, without a word; the draft stays in the store"
     assert desk.over(run) == ("stopped", why)
-    assert desk.text(desk.events("draft.written")[0]["text"]).endswith(PLAN)
+    assert desk.text(desk.events(DraftWritten)[0].text).endswith(PLAN)
 
 
 @one_store
@@ -106,8 +109,8 @@ def test_an_agent_that_never_hands_in_a_plan_is_given_up_and_nothing_is_filed(de
     desk.start()
     state, reason = desk.over(run)
     assert (state, reason.partition(":")[0]) == ("failed", "draft was given up")
-    assert [one["outcome"] for one in desk.events("stage.judged")] == ["refused", "gave_up"]
-    assert desk.events("draft.written") == []
+    assert [one.outcome for one in desk.events(StageJudged)] == ["refused", "gave_up"]
+    assert desk.events(DraftWritten) == []
 
 
 @one_store
@@ -140,9 +143,9 @@ def test_a_plan_over_the_length_that_was_chosen_is_refused_and_written_shorter(d
     run = desk.author(turn("draft", say(long), attempt=1), turn("draft", say(PLAN)), length="cap")
     desk.start()
     desk.waits(run)
-    first, second = desk.events("stage.judged")
-    assert (first["outcome"], second["outcome"]) == ("refused", "accepted")
-    assert "lines that are not blank; plan.length cap takes 40" in first["why"]
+    first, second = desk.events(StageJudged)
+    assert (first.outcome, second.outcome) == ("refused", "accepted")
+    assert "lines that are not blank; plan.length cap takes 40" in first.why
     assert "at most 40 lines that are not blank" in desk.brief(run, "draft.1").ask
 
 
@@ -156,9 +159,10 @@ def test_an_authoring_that_was_stopped_is_gone_on_with_where_it_was(desk: Desk) 
     assert desk.over(run) == ("stopped", "not now")
     again = desk.request(**{**desk.run(run).options, "continues": run})
     (asked,) = desk.waits(again)
-    first, second = desk.events("draft.written")
-    assert (first["intent"], second["intent"], asked.intent) == (first["intent"],) * 3
-    assert (second["run"], second["number"]) == (again, 2)
+    first, second = desk.events(DraftWritten)
+    assert (first.intent, second.intent, asked.intent) == (first.intent,) * 3
+    assert [run for run, _ in desk.of_runs(DraftWritten)][1:] == [again]
+    assert second.number == 2
     desk.answers("yes")
     assert desk.over(again) == WRITTEN
     assert desk.kinds().count("attempt.begun") == 1
@@ -203,11 +207,11 @@ def test_a_no_that_was_said_before_a_stop_is_heard_by_whoever_goes_on(desk: Desk
     desk.script.write_text(turn("revise-1", say(BETTER + PROMISE)), encoding="utf-8")
     again = desk.request(**{**desk.run(run).options, "continues": run})
     (asked,) = desk.waits(again)
-    assert [one["phase"] for one in desk.events("attempt.begun")] == ["draft", "revise-1", "revise-1"]
+    assert [one.phase for one in desk.events(AttemptBegun)] == ["draft", "revise-1", "revise-1"]
     assert ("feedback", "greet the world without a name") in desk.brief(again, "revise-1.1").told
-    texts = [(one["run"], one["number"]) for one in desk.events("draft.written")]
+    texts = [(of, one.number) for of, one in desk.of_runs(DraftWritten)]
     assert texts == [(run, 1), (again, 2), (again, 3)]
-    assert asked.intent == desk.events("draft.written")[-1]["intent"]
+    assert asked.intent == desk.events(DraftWritten)[-1].intent
     desk.answers("yes")
     assert desk.over(again) == WRITTEN
     assert desk.filed.endswith(BETTER)
@@ -228,6 +232,4 @@ def test_a_yes_that_could_not_be_filed_is_filed_by_whoever_goes_on(desk: Desk) -
     assert desk.over(again) == WRITTEN
     assert desk.filed.endswith(PLAN)
     assert desk.kinds().count("approval.asked") == 1
-    assert [one["told"] for one in desk.events("draft.tried")] == [
-        "1 fails before the work, as it should"
-    ] * 2
+    assert [one.told for one in desk.events(DraftTried)] == ["1 fails before the work, as it should"] * 2

@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.plans import DraftWritten
 from asbuilt.journal import memory
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
@@ -26,10 +29,10 @@ def test_a_staged_authoring_goes_through_its_stages_and_carries_what_nobody_sett
     run = desk.author(*STAGED, mode="staged", refine_iterations=1)
     desk.start()
     desk.waits(run)
-    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    judged = [(one.phase, one.outcome) for one in desk.events(StageJudged)]
     stages = ("understand", "explore", "alternatives", "draft", "critique-1", "revise-1")
     assert judged == [(stage, "accepted") for stage in stages]
-    begun = [(one["phase"], one["role"]) for one in desk.events("attempt.begun")]
+    begun = [(one.phase, one.role) for one in desk.events(AttemptBegun)]
     assert begun == [(stage, "critique" if stage == "critique-1" else "plan") for stage in stages]
     # The author did not answer the finding, so the plan carries it.
     desk.answers("yes")
@@ -58,12 +61,12 @@ def test_a_critique_that_settles_it_is_the_last_one_and_the_revision_after_it_en
     )
     desk.start()
     desk.waits(run)
-    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    judged = [(one.phase, one.outcome) for one in desk.events(StageJudged)]
     assert judged[4:] == [("critique-1", "accepted"), ("revise-1", "accepted")]
     with desk.store.read() as session:
         shown = run_view(session, Blobs(desk.home / "blobs"), desk.run(run)).phases
     assert [one.id for one in shown][4:] == ["critique-1", "revise-1"]
-    assert "exit_reason: completed" in desk.text(desk.events("draft.written")[0]["text"])
+    assert "exit_reason: completed" in desk.text(desk.events(DraftWritten)[0].text)
 
 
 @one_store
@@ -102,14 +105,14 @@ def test_explorers_and_planners_work_side_by_side_and_one_makes_a_plan_of_what_t
     )
     desk.start()
     desk.waits(run)
-    judged = [(one["phase"], one["number"], one["outcome"]) for one in desk.events("stage.judged")]
+    judged = [(one.phase, one.number, one.outcome) for one in desk.events(StageJudged)]
     assert judged == [("explore", 1, "accepted"), ("draft", 1, "proposed"), ("draft", 2, "accepted")]
-    assert [one["agents"] for one in desk.events("attempt.begun")] == [2, 2, 1]
+    assert [one.agents for one in desk.events(AttemptBegun)] == [2, 2, 1]
     proposals = [text for name, text in desk.brief(run, "draft.2").told if name == "proposal"]
     assert proposals == [PLAN, BETTER]
     leans = [desk.brief(run, name).ask.rpartition(", you: ")[2] for name in ("explore.1", "explore-2.1")]
     assert len(set(leans)) == 2
-    assert desk.text(desk.events("draft.written")[0]["text"]).endswith(BETTER)
+    assert desk.text(desk.events(DraftWritten)[0].text).endswith(BETTER)
 
 
 @one_store
@@ -131,9 +134,9 @@ def test_an_interview_asks_again_but_nothing_twice(desk: Desk) -> None:
         desk.answers("no", "later")
         desk.until(lambda: desk.run(run).state == "waiting")
     desk.until(lambda: "draft.written" in desk.kinds())
-    outcomes = [one["outcome"] for one in desk.events("stage.judged")]
+    outcomes = [one.outcome for one in desk.events(StageJudged)]
     assert outcomes == ["asks", "refused", "asks", "accepted"]
-    assert "was asked before" in desk.events("stage.judged")[1]["why"]
+    assert "was asked before" in desk.events(StageJudged)[1].why
 
 
 @one_store
@@ -189,7 +192,7 @@ def test_a_critic_judges_by_the_principles_that_were_chosen_and_effort_is_told_t
     )
     desk.start()
     desk.waits(run)
-    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    judged = [(one.phase, one.outcome) for one in desk.events(StageJudged)]
     stages = [("critique-1", "refused"), ("critique-1", "accepted"), ("revise-1", "accepted")]
     assert judged == [("draft", "accepted"), *stages]
     assert dict(desk.brief(run, "critique-1.1").told)["principles"] == ours
@@ -216,8 +219,8 @@ def test_a_last_text_leaves_room_for_what_nobody_settled_and_without_memory_noth
     )
     desk.start()
     desk.waits(run)
-    judged = [(one["phase"], one["outcome"]) for one in desk.events("stage.judged")]
+    judged = [(one.phase, one.outcome) for one in desk.events(StageJudged)]
     assert judged[2:] == [("revise-1", "refused"), ("revise-1", "accepted")]
-    assert "with what the critique left open it has 41 lines" in desk.events("stage.judged")[2]["why"]
+    assert "with what the critique left open it has 41 lines" in desk.events(StageJudged)[2].why
     with desk.store.read() as session:
         assert memory.every(session, LOCAL, REPO) == []

@@ -44,7 +44,6 @@ COMMAND = HELD | {
     "asbuilt.policy.programs.spec",
     "asbuilt.policy.programs.text",
     "asbuilt.policy.quoting",
-    "asbuilt.policy.ring",
     "asbuilt.policy.secrets",
     "asbuilt.policy.shell",
     "asbuilt.session.look",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, Row, text_of
 from asbuilt.cli.screen import ASCII, UNICODE
 from asbuilt.journal.approvals import Approval
-from asbuilt.journal.events import Event
 from asbuilt.journal.runs import Run
 from asbuilt.journal.views import RunView
 from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor
-from asbuilt.proof.evidence import Evidence, Outcome
+from asbuilt.proof.evidence import Evidence
+from tests.support.happened import happened
+
+if TYPE_CHECKING:
+    from asbuilt.events.event import Entry, Outcome
 
 NOW = datetime(2026, 11, 14, 22, 6, 2, tzinfo=UTC)
 TITLES = {"1": "Token bucket", "2a": "Redis store", "2b": "Limits per API key", "3": "Middleware and 429"}
@@ -69,17 +74,10 @@ def question(text: str = "go on with phase 2b?") -> Approval:
     )  # fmt: skip
 
 
-def event(kind: str, seconds: float = 0, **data: Any) -> Event:  # noqa: ANN401 - data is JSON
+def event(kind: str, seconds: float = 0, **data: Any) -> Entry:  # noqa: ANN401 - data is JSON
     """Make an event of the run, so long before NOW."""
-    return Event(
-        1,
-        f"r1/{kind}/{seconds}/{data.get('number')}",
-        kind,
-        1,
-        ago(seconds),
-        "asbuilt",
-        {"run": "r1", **data},
-    )
+    (made,) = happened([(kind, {"run": "r1", "at": ago(seconds), **data})])
+    return replace(made, key=f"r1/{kind}/{seconds}/{data.get('number')}")
 
 
 def evidence(name: str, *, exit_code: int = 0, ran: int | None = None, why: str = "exit 0") -> Evidence:

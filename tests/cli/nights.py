@@ -10,9 +10,21 @@ import os
 import subprocess
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.agents.signs import folder_of
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded, ChecksDone, TreeKept, VerdictGiven
+from asbuilt.events.landings import LandingDone
+from asbuilt.events.phases import (
+    BaselineDone,
+    PhaseBegun,
+    PhaseProven,
+    SetupDone,
+    TestsResolved,
+    WorkspaceMade,
+)
+from asbuilt.events.plans import PlanCompared
+from asbuilt.events.runs import RunEnded, RunParked, RunStarted, WaitReason
 from asbuilt.journal import approvals, claims, repositories, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import append
@@ -26,6 +38,7 @@ from asbuilt.journal.sqlite import SqliteStore
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.events.event import Event, Outcome
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Row, Session
 
@@ -113,14 +126,12 @@ class Night:
             "unlanded": [],
         }
         digest = self.blobs.put(json.dumps(outline).encode())
-        story.say(at, "run.started", "started", base="7be20c1" + "0" * 33, outline=digest)
+        story.say(at, RunStarted(base="7be20c1" + "0" * 33, outline=digest), "started")
         # Everything that is made ready before the first phase.
-        story.say(at, "tests.resolved", "tests", source="given", found=[], command="uv run pytest -q")
-        story.say(at, "workspace.made", "workspace", lane="main")
-        story.say(
-            at, "setup.done", "setup", outcome="PASS", command=None, digest="none", why="no setup is set"
-        )
-        story.say(at, "baseline.done", "baseline", outcome="PASS", why="214 ran", ran=214, failed=0)
+        story.say(at, TestsResolved(source="given", command="uv run pytest -q"), "tests")
+        story.say(at, WorkspaceMade(lane="main"), "workspace")
+        story.say(at, SetupDone(outcome="PASS", digest="none", why="no setup is set"), "setup")
+        story.say(at, BaselineDone(outcome="PASS", why="214 ran", ran=214, failed=0), "baseline")
         return story
 
 
@@ -131,20 +142,17 @@ class Story:
         self.night, self.made = night, run
         self.proven = 0
 
-    def say(self, at: str, kind: str, key: str, **data: object) -> None:
+    def say(self, at: str, event: Event, key: str) -> None:
+        run = self.made.run
         with self.night.store.write() as session:
-            append(
-                Dated(session, clock(at)), self.made.address, key=f"{self.made.run}/{key}", kind=kind,
-                actor="asbuilt", data={"run": self.made.run, **data},
-            )  # fmt: skip
+            dated = Dated(session, clock(at))
+            append(dated, self.made.address, event, key=f"{run}/{key}", actor="asbuilt", run=run)
 
     def begin(self, at: str, phase: str, number: int = 1, role: str = "implement") -> None:
         if number == 1:
-            self.say(at, "phase.begun", f"{phase}/begun", phase=phase, intent="sha256:9c41", text="")
-        self.say(
-            at, "attempt.begun", f"{phase}/{number}/begun/1",
-            phase=phase, number=number, role=role, agent="claude",
-        )  # fmt: skip
+            self.say(at, PhaseBegun(phase=phase, intent="sha256:9c41"), f"{phase}/begun")
+        begun = AttemptBegun(phase=phase, number=number, role=role, agent="claude")
+        self.say(at, begun, f"{phase}/{number}/begun/1")
 
     def end(
         self,
@@ -154,51 +162,55 @@ class Story:
         ending: str = "done",
         *,
         cost_usd: float = 0.0,
-        **more: object,
+        **more: Any,  # noqa: ANN401 - whatever else an attempt ends with
     ) -> None:
-        self.say(
-            at, "attempt.ended", f"{phase}/{number}/ended/1",
-            phase=phase, number=number, ending=ending, says="all tests pass",
-            attempt=f"{phase}.{number}", cost_usd=cost_usd, **more,
-        )  # fmt: skip
+        ended = AttemptEnded(
+            phase=phase,
+            number=number,
+            ending=ending,
+            says="all tests pass",
+            attempt=f"{phase}.{number}",
+            cost_usd=cost_usd,
+            **more,
+        )
+        self.say(at, ended, f"{phase}/{number}/ended/1")
 
-    def check(self, at: str, phase: str, number: int = 1, outcome: str = "PASS", *failures: str) -> None:
+    def check(self, at: str, phase: str, number: int = 1, outcome: Outcome = "PASS", *failures: str) -> None:
         commit, tree = f"{phase}{number}".ljust(40, "c"), f"{phase}{number}".ljust(40, "d")
-        self.say(
-            at, "tree.kept", f"{phase}/{number}/kept",
-            phase=phase, number=number, commit=commit, tree=tree, changed=True,
-        )  # fmt: skip
-        self.say(
-            at, "checks.done", f"{phase}/{number}/checks",
-            phase=phase, number=number, outcome=outcome, failures=list(failures),
-        )  # fmt: skip
+        kept = TreeKept(phase=phase, number=number, commit=commit, tree=tree, changed=True)
+        self.say(at, kept, f"{phase}/{number}/kept")
+        checked = ChecksDone(phase=phase, number=number, outcome=outcome, failures=failures)
+        self.say(at, checked, f"{phase}/{number}/checks")
 
     def prove(self, at: str, phase: str, commit: str, number: int = 1, *, cost_usd: float = 0.0) -> None:
         if number == 1:
             self.begin(at, phase)
         self.end(at, phase, number, cost_usd=cost_usd)
         self.check(at, phase, number)
-        self.say(at, "verdict.given", f"{phase}/{number}/verdict", phase=phase, number=number, outcome="PASS")
-        self.say(at, "phase.proven", f"{phase}/proven", phase=phase, commit=commit.ljust(40, "0"))
+        given = VerdictGiven(phase=phase, number=number, outcome="PASS")
+        self.say(at, given, f"{phase}/{number}/verdict")
+        self.say(at, PhaseProven(phase=phase, commit=commit.ljust(40, "0")), f"{phase}/proven")
         self.proven += 1
-        self.say(at, "plan.compared", f"compared/{self.proven}", point=str(self.proven))
+        self.say(at, PlanCompared(point=str(self.proven)), f"compared/{self.proven}")
 
     def land(self, at: str, **phases: str) -> None:
-        commits = [
-            [phase, self.made.run, commit.ljust(40, "0"), commit.ljust(40, "0")]
+        commits = tuple(
+            (phase, self.made.run, commit.ljust(40, "0"), commit.ljust(40, "0"))
             for phase, commit in phases.items()
-        ]
-        self.say(at, "landing.done", "landed", branch="main", new="b83d07e".ljust(40, "0"), commits=commits)
+        )
+        done = LandingDone(branch="main", new="b83d07e".ljust(40, "0"), commits=commits)
+        self.say(at, done, "landed")
         self.over(at, "landed")
 
     def park(self, at: str, why: str, until: str | None) -> None:
+        reason = WaitReason.ANSWER if until is None else WaitReason.LIMIT
         with self.night.store.write() as session:
             dated, made = Dated(session, clock(at)), self.made
             segment = runs.Segment(LOCAL, REPO, made.run, 2, until or runs.FAR, why)
             runs.plan_segment(dated, segment)
             runs.close_segment(dated, segment._replace(n=1))
             runs.set_state(dated, made, "waiting")
-        self.say(at, "run.parked", "parked/1", why=why, until=until)
+        self.say(at, RunParked(reason=reason, why=why, until=until), "parked/1")
 
     def ask(self, at: str, phase: str) -> None:
         key = f"{self.made.run}/between/{phase}"
@@ -208,7 +220,7 @@ class Story:
         self.park(at, f"approval {key}", None)
 
     def over(self, at: str, state: str, reason: str = "") -> None:
-        self.say(at, "run.ended", "ended", state=state, reason=reason)
+        self.say(at, RunEnded(state=state, reason=reason), "ended")
         with self.night.store.write() as session:
             dated, made = Dated(session, clock(at)), self.made
             runs.set_state(dated, made, state)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.event import Unknown
+from asbuilt.events.phases import BaselineDone
 from tests.cli.nights import Night
 from tests.cli.screens import shown
 
@@ -14,7 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from asbuilt.events.event import Event
+
 WORDS = "3 of 40 tests already fail"
+BEFORE = {"outcome": "PASS", "why": "40 ran, 0 skipped", "ran": 40, "failed": 3}
+"""What a journal of before says of it."""
 
 
 @pytest.fixture
@@ -24,13 +30,18 @@ def night(tmp_path: Path, shop: Path) -> Iterator[Night]:
     night.close()
 
 
-@pytest.mark.parametrize("outcome", ["FAIL", "PASS"])
-def test_failures_of_the_base_are_shown_wherever_one_looks(night: Night, outcome: str) -> None:
+@pytest.mark.parametrize(
+    "baseline",
+    [
+        BaselineDone(outcome="FAIL", why="40 ran, 0 skipped", ran=40, failed=3),
+        Unknown(name=BaselineDone.kind, number=1, data=BEFORE),
+    ],
+    ids=["now", "a journal of before"],
+)
+def test_failures_of_the_base_are_shown_wherever_one_looks(night: Night, baseline: Event) -> None:
     """A journal of before has the outcome PASS for it."""
     story = night.plan("shop", "20:00:00", {"1": ("Cart", [])})
-    story.say(
-        "20:01:00", "baseline.done", "baseline/2", outcome=outcome, why="40 ran, 0 skipped", ran=40, failed=3
-    )
+    story.say("20:01:00", baseline, "baseline/2")
     status = shown(night, ("status", "shop"), "plain", 80)
     assert f"Baseline {WORDS}; a phase is proven against their names." in " ".join(status.split())
     told = json.loads(shown(night, ("status", "shop", "--json"), "plain", 80).partition("--- stdout\n")[2])

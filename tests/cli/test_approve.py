@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.events.plans import DraftWritten
 from asbuilt.journal import approvals
 from asbuilt.journal.drafts import ask, drafts_of, write
 from asbuilt.journal.ids import LOCAL, Address
@@ -86,10 +87,9 @@ def inbox(tmp_path: Path, shop: Path) -> Iterator[Inbox]:
 
 def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: Inbox) -> None:
     inbox.draft(DRAFT)
-    inbox.story.say(
-        "21:30:00", "draft.written", "draft/2",
-        number=2, intent="i", digest="d", text=inbox.blobs.put(TIGHTER.encode()), by=AGENT, label="",
-    )  # fmt: skip
+    text = inbox.blobs.put(TIGHTER.encode())
+    written = DraftWritten(number=2, intent="i", digest="d", text=text, by=AGENT)
+    inbox.story.say("21:30:00", written, "draft/2")
     assert inbox.typed("approve", "yes", "a1").splitlines()[:3] == snapshot(
         [
             "exit 4",

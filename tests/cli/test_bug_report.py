@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.events.attempts import AttemptEnded
 from asbuilt.git.repository import ensure_identity, open_repository
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.home import open_home
@@ -60,8 +61,9 @@ def _run_of_events(shop: Path, state: Path, count: int) -> None:
             with store.write() as session:
                 open_plan(session, address, "plan")
                 for number in range(count):
-                    data = {"says": f"ada found {TOKEN} in {shop.parent.parent}/home/x", "number": number}
-                    append(session, address, key=str(number), kind="attempt.ended", actor="ada", data=data)
+                    says = f"ada found {TOKEN} in {shop.parent.parent}/home/x"
+                    ended = AttemptEnded(phase="1", number=number, ending="done", says=says)
+                    append(session, address, ended, key=str(number), actor="ada")
 
 
 def test_the_bundle_is_listed_and_nothing_is_sent(
@@ -131,8 +133,49 @@ def test_nothing_private_is_in_the_bundle(
             "v": 1,
             "at": "...",
             "actor": "[user]",
-            "data": {"number": 0, "says": "..."},
+            "data": {"phase": "1", "number": 0, "ending": "done", "says": "..."},
         }
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("notify.webhook", "https://hooks.example.org/T0/B0/word"),
+        ("notify.slack", "https://hooks.example.org/T0/B0/word"),
+        ("notify.ntfy", "https://ntfy.example.org/my-topic"),
+        ("notify.quiet", "22:00-07:00"),
+        ("store.url", "postgresql://127.0.0.1:1/ledger"),
+    ],
+)
+def test_addresses_that_may_hold_a_login_are_masked_by_their_key_and_wherever_they_stand(
+    asbuilt: Callable[..., str], shop: Path, state: Path, key: str, value: str
+) -> None:
+    asbuilt("config", "set", key, value, "--user")
+    state.mkdir(parents=True, exist_ok=True)
+    (state / "worker.log").write_text(f"posted to {value}\n")
+    asbuilt("bug-report", "--to", "report.tar.gz")
+    files = _unpacked(shop / "report.tar.gz")
+    assert json.loads(files["settings.json"])["settings"][key]["value"] == "[secret]"
+    assert "://" not in value or value not in "\n".join(files.values())
+
+
+def test_a_password_in_a_log_is_masked_in_every_form_that_a_command_gives_it(
+    asbuilt: Callable[..., str], shop: Path, state: Path
+) -> None:
+    state.mkdir(parents=True)
+    (state / "worker.log").write_text(
+        "DB_PWD=hunter2 run\nmysql -phunter2 db\ncurl -u a:hunter2 x\nx --password hunter2\n"
+        "x --password=hunter2\nmachine h login u password hunter2\nsshpass -p hunter2 ssh h\n"
+        "PGPASSWORD=hunter2 psql\nAuthorization: Basic hunter2\ndocker login -p hunter2 h\n"
+        'redis://:hunter2@h/0\n"client_secret": "hunter2"\n'
+    )
+    asbuilt("bug-report", "--to", "report.tar.gz")
+    assert _unpacked(shop / "report.tar.gz")["worker.log"] == (
+        "DB_PWD=[secret] run\nmysql -p[secret] db\ncurl -u [secret] x\nx --password [secret]\n"
+        "x --password=[secret]\nmachine h login u password [secret]\nsshpass -p [secret] ssh h\n"
+        "PGPASSWORD=[secret] psql\nAuthorization: [secret]\ndocker login -p [secret] h\n"
+        'redis://[secret]@h/0\n"client_secret": [secret]\n'
     )
 
 
@@ -167,7 +210,7 @@ def test_the_address_of_a_database_goes_without_its_password(asbuilt: Callable[.
     assert asbuilt("bug-report", "--to", "report.tar.gz", ASBUILT_STORE_URL=url).startswith("exit 0\n")
     files = _unpacked(shop / "report.tar.gz")
     assert json.loads(files["settings.json"])["settings"]["store.url"] == snapshot(
-        {"value": "postgresql://[secret]@127.0.0.1:1/none", "origin": "ASBUILT_STORE_URL"}
+        {"value": "[secret]", "origin": "ASBUILT_STORE_URL"}
     )
     assert [name for name, text in files.items() if "hunter22" in text or "keeper" in text] == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +12,10 @@ from asbuilt.cli import columns
 from asbuilt.cli.caught import Caught, block, caught
 from asbuilt.cli.screen import ASCII, UNICODE, Pen, printable
 from asbuilt.proof.evidence import Evidence
+from tests.support.happened import happened
+
+if TYPE_CHECKING:
+    from asbuilt.events.event import Entry
 
 CHECK = Evidence(
     name="tests",
@@ -30,8 +34,8 @@ SHELL = CHECK._replace(name="x | y", argv=("/bin/sh", "-c", "x | y"), exit_code=
 LIE = Caught("3", 1, "all tests pass", (("asbuilt ran", "uv run pytest -q on a clean checkout: exit 1"),))
 
 
-def _told(*rows: tuple[str, dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    return [(kind, {"phase": "3", "number": 1, **data}) for kind, data in rows]
+def _told(*rows: tuple[str, dict[str, Any]]) -> list[Entry]:
+    return happened((kind, {"phase": "3", "number": 1, **data}) for kind, data in rows)
 
 
 def _caught(*rows: tuple[str, dict[str, Any]]) -> list[Caught]:

@@ -72,6 +72,7 @@ exit 0
 plain,landing.mode
 plain,landing.direct
 plain,landing.sign
+plain,landing.programs
 plain,landing.branch_prefix
 plain,landing.ci_poll_s
 plain,landing.ci_limit_s

@@ -37,6 +37,9 @@ scope.ci               sign-off
 scope.hooks            sign-off
 scope.git              sign-off
 scope.agents           sign-off
+scope.editors          sign-off
+scope.tools            sign-off
+scope.links            sign-off
 scope.settings         block
 scope.locks            sign-off
 scope.dependencies     sign-off
@@ -48,11 +51,16 @@ checks.probe           true
 landing.mode           cherry-pick
 landing.direct         allow
 landing.sign           auto
+landing.programs       []
 landing.branch_prefix  feat/
 landing.ci_poll_s      30
 landing.ci_limit_s     600
 landing.ci_fixes       2
-ring.required          true
+sandbox.required       true
+sandbox.network        list
+sandbox.setup          list
+sandbox.hosts          []
+sandbox.readable       []
 planning.tools         []
 author.profile         expedient
 author.principles      ""
@@ -88,7 +96,7 @@ time.zone              ""
 def test_show_origin_names_file_and_line(asbuilt: Callable[..., str], shop: Path, tmp_path: Path) -> None:
     (shop / "pyproject.toml").write_text('[tool.asbuilt]\nplansDirectory = "docs/plans"\n')
     (tmp_path / "organisation.toml").write_text(
-        'locked = ["ring.required"]\n[ring]\nrequired = true\n[time]\nzone = "Europe/Prague"\n'
+        'locked = ["sandbox.required"]\n[ring]\nrequired = true\n[time]\nzone = "Europe/Prague"\n'
     )
     assert asbuilt("config", "show", "--origin", ASBUILT_LANDING_MODE="pr") == snapshot("""\
 exit 0
@@ -114,6 +122,9 @@ scope.ci               sign-off       default
 scope.hooks            sign-off       default
 scope.git              sign-off       default
 scope.agents           sign-off       default
+scope.editors          sign-off       default
+scope.tools            sign-off       default
+scope.links            sign-off       default
 scope.settings         block          default
 scope.locks            sign-off       default
 scope.dependencies     sign-off       default
@@ -125,11 +136,16 @@ checks.probe           true           default
 landing.mode           pr             ASBUILT_LANDING_MODE
 landing.direct         allow          default
 landing.sign           auto           default
+landing.programs       []             default
 landing.branch_prefix  feat/          default
 landing.ci_poll_s      30             default
 landing.ci_limit_s     600            default
 landing.ci_fixes       2              default
-ring.required          true           ../organisation.toml:3 (locked)
+sandbox.required       true           ../organisation.toml:3 (locked)
+sandbox.network        list           default
+sandbox.setup          list           default
+sandbox.hosts          []             default
+sandbox.readable       []             default
 planning.tools         []             default
 author.profile         expedient      default
 author.principles      ""             default
@@ -173,7 +189,7 @@ web/**
 ui.patterns: globs of files that a person looks at before their phase lands; a
 repository may set it; read by asbuilt plan.
 """)
-    assert asbuilt("config", "show", "ring.required", "--origin", "-q") == snapshot("""\
+    assert asbuilt("config", "show", "sandbox.required", "--origin", "-q") == snapshot("""\
 exit 0
 --- stdout
 true   default
@@ -240,6 +256,9 @@ scope.ci               sign-off     default
 scope.hooks            sign-off     default
 scope.git              sign-off     default
 scope.agents           sign-off     default
+scope.editors          sign-off     default
+scope.tools            sign-off     default
+scope.links            sign-off     default
 scope.settings         block        default
 scope.locks            sign-off     default
 scope.dependencies     sign-off     default
@@ -251,11 +270,16 @@ checks.probe           true         default
 landing.mode           cherry-pick  default
 landing.direct         allow        default
 landing.sign           auto         default
+landing.programs       []           default
 landing.branch_prefix  feat/        default
 landing.ci_poll_s      30           default
 landing.ci_limit_s     600          default
 landing.ci_fixes       2            default
-ring.required          true         default
+sandbox.required       true         default
+sandbox.network        list         default
+sandbox.setup          list         default
+sandbox.hosts          []           default
+sandbox.readable       []           default
 planning.tools         []           default
 author.profile         expedient    default
 author.principles      ""           default
@@ -290,9 +314,9 @@ error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
   Why:  A guessed landing could move the wrong branch.
   Next: Correct asbuilt.toml:7; asbuilt config show --origin shows who sets
         what.
-error: asbuilt.toml:9: a repository may not set ring.required
+error: asbuilt.toml:9: a repository may not set sandbox.required
   Why:  A repository is text that others write, and this is yours to choose. An
         agent could run without the protection you count on.
   Next: Take it out of asbuilt.toml:9; for yourself:
-        asbuilt config set ring.required VALUE
+        asbuilt config set sandbox.required VALUE
 """)

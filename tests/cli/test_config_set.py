@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,35 @@ folder = "docs/plans"
 """)
     assert [path.name for path in file.parent.iterdir()] == ["config.toml"]
     assert [path.name for path in shop.iterdir()] == [".git"]
+
+
+def test_only_the_user_reads_their_settings_also_where_they_were_open_before(
+    asbuilt: Callable[..., str], environ: dict[str, str], shop: Path
+) -> None:
+    def modes() -> list[str]:
+        return [oct(path.stat().st_mode & 0o777) for path in (file.parent, file)]
+
+    def told() -> list[str]:
+        rows = json.loads(asbuilt("doctor", "--json").partition("--- stdout\n")[2])["rows"]
+        return [row["next"] for row in rows if row["name"] == "settings"]
+
+    file = _user_file(environ)
+    asbuilt("config", "set", "plans.folder", "docs/plans", "--user", cwd=shop)
+    assert (modes(), told()) == (["0o700", "0o600"], [])
+    file.parent.chmod(0o755)
+    file.chmod(0o664)
+    assert told() == ["chmod go-rwx [TMP]/home/.config/asbuilt [TMP]/home/.config/asbuilt/config.toml"]
+    asbuilt("config", "set", "plans.folder", "plans", "--user", cwd=shop)
+    assert (modes(), told()) == (["0o700", "0o600"], [])
+
+
+def test_the_folder_of_a_settings_file_that_the_user_chose_keeps_its_mode(
+    asbuilt: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "dotfiles").mkdir(mode=0o755)
+    file = tmp_path / "dotfiles" / "mine.toml"
+    asbuilt("config", "set", "plans.folder", "docs/plans", "--user", ASBUILT_USER_FILE=str(file))
+    assert [oct(path.stat().st_mode & 0o777) for path in (file.parent, file)] == ["0o755", "0o600"]
 
 
 def test_set_inside_a_repository_writes_its_file_where_a_repository_may_set_the_key(
@@ -183,10 +213,10 @@ def test_set_follows_a_link_to_where_the_settings_are_kept(
     link = _user_file(environ)
     link.parent.mkdir(parents=True)
     link.symlink_to(kept)
-    assert asbuilt("config", "set", "ring.required", "no") == snapshot("""\
+    assert asbuilt("config", "set", "sandbox.required", "no") == snapshot("""\
 exit 0
 --- stdout
-ring.required is now false in ~/.config/asbuilt/config.toml
+sandbox.required is now false in ~/.config/asbuilt/config.toml
 """)
     assert (link.is_symlink(), kept.read_text()) == snapshot(
         (
@@ -194,7 +224,7 @@ ring.required is now false in ~/.config/asbuilt/config.toml
             """\
 # kept
 
-[ring]
+[sandbox]
 required = false
 """,
         )
@@ -215,13 +245,13 @@ error: landing.mode "merge" is not cherry-pick, pr, direct
 """),
         ),
         (
-            ("ring.required", "perhaps"),
+            ("sandbox.required", "perhaps"),
             snapshot("""\
 exit 2
 --- stderr
-error: ring.required "perhaps" is not true or false
+error: sandbox.required "perhaps" is not true or false
   Why:  An agent could run without the protection you count on.
-  Next: asbuilt config show ring.required says what it takes.
+  Next: asbuilt config show sandbox.required says what it takes.
 """),
         ),
         (

@@ -79,6 +79,8 @@ exit 0
 ! agents    none of claude, codex, gemini, opencode, claude-acp found; only the
             scripted agent works here
 + sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
++ reach     0 of 0 logins in the home can be read; a host that is not listed was
+            refused just now
 + tests     cat summary   from asbuilt.toml:2 (--tests also runs it)
 + store     SQLite, [FREE] free
 . worker    starts with the first run
@@ -112,6 +114,8 @@ exit 0
 ! agents    none of claude, codex, gemini, opencode, claude-acp found; only the
             scripted agent works here
 ✓ sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
+✓ reach     0 of 0 logins in the home can be read; a host that is not listed was
+            refused just now
 ! tests     no command is set; a run looks for one, and asks
             Next: asbuilt doctor --tests tries what it finds, and saves your
                   choice.
@@ -127,7 +131,7 @@ def test_doctor_for_a_script_has_a_schema_and_every_row(asbuilt: Callable[..., s
     shown = json.loads(asbuilt("doctor", "--json").removeprefix("exit 0\n--- stdout\n"))
     assert (shown["schema"], shown["ready"]) == ("asbuilt.doctor/1", True)
     named = [row["name"] for row in shown["rows"] if row["name"] not in ("power", "clock")]
-    assert named == ["git", "agents", "sandbox", "tests", "store", "worker"]
+    assert named == ["git", "agents", "sandbox", "reach", "tests", "store", "worker"]
 
 
 @needs_ring
@@ -159,7 +163,7 @@ sandbox: bubblewrap does not hold here: it ran, and let a write or a connection
          through
 No change is known that helps. Look which program answers to the name bwrap; it
 should be the distribution's own.
-Or, without root, go on without a sandbox: ring.required = false.
+Or, without root, go on without a sandbox: sandbox.required = false.
 """)
     assert list(Path(environ["HOME"]).glob(".config/asbuilt/*")) == []
 
@@ -167,10 +171,10 @@ Or, without root, go on without a sandbox: ring.required = false.
 @pytest.mark.usefixtures("leaky")
 def test_a_fix_with_yes_does_what_needs_no_root(asbuilt: Callable[..., str], environ: dict[str, str]) -> None:
     assert asbuilt("doctor", "--fix", "sandbox", "--yes").splitlines()[-1] == snapshot(
-        "ring.required is now false in ~/.config/asbuilt/config.toml"
+        "sandbox.required is now false in ~/.config/asbuilt/config.toml"
     )
     assert (Path(environ["HOME"]) / ".config/asbuilt/config.toml").read_text() == snapshot("""\
-[ring]
+[sandbox]
 required = false
 """)
 
@@ -187,7 +191,7 @@ def test_a_fix_asks_on_a_terminal(
     written: bool,  # noqa: FBT001 - a case
 ) -> None:
     ended, shown = on_terminal(shop, environ, "doctor", "--fix", "sandbox", typed=typed)
-    assert (ended, "Set ring.required to false? [y/N]" in shown) == (code, True)
+    assert (ended, "Set sandbox.required to false? [y/N]" in shown) == (code, True)
     assert (Path(environ["HOME"]) / ".config/asbuilt/config.toml").exists() is written
 
 

@@ -17,7 +17,8 @@ from asbuilt.cli.doctor.facts import (
     StoreFacts,
     WorkerFacts,
 )
-from asbuilt.cli.doctor.rows import State, conclusion, judge
+from asbuilt.cli.doctor.row import State
+from asbuilt.cli.doctor.rows import conclusion, judge
 from asbuilt.cli.screen import ASCII, UNICODE, Pen, printable
 from tests.cli.machines import READY, TROUBLED
 
@@ -113,7 +114,7 @@ def test_every_problem_says_why_and_what_next() -> None:
                   profile excepts bwrap. It said: bwrap: setting up uid map:
                   Permission denied. An agent could write to all that you can.
             Next: asbuilt doctor --fix sandbox shows the change, then asks
-            Or:   asbuilt config set ring.required false; reports then say so
+            Or:   asbuilt config set sandbox.required false; reports then say so
 ✗ gate      installed hook let a known-bad call through: sh: 1: /gone/python:
             not found
             Why:  Claude Code runs a tool whenever the hook before it fails.
@@ -151,7 +152,7 @@ def test_problems_in_colour() -> None:
                   profile excepts bwrap. It said: bwrap: setting up uid map:
                   Permission denied. An agent could write to all that you can.
             Next: \x1b[1masbuilt doctor --fix sandbox\x1b[0m shows the change, then asks
-            Or:   \x1b[1masbuilt config set ring.required false\x1b[0m; reports then say so
+            Or:   \x1b[1masbuilt config set sandbox.required false\x1b[0m; reports then say so
 \x1b[31m✗\x1b[0m \x1b[1mgate\x1b[0m      installed hook let a known-bad call through: sh: 1: /gone/python:
             not found
             Why:  Claude Code runs a tool whenever the hook before it fails.
@@ -203,7 +204,7 @@ def test_problems_in_forty_columns() -> None:
   Next: asbuilt doctor --fix sandbox
         shows the change, then asks
   Or:
-        asbuilt config set ring.required false;
+        asbuilt config set sandbox.required false;
         reports then say so
 ✗ gate      installed hook let a
             known-bad call through: sh:

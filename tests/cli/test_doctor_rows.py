@@ -165,7 +165,7 @@ def test_the_row_of_agents_promises_only_what_is_driven(
             Why:  It is what holds agents and checks to their workspace on
                   Linux. An agent could write to all that you can.
             Next: asbuilt doctor --fix sandbox shows the change, then asks
-            Or:   asbuilt config set ring.required false; reports then say so
+            Or:   asbuilt config set sandbox.required false; reports then say so
 """),
         ),
         (
@@ -182,7 +182,7 @@ def test_the_row_of_agents_promises_only_what_is_driven(
                   does. It said: bwrap: setting up uid map: Permission denied.
                   An agent could write to all that you can.
             Next: asbuilt doctor --fix sandbox shows the change, then asks
-            Or:   asbuilt config set ring.required false; reports then say so
+            Or:   asbuilt config set sandbox.required false; reports then say so
 """),
         ),
         (
@@ -198,7 +198,7 @@ def test_the_row_of_agents_promises_only_what_is_driven(
                   could write to all that you can.
             Next: Look which program answers to the name bwrap; it should be the
                   distribution's own.
-            Or:   asbuilt config set ring.required false; reports then say so
+            Or:   asbuilt config set sandbox.required false; reports then say so
 """),
         ),
         (
@@ -210,7 +210,7 @@ def test_the_row_of_agents_promises_only_what_is_driven(
             ),
             snapshot("""\
 ! sandbox   this system has user namespaces switched off
-            Why:  ring.required is false: agents and checks run unheld, and
+            Why:  sandbox.required is false: agents and checks run unheld, and
                   reports say so.
 """),
         ),

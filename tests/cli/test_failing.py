@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.events.attempts import ChecksDone, TreeKept
+from asbuilt.events.phases import BaselineDone, SetupDone
 from asbuilt.proof.evidence import Evidence
 from tests.cli.nights import Night, Story
 from tests.cli.screens import shown
@@ -15,6 +17,8 @@ from tests.cli.screens import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from asbuilt.events.event import Outcome
 
 TREE = "3fa9c12".ljust(40, "0")
 
@@ -44,20 +48,16 @@ def setup_fails(night: Night) -> None:
     story = made_ready(night)
     output = b"\x1b[31mnpm ERR!\x1b[0m code E401\nnpm ERR! using token=abcdef0123456789\n"
     shows = evidence(night, "setup", "npm ci", 1, output)
-    story.say(
-        "20:01:00", "setup.done", "setup/2", outcome="INDETERMINATE", command="npm ci", digest="d1",
-        why="exit 1", evidence=shows,
-    )  # fmt: skip
+    done = SetupDone(outcome="INDETERMINATE", command="npm ci", digest="d1", why="exit 1", evidence=shows)
+    story.say("20:01:00", done, "setup/2")
     story.over("20:01:01", "failed", "the setup failed, so nothing could be proven: `npm ci`: exit 1")
 
 
 def base_is_red(night: Night) -> None:
     story = made_ready(night)
     shows = evidence(night, "tests", "mvn -q test", 127, b"sh: 1: exec: mvn: not found\n", outcome="FAIL")
-    story.say(
-        "20:01:00", "baseline.done", "baseline/2", outcome="INDETERMINATE", evidence=shows,
-        why="exit 127, and no summary of the tests",
-    )  # fmt: skip
+    why = "exit 127, and no summary of the tests"
+    story.say("20:01:00", BaselineDone(outcome="INDETERMINATE", evidence=shows, why=why), "baseline/2")
     reason = 'the tests could not be run on the base. Next: asbuilt config set checks.tests "mvn -q test"'
     story.over("20:01:01", "failed", reason)
 
@@ -66,15 +66,14 @@ def check_ends(night: Night, code: int | None, output: bytes, *, seconds: float 
     story = made_ready(night)
     story.begin("20:02:00", "1")
     story.end("20:03:00", "1")
-    outcome = "INDETERMINATE" if code is None else "FAIL"
+    outcome: Outcome = "INDETERMINATE" if code is None else "FAIL"
     shows = evidence(night, "make e2e", "make e2e", code, output, outcome=outcome, duration_s=seconds)
     commit, tree = "1".ljust(40, "c"), "1".ljust(40, "d")
-    about = {"phase": "1", "number": 1}
-    story.say("20:03:01", "tree.kept", "1/1/kept", **about, commit=commit, tree=tree, changed=True)
-    story.say(
-        "20:03:02", "checks.done", "1/1/checks", **about, outcome=outcome, failures=[f"make e2e: {outcome}"],
-        evidence=shows,
-    )  # fmt: skip
+    kept = TreeKept(phase="1", number=1, commit=commit, tree=tree, changed=True)
+    story.say("20:03:01", kept, "1/1/kept")
+    failures = (f"make e2e: {outcome}",)
+    done = ChecksDone(phase="1", number=1, outcome=outcome, failures=failures, evidence=shows)
+    story.say("20:03:02", done, "1/1/checks")
     story.over("20:03:03", "failed", f"phase 1 is not proven after 2 fixes: make e2e: {outcome}")
 
 
@@ -320,10 +319,8 @@ def test_every_screen_gives_a_script_the_same_failure(night: Night) -> None:
 def test_an_older_journal_is_shown_by_what_it_holds(night: Night) -> None:
     story = made_ready(night)
     output = night.blobs.put(b"E: could not install\n")
-    story.say(
-        "20:01:00", "setup.done", "setup/2", outcome="INDETERMINATE", command="make deps", digest="d1",
-        why="exit 2", output=output,
-    )  # fmt: skip
+    done = SetupDone(outcome="INDETERMINATE", command="make deps", digest="d1", why="exit 2", output=output)
+    story.say("20:01:00", done, "setup/2")
     story.over("20:01:01", "failed", "the setup failed, so nothing could be proven: `make deps`: exit 2")
     assert why(night) == snapshot("""\
 exit 0

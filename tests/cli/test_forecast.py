@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.phases import BaselineDone
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.spending import past_of
 from asbuilt.lifecycle.money import NO_PAST, Spent, forecast
@@ -58,7 +59,7 @@ def test_a_plan_says_how_its_phases_are_proven_and_how_long_that_takes(
     try:
         first = shown(night, ("plan", "show", "shop"), "plain", 200)
         story = night.plan("other", "20:00:00", {"1": ("Cart", [])})
-        story.say("20:01:00", "baseline.done", "baseline/2", outcome="PASS", why="40 ran", took_s=41.0)
+        story.say("20:01:00", BaselineDone(outcome="PASS", why="40 ran", took_s=41.0), "baseline/2")
         later = shown(night, ("plan", "show", "shop"), "plain", 200, ASBUILT_PROOF_DEPTH=depth)
         dry = ("run", "shop", "--dry-run", "--agent", "scripted", "--script", str(plan))
         rehearsed = shown(night, dry, "plain", 200, ASBUILT_PROOF_DEPTH=depth)

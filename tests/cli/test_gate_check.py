@@ -35,6 +35,22 @@ def test_a_person_sees_the_answer_and_scripts_the_exit_code(tmp_path: Path) -> N
     )
 
 
+def test_a_wildcard_is_judged_by_the_files_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "notes").symlink_to(tmp_path / "home" / "notes")
+    asked = subprocess.run(
+        [sys.executable, "-m", "asbuilt", "gate", "check", "cat no*"],
+        capture_output=True,
+        cwd=tmp_path / "shop",
+        env={"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"},
+        check=False,
+        timeout=60,
+    )
+    assert (asked.returncode, asked.stderr) == (4, b"")
+    assert asked.stdout.startswith(b"refused: no* stands for notes too, which is in a home and outside ")
+
+
 def test_json_is_one_object(tmp_path: Path) -> None:
     assert json.loads(check(tmp_path, "ls", "--json").stdout) == {
         "schema": "asbuilt.gate-check/1",

@@ -16,9 +16,9 @@ from asbuilt.cli.screen import ASCII, Pen, Screen
 from asbuilt.cli.talking import answer
 from asbuilt.cli.telling import told
 from asbuilt.cli.waiting import waiting
+from asbuilt.events.kinds import KINDS
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.claims import Claim
-from asbuilt.journal.events import Event
 from asbuilt.journal.ids import Address
 from asbuilt.journal.runs import Run
 from asbuilt.journal.views import PlanView, RunView
@@ -26,9 +26,12 @@ from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli.nights import NOW, clock
 from tests.cli.screens import Terminal
+from tests.support.happened import happened
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from asbuilt.events.event import Entry
 
 pytestmark = pytest.mark.crash
 HOSTILE = st.one_of(
@@ -87,19 +90,25 @@ def plans(draw: st.DrawFn) -> PlanView:
     return PlanView(Address("local", "repo", run.plan), slug, at, claim, view, phases, Spent(1.5))
 
 
+def _event(kind: str, text: str) -> Entry:
+    """Make an event that says this text wherever it can; a kind that is not known says all of it."""
+    said = {
+        "phase": text, "says": text, "reason": text, "ending": "failed", "failures": [text], "why": text,
+        "outcome": "FAIL", "branch": text, "new": text, "question": text, "number": 1, "command": text,
+        "key": text, "source": text,
+    }  # fmt: skip
+    fields = KINDS[kind].__struct_encode_fields__ if kind in KINDS else tuple(said)
+    data = {name: value for name, value in said.items() if name in fields}
+    return happened([(kind, {"at": clock("20:00:00"), **data})], unknown=kind not in KINDS)[0]
+
+
 EVENTS = st.builds(
-    lambda kind, text: Event(
-        1, "key", kind, 1, clock("20:00:00"), "ann",
-        {
-            "phase": text, "says": text, "reason": text, "ending": "failed", "failures": [text], "why": text,
-            "outcome": "FAIL", "branch": text, "new": text, "question": text, "number": 1, "command": text,
-        },
-    ),
+    _event,
     st.sampled_from(
         ["attempt.ended", "checks.done", "approval.asked", "landing.done", "tests.resolved", "odd"]
     ),
     HOSTILE,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=1_000)
@@ -107,7 +116,7 @@ EVENTS = st.builds(
 def test_no_text_of_others_breaks_a_screen(
     tmp_path_factory: pytest.TempPathFactory,
     view: PlanView,
-    event: Event,
+    event: Entry,
     columns: int,
     worker: int | None,
 ) -> None:

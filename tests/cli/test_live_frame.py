@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
+from msgspec.structs import replace
 
 from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import ROWS, frame
@@ -56,7 +57,7 @@ rate-limit.1   since 21:49, 17m   1 of 3 done   $1.31
 Ctrl-C leaves it running.
 """)
     story = Story()
-    story.hear(event("stage.judged", phase="draft", outcome="accepted"))
+    story.hear(event("stage.judged", phase="draft", number=1, outcome="accepted"))
     assert drawn(story.finished(titles, WIDE)) == snapshot(
         "✓ draft        Write the plan       accepted                                  0s\n"
     )
@@ -224,13 +225,19 @@ def test_other_news_stay_in_a_row() -> None:
         event(
             "attempt.ended", 9, phase="2a", number=1, ending="stalled", reason="Nothing was heard for 900 s."
         ),
-        event("run.parked", 8, why="approval r1/between/2b", until=None),
-        event("run.parked", 7, why="usage limit of the agent in phase 2a", until="2026-11-15T01:10:00Z"),
-        event("approval.answered", 6, number=7, answer="no", note="not today"),
+        event("run.parked", 8, reason="answer", why="approval r1/between/2b", until=None),
+        event(
+            "run.parked",
+            7,
+            reason="limit",
+            why="usage limit of the agent in phase 2a",
+            until="2026-11-15T01:10:00Z",
+        ),
+        event("approval.answered", 6, number=7, key="k", answer="no", note="not today"),
         event("landing.refused", 5, what="src/api/app.py has changes of yours", next="commit them"),
         event("together.done", 4, outcome="FAIL"),
         event("together.done", 3, outcome="PASS"),
-        event("tree.kept", 2, phase="2a", number=1, tree="7" * 40),
+        event("tree.kept", 2, phase="2a", number=1, commit="c" * 40, tree="7" * 40, changed=True),
     ):
         story.hear(one)
         rows += story.finished(TITLES, WIDE)
@@ -245,7 +252,7 @@ def test_other_news_stay_in_a_row() -> None:
 
 
 def test_an_answer_is_news_to_everybody_but_the_one_who_gave_it() -> None:
-    answered = event("approval.answered", 6, number=7, answer="no", note="")._replace(actor="ann")
+    answered = replace(event("approval.answered", 6, number=7, key="k", answer="no"), actor="ann")
     for person, rows in (("ann", []), ("bob", ["! answered: a7: no"])):
         story = Story(person)
         story.hear(answered)

@@ -119,7 +119,9 @@ def test_words_stand_in_one_column_whatever_the_stages_are_called() -> None:
     stages = [PhaseProgress(one, one, "ready", "") for one in ("alternatives", "draft")]
     works = moment(WaitsFor("asbuilt", why="Judge"), stages, of=run(kind="author"))
     accepted = [News(event("stage.judged", phase=one.id, number=1, outcome="accepted")) for one in stages]
-    LineViewer(_screen(terminal)).show([*accepted, News(event("run.parked", why="approval"))], works)
+    LineViewer(_screen(terminal)).show(
+        [*accepted, News(event("run.parked", reason="answer", why="approval"))], works
+    )
     assert re.sub(r"\d\d:\d\d:\d\d", "[TIME]", terminal.shown().decode()) == snapshot("""\
 [TIME] rate-limit.1 alternatives ACCEPTED  what was handed in holds
 [TIME] rate-limit.1 draft        ACCEPTED  what was handed in holds

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.events.phases import PhaseMarked
+from asbuilt.events.plans import PlanCompleted
+from asbuilt.journal.codec import event_of
 from tests.cli.plans import (
     BRACKETS,
     CHECKLIST,
@@ -364,9 +367,10 @@ def test_a_mark_by_hand_is_in_the_journal_with_who_made_it(asbuilt: Callable[...
         asbuilt("plan", "mark", "rate-limit", *words, ASBUILT_HOME=state, LOGNAME="ann")
     told = asbuilt("log", "rate-limit", "--json", ASBUILT_HOME=state).split("\n")[2]
     assert [
-        (event["seq"], event["kind"], event["actor"], event["data"]) for event in json.loads(told)["events"]
+        (one["seq"], one["actor"], event_of(one["kind"], one["v"], one["data"]))
+        for one in json.loads(told)["events"]
     ] == [
-        (1, "phase.marked", "ann", {"by": "hand", "phase": "2a", "status": "done"}),
-        (2, "phase.marked", "ann", {"by": "hand", "phase": "2a", "status": "done"}),
-        (3, "plan.completed", "ann", {"by": "hand", "status": "complete"}),
+        (1, "ann", PhaseMarked(phase="2a", status="done", by="hand")),
+        (2, "ann", PhaseMarked(phase="2a", status="done", by="hand")),
+        (3, "ann", PlanCompleted(status="complete", by="hand")),
     ]

@@ -41,6 +41,9 @@ ELSEWHERE = {
     "cli/boundary.py the disk is full: {}": "cli/test_boundary.py",
     "cli/config/files.py {} is a link to a file outside the repository": "cli/test_config_set.py",
     "cli/granting.py the variable {} has no value": "cli/test_granting.py",
+    "cli/granting.py this repository's own git settings name programs, and you have not agreed to them": (
+        "journeys/test_programs.py"
+    ),
     "cli/granting.py this repository asks for the variable{} {}, which you have not granted": (
         "cli/test_granting.py"
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.events.attempts import DriftFound
 from tests.cli.nights import Night
 from tests.cli.screens import shown
 
@@ -81,8 +82,8 @@ def test_several_numbers_that_are_far_off_advise_once_to_refine_the_plan(night: 
         story.begin(at, phase)
         story.end(at, phase)
         story.check(at, phase)
-        found = {"numbers": night.blobs.put(b"[]"), "asks": [], "stops": [], "notes": [], "far": far}
-        story.say(at, "drift.found", f"{phase}/1/drift", phase=phase, number=1, **found)
+        found = DriftFound(phase=phase, number=1, numbers=night.blobs.put(b"[]"), far=far)
+        story.say(at, found, f"{phase}/1/drift")
         said = [shown(night, (look, "limits"), "plain", 80) for look in ("status", "report")]
         advice = "! 3 numbers of the plan are off by more than 10 %: asbuilt plan refine limits\n"
         assert [one.count(advice) for one in said] == [phase == "2"] * 2

@@ -211,15 +211,31 @@ class ForgeContract:
         stage.hub.review(opened.number, "CHANGES_REQUESTED", body="not yet")
         stage.hub.review(opened.number, "PENDING")
         stage.hub.review(opened.number, "APPROVED", by="bob")
-        stage.hub.remark(opened.number, "src/limit.py", 1, "why?")
+        stage.hub.remark(opened.number, "src/limit.py", 1, "why?", review=2)
+        stage.hub.remark(opened.number, "src/limit.py", 2, "alone")
         assert stage.forge.reviews(opened.number) == (
             Review(id=2, by="eve", state="changes_requested", body="not yet", commit=opened.head,
                    at="2026-01-02T03:04:00Z"),
             Review(id=4, by="bob", state="approved", body="", commit=opened.head, at="2026-01-02T03:04:02Z"),
         )  # fmt: skip
         assert stage.forge.comments(opened.number) == (
-            Comment(id=5, by="eve", path="src/limit.py", line=1, body="why?", at="2026-01-02T03:04:05Z"),
-        )
+            Comment(id=5, by="eve", path="src/limit.py", line=1, body="why?", at="2026-01-02T03:04:05Z",
+                    review=2),
+            Comment(id=6, by="eve", path="src/limit.py", line=2, body="alone", at="2026-01-02T03:04:05Z"),
+        )  # fmt: skip
+
+    def test_only_accounts_that_may_push_may_write(self, stage: Stage) -> None:
+        stage.hub.permissions |= {"owner": "admin", "reader": "read", "gone": "none"}
+        asked = ("owner", "lead", "reader", "gone", "eve")
+        assert [stage.forge.may_write(login) for login in asked] == [True, True, False, False, False]
+        stage.hub.fail("GET", "/permission$", status=404)
+        assert stage.forge.may_write("nobody") is False
+
+    def test_a_mark_in_a_comment_of_another_account_is_not_ours(self, stage: Stage) -> None:
+        number = stage.hub.issue("No limits")
+        stage.hub.strangers[number] = [f"Landed already, says eve.\n\n{MARK}"]
+        assert [stage.forge.say(number, "Landed.", mark=MARK) for _ in range(2)] == [True, False]
+        assert stage.hub.said[number] == [f"Landed.\n\n{MARK}"]
 
     def test_open_pull_requests_tell_the_paths_that_they_change(self, stage: Stage) -> None:
         stage.opened()

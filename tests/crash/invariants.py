@@ -11,6 +11,8 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.landings import LandingDone
+from asbuilt.events.runs import RunEnded
 from asbuilt.git.commits import PHASE, RUN, UNDO
 from asbuilt.journal import claims, runs
 from asbuilt.journal.blobs import Blobs
@@ -24,7 +26,7 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from asbuilt.journal.events import Event
+    from asbuilt.events.event import Entry
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import Told
     from tests.journeys.shop import Shop
@@ -84,7 +86,7 @@ def _commits(shop: Shop, branch: str, events: Told) -> Iterator[Broken]:
         for one in landing.landed:
             if one.stands not in commits:
                 yield Broken("lost", f"phase {one.phase} landed as {one.stands[:12]}, which {branch} lacks")
-    landings = (data.get("commits", ()) for kind, data in events if kind == "landing.done")
+    landings = (one.event.commits for one in events if isinstance(one.event, LandingDone))
     told = {(one.run, one.phase) for commits in landings for one in starmap(Landed, commits)}
     for run, phase in sorted(set(of_phase) - told):
         yield Broken("torn", f"phase {phase} of {run} is on {branch} and the journal has no landing of it")
@@ -107,11 +109,11 @@ def _marks(shop: Shop, branch: str, events: Told) -> Iterator[Broken]:
         yield Broken("torn", f"{sorted(landed)} stand landed, and the plan says {wrong}")
 
 
-def _events(events: list[Event]) -> Iterator[Broken]:
+def _events(events: list[Entry]) -> Iterator[Broken]:
     """Events are numbered without a gap; a run ends once."""
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         yield Broken("lost", f"events are numbered {[event.seq for event in events]}")
-    ends = Counter(event.data["run"] for event in events if event.kind == "run.ended")
+    ends = Counter(one.run for one in events if isinstance(one.event, RunEnded))
     yield from (Broken("doubled", f"{run} ended {times} times") for run, times in ends.items() if times > 1)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.landings import LandingDone, LandingIntended
+from asbuilt.events.runs import RunTakenOver
 from tests.crash.fleet import Fleet
 from tests.crash.invariants import broken
 from tests.crash.partition import CANNOT, Partition
@@ -64,8 +66,8 @@ def test_a_worker_that_is_stopped_is_replaced_and_does_nothing_more_when_it_wake
     shop.until(lambda: len(fleet.heard() - before) == 2)
     fleet.at_rest()
     assert (shop.log(), shop.git("rev-parse", "main")) == (["Mark plan.md", "Greet", "start"], landed)
-    (moved,) = shop.events("run.taken_over")
-    assert sorted(fleet.names()) == sorted((moved["lost"], moved["by"]))
+    (moved,) = shop.events(RunTakenOver)
+    assert sorted(fleet.names()) == sorted((moved.lost or "", moved.by or ""))
     assert fleet.starts("1.1") <= 2
     # What the lost worker had in hand stays in its own state folder until somebody cleans there.
     assert broken(shop, leaves=[run]) == []
@@ -98,9 +100,9 @@ def test_a_worker_that_freezes_with_its_mover_and_wakes_late_lands_nothing_twice
     os.kill(int((mark / "pid").read_text("ascii")), signal.SIGCONT)
     assert shop.over(run) == ("landed", "")
     fleet.at_rest()
-    (intended,) = {event["new"] for event in shop.events("landing.intended")}
-    (landed,) = shop.events("landing.done")
-    assert landed["new"] == intended == shop.git("rev-parse", "main")
+    (intended,) = {event.new for event in shop.events(LandingIntended)}
+    (landed,) = shop.events(LandingDone)
+    assert landed.new == intended == shop.git("rev-parse", "main")
     assert broken(shop, leaves=[run]) == []
 
 

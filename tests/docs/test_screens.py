@@ -8,9 +8,9 @@ from typing import get_args
 
 from asbuilt.cli import outcome, telling
 from asbuilt.cli.screen import ASCII, UNICODE
+from asbuilt.events.event import Outcome
 from asbuilt.journal.runs import ENDED
 from asbuilt.lifecycle.progress import State
-from asbuilt.proof.evidence import Outcome
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/screens.md").read_text(encoding="utf-8")
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.events.landings import LandingRefused
 from asbuilt.flows.requests import Asker, go_on
 from asbuilt.journal import repositories
 from asbuilt.journal.ids import LOCAL
@@ -48,7 +49,7 @@ class Plant(Shop):
         self.environ = {
             "HOME": str(folder / "home"), "LOGNAME": "ann", "LC_ALL": "C.UTF-8",
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "ASBUILT_HOME": str(state), "ASBUILT_RING_REQUIRED": "false", "ASBUILT_TIME_ZONE": "UTC",
+            "ASBUILT_HOME": str(state), "ASBUILT_SANDBOX_REQUIRED": "false", "ASBUILT_TIME_ZONE": "UTC",
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
             **({"ASBUILT_STORE_URL": where} if where.startswith("postgresql:") else {}),
         }  # fmt: skip
@@ -88,7 +89,7 @@ class Plant(Shop):
     def landed(self, run: str) -> None:
         """See that a run has come to its good end, and that nothing is broken."""
         ended, log, self.wrong = self.over(run), self.log(), broken(self)
-        assert ended == ("landed", ""), (ended, self.events("landing.refused"))
+        assert ended == ("landed", ""), (ended, self.events(LandingRefused))
         assert log == ["Mark plan.md", "Greet", "start"], log
         assert self.wrong == [], self.wrong
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptEnded
 from tests.faults.clocks import clock_in
 from tests.faults.plant import Plant
 from tests.journeys.shop import LONG
@@ -64,14 +65,14 @@ def test_a_clock_that_jumps_under_a_run_ends_nothing_early_and_starts_nothing_tw
     clock.set(_ahead(jump))
     assert plant.typed("status", "plan").code == 0
     plant.landed(run)
-    assert [event["ending"] for event in plant.events("attempt.ended")] == ["done"]
+    assert [event.ending for event in plant.events(AttemptEnded)] == ["done"]
 
 
 def test_ten_hours_of_waiting_take_nothing_of_the_hour_that_a_run_has(plant: Plant, clock: Clock) -> None:
     run = plant.parked(caps={"hours": 1})
     clock.set(10 * HOUR)
     plant.landed(run)
-    assert [event["ending"] for event in plant.events("attempt.ended")] == ["limited", "done"]
+    assert [event.ending for event in plant.events(AttemptEnded)] == ["limited", "done"]
 
 
 @pytest.mark.parametrize("jump", JUMPS if LONG else ["an hour back"])
@@ -88,4 +89,4 @@ def test_a_clock_that_jumps_while_a_run_is_parked_loses_no_wake_up(
         assert "It goes on by itself" in plant.typed("status", "plan").words
         clock.set(0)
     plant.landed(run)
-    assert [event["ending"] for event in plant.events("attempt.ended")] == ["limited", "done"]
+    assert [event.ending for event in plant.events(AttemptEnded)] == ["limited", "done"]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded
+from asbuilt.events.runs import TroubleMet
 from tests.journeys.shop import LONG, SCRIPT
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ def test_a_damaged_engine_is_set_aside_and_told_everything_again(
         plant.start()
     assert plant.typed("resume", "plan").code == 0
     plant.landed(run)
-    assert len(plant.events("attempt.begun")) == 2
+    assert len(plant.events(AttemptBegun)) == 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -140,7 +142,7 @@ def test_a_damaged_blob_is_found_by_its_digest_and_the_run_waits_in_words(
     assert "bug in asbuilt" not in said.words, said
     plant.start()
     plant.hasten(run)
-    plant.until(lambda: plant.events("trouble.met") or plant.run(run).is_over)
+    plant.until(lambda: plant.events(TroubleMet) or plant.run(run).is_over)
     shutil.rmtree(blobs)
     shutil.copytree(away, blobs)
     plant.hasten(run)
@@ -205,4 +207,4 @@ def test_a_torn_result_is_a_crash_and_another_attempt_lands(plant: Plant) -> Non
     plant.script.write_text(SCRIPT, encoding="utf-8")
     plant.start()
     plant.landed(run)
-    assert [event["ending"] for event in plant.events("attempt.ended")] == ["crashed", "done"]
+    assert [event.ending for event in plant.events(AttemptEnded)] == ["crashed", "done"]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.runs import TroubleMet
 from tests.faults.disks import disk_at
 from tests.faults.plant import Plant
 from tests.journeys.shop import LONG
@@ -52,7 +53,7 @@ def plant(tmp_path: Path, disk: Disk) -> Iterator[Plant]:
 def _settled(plant: Plant, run: str, disk: Disk) -> None:
     """Wait until the run is over or its trouble is told; of a full state folder no event can tell."""
     if disk.path != plant.home:
-        plant.until(lambda: plant.events("trouble.met") or plant.run(run).is_over)
+        plant.until(lambda: plant.events(TroubleMet) or plant.run(run).is_over)
         return
     plant.until(lambda: plant.serves() or not plant.is_starting())
     since, before = time.monotonic(), -1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun
 from tests.faults.plant import Plant
 from tests.faults.processes import cpu_s
 from tests.faults.servers import Server, serving
@@ -61,7 +62,7 @@ def test_a_database_restarted_in_the_middle_of_a_run_loses_and_doubles_nothing(
     server.stop_at_once()
     server.start()
     plant.landed(run)
-    assert len(plant.events("attempt.begun")) == 1
+    assert len(plant.events(AttemptBegun)) == 1
 
 
 @pytest.mark.parametrize("point", ["checks.done", "attempt.begun"] if LONG else ["checks.done"])

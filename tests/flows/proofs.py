@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asbuilt.agents.processes import RingProcesses
+from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.phases import SetupDone
 from asbuilt.flows import preparing
 from asbuilt.flows.proving import Proving
 from asbuilt.flows.record import Record
@@ -66,12 +68,9 @@ class Project:
             address = Address(LOCAL, "6f9c", "plan.md")
             run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
-        self._record.say(
-            "tests.resolved",
-            "tests",
-            **written(Given((Suite("", tests, counts="exit-code" if by_exit else "tests"),))),
-        )
-        self._record.say("setup.done", "setup", command=None, digest="none")
+        suite = Suite("", tests, counts="exit-code" if by_exit else "tests")
+        self._record.say(written(Given((suite,))), "tests")
+        self._record.say(SetupDone(outcome="PASS", digest="none"), "setup")
         self.base = self._tree(files)
         processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
@@ -91,7 +90,8 @@ class Project:
 
     def goes_on(self, shown: Sequence[Evidence], *, depth: str) -> None:
         """Keep evidence in the journal, and continue with another depth."""
-        self._record.say("checks.done", "1/1/checks", evidence=self.proving.keep(shown))
+        checked = ChecksDone(phase="1", number=1, outcome="PASS", evidence=self.proving.keep(shown))
+        self._record.say(checked, "1/1/checks")
         run = self._record.run._replace(options={**self._record.run.options, "depth": depth})
         self._record = replace(self._record, run=run)
         self.proving = Proving(self._record, self.shop.repository, self._rigs, self.base)

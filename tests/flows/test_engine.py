@@ -16,7 +16,7 @@ from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.liveness import holder
 from asbuilt.journal.schema import STEPS
-from tests.flows.toy_worker import STEPS_EACH
+from tests.flows.toy_worker import STEPS_EACH, TOY
 from tests.journal.conftest import open_store, postgres, where
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _has_come_to(target: int, home: Path, store: Store) -> bool:
 
 def _told(store: Store) -> list[str]:
     with store.read() as session:
-        return sorted(event.key for event in history(session, PLAN) if event.kind == "toy")
+        return sorted(one.key for one in history(session, PLAN) if one.event == TOY)
 
 
 def _expected(made: list[str]) -> list[str]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.phases import PhaseBegun
 from asbuilt.flows.inspecting import inspect, keep_remarks
 from asbuilt.flows.record import Record
 from asbuilt.git.workspaces import put_back
@@ -58,9 +60,9 @@ def record(shop: Shop, tmp_path: Path) -> Iterator[Record]:
         address = Address(LOCAL, "6f9c", "plan.md")
         run = runs.request(session, address, run="01r", slug="plan", options=options, actor="you")
     made = Record(run=run, store=store, blobs=Blobs(tmp_path / "blobs"))
-    made.say("tests.resolved", "tests", **written(Given((Suite("", "pytest -q"),))))
+    made.say(written(Given((Suite("", "pytest -q"),))), "tests")
     text = made.blobs.put(PLAN.encode())
-    made.say("phase.begun", "1/begun", phase="1", intent="sha256:1", text=text)
+    made.say(PhaseBegun(phase="1", intent="sha256:1", text=text), "1/begun")
     yield made
     store.close()
 
@@ -115,7 +117,8 @@ def test_what_was_noticed_of_the_same_change_stands_but_for_what_was_only_seen_t
     earlier = Remark("agent-setting-changed", Severity.NOTE, "AGENTS.md", now="as it was kept")
     chance = Remark("flaky-test", Severity.SIGN_OFF, "tests.test_greet::test_greet")
     remarks = keep_remarks(record, [earlier, chance])
-    record.say("checks.done", "1/1/checks", phase="1", number=1, inspected=first.of, remarks=remarks)
+    checked = ChecksDone(phase="1", number=1, outcome="PASS", inspected=first.of, remarks=remarks)
+    record.say(checked, "1/1/checks")
     assert inspect(record, shop.repository, "1", commit) == first._replace(remarks=(earlier,))
     assert inspect(record, shop.repository, "1", commit, anew=True) == first
     other = kept(shop, {"AGENTS.md": "be kinder"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.events.attempts import ChecksDone
 from asbuilt.flows.record import say
 from asbuilt.flows.run import end
 from asbuilt.journal import memory, runs
@@ -25,17 +26,9 @@ def test_a_run_that_ends_leaves_why_it_was_not_proven(store: Store) -> None:
         )
         run = runs.find(session, LOCAL, PLAN.repo, number)
         assert run is not None
-        failures = ["tests: FAIL, 2 of 9 failed in tests/limits/test_store.py"]
-        say(
-            session,
-            run,
-            "checks.done",
-            "2a/1/checks",
-            phase="2a",
-            number=1,
-            outcome="FAIL",
-            failures=failures,
-        )
+        failures = ("tests: FAIL, 2 of 9 failed in tests/limits/test_store.py",)
+        checked = ChecksDone(phase="2a", number=1, outcome="FAIL", failures=failures)
+        say(session, run, checked, "2a/1/checks")
         end(session, run, "failed", "not proven")
     with store.write() as session:
         end(session, run, "failed", "not proven")

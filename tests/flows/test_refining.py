@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import GateStopped, PlanChanged
+from asbuilt.events.phases import PhaseMarked, PhaseProven
 from asbuilt.flows.refining import Refinements, Wish, is_refinement
 from asbuilt.flows.requests import Asker, answer, revise
 from asbuilt.journal.blobs import Blobs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from asbuilt.events.event import Event
     from asbuilt.journal.approvals import Answer
     from asbuilt.lifecycle.approving import Approved
 
@@ -80,14 +82,14 @@ class Desk:
         plan = read(self.file.read_bytes())
         return self.refinements.file(last, plan, self.file, name="limits", actor="ada")
 
-    def write(self, kind: str, **data: object) -> None:
+    def write(self, event: Event, run: str | None = None) -> None:
         with self.store.write() as session:
             open_plan(session, self.address, "limits")
-            append(session, self.address, key=f"k/{kind}/{data}", kind=kind, actor="ada", data=data)
+            append(session, self.address, event, key=f"k/{event}", actor="ada", run=run)
 
     def kinds(self) -> list[str]:
         with self.store.read() as session:
-            return [event.kind for event in history(session, self.address)]
+            return [one.kind for one in history(session, self.address)]
 
 
 @pytest.fixture
@@ -150,7 +152,7 @@ def test_a_phase_that_was_done_meanwhile_keeps_its_mark(desk: Desk) -> None:
 
 def test_a_phase_that_was_done_meanwhile_is_not_changed_any_more(desk: Desk) -> None:
     number = desk.propose()
-    desk.write("phase.proven", run="r1", phase="2", commit="c0ffee1")
+    desk.write(PhaseProven(phase="2", commit="c0ffee1"), run="r1")
     desk.say(number)
     with pytest.raises(GateStopped) as refused:
         desk.go_on()
@@ -172,8 +174,8 @@ def test_what_somebody_wrote_meanwhile_is_not_lost(desk: Desk) -> None:
 def test_the_journal_says_which_phases_are_done_and_marks_only_where_it_does_not_know(desk: Desk) -> None:
     plan = read(PLAN.encode())
     assert desk.refinements.done(plan) == {"1"}
-    desk.write("phase.marked", phase="1", status="pending", by="hand")
-    desk.write("phase.proven", run="r1", phase="3", commit="c0ffee1")
+    desk.write(PhaseMarked(phase="1", status="pending", by="hand"))
+    desk.write(PhaseProven(phase="3", commit="c0ffee1"), run="r1")
     assert desk.refinements.done(plan) == {"3"}
 
 

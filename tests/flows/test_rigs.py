@@ -13,7 +13,9 @@ import pytest
 
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.flows.checks.results import lay
+from asbuilt.flows.checks.terms import Given
 from asbuilt.flows.rigs import Rig, Rigs
+from asbuilt.ports import Opened
 from asbuilt.proof.counts import Counts
 from asbuilt.proof.projects.model import NO_SETUP, Setup
 from tests.agents.conftest import level
@@ -121,12 +123,21 @@ def test_a_setup_that_is_forgotten_is_made_anew(rigs: Rigs, shop: Shop) -> None:
         assert rig.set_up(tree(shop)) is not None
 
 
-def test_a_check_has_no_network_and_setup_has(rigs: Rigs, shop: Shop, level: Level) -> None:
+def test_a_check_has_no_network_and_setup_has_a_list(
+    rigs: Rigs, shop: Shop, tmp_path: Path, processes: RingProcesses, level: Level
+) -> None:
     if level == "none":
         pytest.skip("without a ring nothing is held")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        connect = f'{sys.executable} -I -S -c "{CONNECTS}" {server.getsockname()[1]}'
-        with rigs.take(Setup(connect, "d3")) as rig:
+        port = server.getsockname()[1]
+        connect = f'{sys.executable} -I -S -c "{CONNECTS}" {port}'
+        given = Given(opened=Opened(hosts=(f"127.0.0.1:{port}",)))
+        with rigs.take(Setup(connect, "d2")) as rig:
+            ran = rig.set_up(tree(shop))
+            assert ran is not None
+            assert ran.ended.exit_code == 1
+        listing = Rigs(tmp_path / "state" / "setups", shop.repository, processes, limit_s=60, given=given)
+        with listing.take(Setup(connect, "d3")) as rig:
             ran = rig.set_up(tree(shop))
             assert ran is not None
             assert ran.ended.exit_code == 0, ran.ended.output

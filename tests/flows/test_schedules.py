@@ -9,6 +9,7 @@ import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
+from asbuilt.events.schedules import ScheduleEnded
 from asbuilt.flows import environment
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.requests import Asker, stop
@@ -59,7 +60,14 @@ def _all(store: Store) -> list[Schedule]:
 
 def _kinds(store: Store) -> list[str]:
     with store.read() as session:
-        return [event.kind for event in history(session, PLAN) if event.kind.startswith("schedule.")]
+        return [one.kind for one in history(session, PLAN) if one.kind.startswith("schedule.")]
+
+
+def _ended(store: Store) -> list[str]:
+    """Tell why schedules are over."""
+    with store.read() as session:
+        told = [one.event for one in history(session, PLAN)]
+    return [event.reason for event in told if isinstance(event, ScheduleEnded)]
 
 
 def _hours(one: Schedule) -> float:
@@ -158,9 +166,9 @@ def test_a_schedule_whose_time_cannot_be_computed_is_over_and_says_so(store: Sto
             session.run(f"UPDATE schedules SET {column} = :value", value=value)
         assert Schedules(store, home, org=LOCAL).fire() == []
         assert (_all(store), room_of(home, PLAN).exists()) == ([], False)
-    with store.read() as session:
-        ended = [event.data["reason"] for event in history(session, PLAN) if event.kind == "schedule.ended"]
-    assert [reason.partition(": ")[0] for reason in ended] == ["its next time cannot be computed here"] * 2
+    assert [reason.partition(": ")[0] for reason in _ended(store)] == [
+        "its next time cannot be computed here"
+    ] * 2
 
 
 def test_a_run_that_fails_or_completes_its_plan_ends_the_schedule(store: Store, tmp_path: Path) -> None:
@@ -174,9 +182,8 @@ def test_a_run_that_fails_or_completes_its_plan_ends_the_schedule(store: Store, 
             end(session, run, state, "why", is_complete=is_complete)
         assert _all(store) == []
     with store.read() as session:
-        ended = [event.data["reason"] for event in history(session, PLAN) if event.kind == "schedule.ended"]
         assert [run.state for run in runs.of_plan(session, PLAN)] == ["landed", "stopped", "failed"]
-    assert ended == ["its run failed", "its run was stopped", "the plan is complete"]
+    assert _ended(store) == ["its run failed", "its run was stopped", "the plan is complete"]
 
 
 def test_a_phase_that_lands_leaves_the_schedule_as_it_is(store: Store, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_run_whose_claim_a_person_breaks_is_asked_to_stop_in_the_same_breath(
         assert held.run == run.run
     with store.read() as session:
         found = runs.find(session, LOCAL, "6f9c", run.run)
-        told = [event.kind for event in history(session, PLAN)]
+        told = [one.kind for one in history(session, PLAN)]
     assert found is not None
     assert found.stop == "its claim was broken: its machine is gone"
     assert told == ["claim.acquired", "run.requested", "claim.broken", "run.stop_asked"]

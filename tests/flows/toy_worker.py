@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from asbuilt.events.event import Unknown
 from asbuilt.flows.engine import Engine, Performs, step
 from asbuilt.flows.lease import Lease, Times
 from asbuilt.flows.tidings import Tidings
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Store
 
 STEPS_EACH = 4
+TOY = Unknown(name="toy", number=1, data={})
 
 
 class Toy:
@@ -58,7 +60,7 @@ def main() -> None:
             acts.write(f"{run}.{n}/{number}\n")
         time.sleep(0.05)
         with store.write() as session:
-            append(session, Address(LOCAL, repo, plan), key=f"{run}.{n}/{number}", kind="toy", actor="toy")
+            append(session, Address(LOCAL, repo, plan), TOY, key=f"{run}.{n}/{number}", actor="toy")
         return number
 
     def close(org: str, repo: str, run: str, n: int) -> None:

@@ -89,7 +89,11 @@ class Hub:
         self.pulls: dict[int, Pull] = {}
         self.issues: dict[int, Issue] = {}
         self.said: dict[int, list[str]] = {}
-        """Comments by the number of their issue or pull request."""
+        """Our own comments by the number of their issue or pull request."""
+        self.strangers: dict[int, list[str]] = {}
+        """Comments of another account, likewise."""
+        self.permissions = {ME: "admin", "lead": "write"}
+        """What accounts may do; everybody else may read."""
         self.runs: dict[str, list[CheckRun]] = {}
         self.statuses: dict[str, list[dict[str, str]]] = {}
         self.ci: Callable[[str], list[CheckRun]] | None = None
@@ -129,22 +133,37 @@ class Hub:
         with self.lock:
             self.runs[commit] = [self._numbered(run) for run in runs]
 
-    def review(self, number: int, state: str, *, by: str = "eve", body: str = "") -> None:
+    def review(
+        self,
+        number: int,
+        state: str,
+        *,
+        by: str = "eve",
+        body: str = "",
+        at_lines: dict[int, str] | None = None,
+    ) -> int:
+        """Send a review, with its remarks at lines of the plan; returns its id."""
         with self.lock:
             self.look()
             pull = self.pulls[number]
             at = f"2026-01-02T03:04:{len(pull.reviews):02}Z"
+            sent = self.number()
             pull.reviews.append(
-                {"id": self.number(), "user": {"login": by}, "state": state, "body": body}
+                {"id": sent, "user": {"login": by}, "state": state, "body": body}
                 | {"commit_id": pull.head, "submitted_at": at}
             )
+            for line, text in (at_lines or {}).items():
+                self.remark(number, "plans/hey.md", line, text, by=by, review=sent)
+            return sent
 
-    def remark(self, number: int, path: str, line: int, body: str, *, by: str = "eve") -> None:
+    def remark(
+        self, number: int, path: str, line: int, body: str, *, by: str = "eve", review: int | None = None
+    ) -> None:
         with self.lock:
             at = "2026-01-02T03:04:05Z"
             self.pulls[number].remarks.append(
                 {"id": self.number(), "user": {"login": by}, "path": path, "line": line, "body": body}
-                | {"created_at": at}
+                | {"created_at": at, "pull_request_review_id": review}
             )
 
     def changes(self) -> list[tuple[str, str]]:

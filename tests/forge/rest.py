@@ -219,7 +219,18 @@ def _issue(hub: Hub, found: re.Match[str], query: Mapping[str, str], body: dict[
 
 def _said(hub: Hub, found: re.Match[str], query: Mapping[str, str], body: dict[str, Any]) -> Reply:
     del body
-    return Reply(200, _page([{"body": text} for text in hub.said.get(int(found[1]), [])], query))
+    number = int(found[1])
+    rows = [
+        {"body": text, "user": {"login": by}}
+        for by, said in (("eve", hub.strangers), (ME, hub.said))
+        for text in said.get(number, [])
+    ]
+    return Reply(200, _page(rows, query))
+
+
+def _permission(hub: Hub, found: re.Match[str], query: Mapping[str, str], body: dict[str, Any]) -> Reply:
+    del query, body
+    return Reply(200, {"permission": hub.permissions.get(found[1], "read"), "user": {"login": found[1]}})
 
 
 def _say(hub: Hub, found: re.Match[str], query: Mapping[str, str], body: dict[str, Any]) -> Reply:
@@ -243,6 +254,7 @@ ROUTES: list[tuple[str, str, Callable[..., Reply]]] = [
     ("GET", r"commits/([0-9a-f]{40})/check-runs", _check_runs),
     ("GET", r"commits/([0-9a-f]{40})/status", _status),
     ("GET", r"actions/jobs/(\d+)/logs", _log),
+    ("GET", r"collaborators/([^/]+)/permission", _permission),
     ("GET", r"issues/(\d+)", _issue),
     ("PATCH", r"issues/(\d+)", _issue),
     ("GET", r"issues/(\d+)/comments", _said),

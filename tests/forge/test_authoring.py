@@ -37,8 +37,7 @@ def test_reviewers_send_a_plan_back_and_bind_the_text_that_they_approve(
 
     hub.review(1, "APPROVED", by="eve")
     assert office.asbuilt("approve", "pr", "a1").startswith("exit 5")
-    hub.remark(1, "plans/hey.md", 21, "how often?", by="lead")
-    hub.review(1, "CHANGES_REQUESTED", by="lead", body="One more thing.")
+    hub.review(1, "CHANGES_REQUESTED", by="lead", body="One more thing.", at_lines={21: "how often?"})
     assert "a1 is answered no, by github:lead" in office.asbuilt("approve", "pr", "a1")
     until(lambda: "a2" in office.asbuilt("approve"))
 
@@ -56,3 +55,21 @@ def test_reviewers_send_a_plan_back_and_bind_the_text_that_they_approve(
     until((office.shop / "plans" / "hey.md").exists)
     assert len(hub.pulls) == 1
     assert office.git("status", "--porcelain") == "?? plans/hey.md"
+
+
+def test_a_star_lets_only_those_approve_who_may_write_to_the_repository(
+    at_the_forge: tuple[Office, Hub],
+) -> None:
+    office, hub = at_the_forge
+    (office.shop.parent / "home" / ".config" / "asbuilt" / "config.toml").write_text(
+        '[approvals]\nplan = ["*"]\n'
+    )
+    office.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
+    office.asbuilt("author", "call out", "--name", "hey", "--pr", "--script", str(office.script))
+    hub.review(1, "APPROVED", by="eve")
+    said = office.asbuilt("approve", "pr", "a1")
+    assert said.startswith("exit 5")
+    why = "nobody of approvals.plan has reviewed it; github:eve has, and may not write to the repository"
+    assert why in " ".join(said.split())
+    hub.review(1, "APPROVED", by="lead")
+    assert "a1 is answered yes, by github:lead" in office.asbuilt("approve", "pr", "a1")

@@ -9,7 +9,8 @@ import pytest
 
 from asbuilt.cli.doctor.facts import ForgeFacts, Trouble
 from asbuilt.cli.doctor.forge import look_at_forge
-from asbuilt.cli.doctor.rows import Row, State, Stops, judge
+from asbuilt.cli.doctor.row import Row, State, Stops
+from asbuilt.cli.doctor.rows import judge
 from tests.cli.machines import READY
 from tests.forge.test_github import GHS, environ, room_of
 

@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import pytest
 
+from asbuilt.events.approvals import ReviewClosed
+from asbuilt.events.plans import PlanApproved
 from asbuilt.flows import run as flow
 from asbuilt.flows.requests import Asker
 from asbuilt.flows.reviewing import Proposal, propose, text_of
@@ -29,6 +31,7 @@ from tests.forge.test_github import environ
 from tests.journal.conftest import PLAN, postgres, store, where
 
 if TYPE_CHECKING:
+    from asbuilt.events.event import Event
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Store
     from asbuilt.lifecycle.forge import BranchMoved, Pushed
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from tests.forge.server import Stub
     from tests.git.shop import Shop
 
+_Kind = TypeVar("_Kind", bound="Event")
 __all__ = ["postgres", "store", "where"]
 pytestmark = pytest.mark.crash
 ON_SQLITE = pytest.mark.parametrize("where", ["sqlite"], indirect=True)
@@ -81,9 +85,10 @@ class Desk:
         assert asked is not None
         return asked.answer, asked.answered_by
 
-    def told(self, kind: str) -> list[dict[str, Any]]:
+    def told(self, kind: type[_Kind]) -> list[_Kind]:
         with self.store.read() as session:
-            return [one.data for one in history(session, PLAN) if one.kind == kind]
+            told = [one.event for one in history(session, PLAN)]
+        return [event for event in told if isinstance(event, kind)]
 
     def asked(self) -> int:
         """How often the forge was asked for reviews."""
@@ -116,7 +121,7 @@ def test_of_several_workers_one_looks_and_one_answer_counts(desk: Desk) -> None:
         looked = list(pool.map(lambda _: desk.worker().look(), range(4)))
     assert (sum(looked), desk.asked()) == (1, 1)
     assert desk.answer() == ("yes", "github:lead")
-    assert [one["by"] for one in desk.told("plan.approved")] == ["github:lead"]
+    assert [one.by for one in desk.told(PlanApproved)] == ["github:lead"]
 
 
 @ON_SQLITE
@@ -140,7 +145,7 @@ def test_a_pull_request_that_is_over_is_looked_at_no_more_and_the_question_waits
     desk.hub.review(1, "APPROVED", by="lead" if state == "closed" else "eve")
     assert (desk.look(), desk.is_looked_at, desk.look()) == (1, False, 0)
     why = f"pull request #1 was {state} before anybody decided"
-    assert [one["why"] for one in desk.told("review.closed")] == [why]
+    assert [one.why for one in desk.told(ReviewClosed)] == [why]
     assert desk.answer() == (None, None)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.journal import approvals, reviews
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
@@ -57,9 +58,10 @@ class Review:
             found = (approvals.named(session, LOCAL, self.repo, number) for number in (1, 2, 3))
             return [(one.name, one.answer, one.answered_by) for one in found if one is not None]
 
-    def events(self, kind: str) -> list[dict[str, Any]]:
+    def answered(self) -> list[ApprovalAnswered]:
         with self.store.read() as session:
-            return [one.data for one in history(session, self.plan) if one.kind == kind]
+            told = [one.event for one in history(session, self.plan)]
+        return [event for event in told if isinstance(event, ApprovalAnswered)]
 
     @property
     def is_filed(self) -> bool:
@@ -82,13 +84,21 @@ def test_reviewers_send_a_plan_back_and_bind_it_while_nobody_types(review: Revie
     for typed in (("status", "hey"), ("approve", "show", "a1")):
         assert looked in " ".join(review.office.asbuilt(*typed).split())
 
-    hub.remark(1, "plans/hey.md", 21, "how often?", by="lead")
-    hub.review(1, "CHANGES_REQUESTED", by="lead", body="One more thing.")
+    hub.review(1, "CHANGES_REQUESTED", by="eve", body="Drop the tests.", at_lines={20: "delete this"})
+    hub.remark(1, "plans/hey.md", 3, "a word of another review", by="lead")
+    with hub.lock:
+        sent = hub.review(
+            1, "CHANGES_REQUESTED", by="lead", body="One more thing.", at_lines={21: "how often?"}
+        )
+        hub.remark(1, "plans/hey.md", 21, "and mail it to eve", by="eve", review=sent)
     until(lambda: (found := review.row()) is not None and found.question == 2)
     hub.look()
     assert "once" in hub.show(hub.pulls[1].head, "plans/hey.md")
-    said = review.events("approval.answered")[0]
-    assert (said["number"], said["note"]) == (1, "One more thing.\nline 21: how often?")
+    said = review.answered()[0]
+    assert (said.number, said.note) == (
+        1,
+        "github:lead: One more thing.\ngithub:lead, line 21: how often?",
+    )
 
     hub.review(1, "APPROVED", by="lead")
     until(lambda: review.is_filed)
@@ -111,4 +121,4 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_look_loses_nothing(review: R
         assert review.answers() == [("a1", None, None)]
     assert office.asbuilt("worker").startswith("exit 0")
     until(lambda: review.is_filed)
-    assert [(one["number"], one["answer"]) for one in review.events("approval.answered")] == [(1, "yes")]
+    assert [(one.number, one.answer) for one in review.answered()] == [(1, "yes")]

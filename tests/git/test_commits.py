@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
+from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.candidates import Candidate, hold, pick
 from asbuilt.git.commits import (
     Outcome,
@@ -91,14 +91,14 @@ def test_a_plans_branch_moves_only_from_where_it_was(shop: Shop) -> None:
     before = user_state(shop)
     advance(shop.repository, "cp-rate-limit", new=first, old=None)
     advance(shop.repository, "cp-rate-limit", new=first, old=None)
-    with pytest.raises(LandingRefused, match="cp-rate-limit was moved by somebody else"):
+    with pytest.raises(NotLanded, match="cp-rate-limit was moved by somebody else"):
         advance(shop.repository, "cp-rate-limit", new=second, old=shop.tip())
-    with pytest.raises(LandingRefused, match="cp-rate-limit was moved by somebody else"):
+    with pytest.raises(NotLanded, match="cp-rate-limit was moved by somebody else"):
         advance(shop.repository, "cp-rate-limit", new=second, old=None)
     advance(shop.repository, "cp-rate-limit", new=second, old=first)
     assert shop.tip("cp-rate-limit") == second
     shop.git("switch", "-q", "cp-rate-limit")
-    with pytest.raises(LandingRefused, match="cp-rate-limit is checked out in"):
+    with pytest.raises(NotLanded, match="cp-rate-limit is checked out in"):
         advance(shop.repository, "cp-rate-limit", new=shop.phase("3", {"c": "3\n"}), old=second)
     shop.git("switch", "-q", "main")
     shop.git("branch", "-qD", "cp-rate-limit")

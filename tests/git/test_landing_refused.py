@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.errors import LandingRefused
+from asbuilt.errors import NotLanded
 from asbuilt.git.landing import Intent, Landed, Refused, land, prepare
 from tests.git.shop import RUN, Shop, user_state
 
@@ -87,7 +87,7 @@ def test_a_file_with_changes_of_the_user_that_the_plan_changes_too_is_refused(sh
         assert (refused.kind, refused.paths) == ("your_changes", ("src/app.py",))
     if how == "dirty":
         error = refused.error()
-        assert isinstance(error, LandingRefused)
+        assert isinstance(error, NotLanded)
         assert (error.what, error.why, error.next_step) == (
             "Not landed: src/app.py has changes of yours, and this plan changes it too.",
             (
@@ -120,6 +120,16 @@ def test_an_operation_in_progress_or_two_checkouts_stop_a_landing(shop: Shop, tm
     missing = prepare(shop.repository, run=RUN, branch="nowhere", old=shop.tip(), new=new)
     assert isinstance(missing, Refused)
     assert missing.kind == "no_target"
+
+
+def test_the_way_out_of_an_operation_is_one_that_git_has(shop: Shop) -> None:
+    shop.commit("more", {"src/app.py": "more\n"})
+    new = shop.phase("1", {"new.py": "x\n"})
+    shop.git("bisect", "start")
+    assert "git bisect reset" in _refused(shop, new).next_step
+    shop.git("bisect", "reset")
+    (shop.root / ".git/MERGE_HEAD").write_text(shop.tip() + "\n")
+    assert "git merge --abort" in _refused(shop, new).next_step
 
 
 def test_a_branch_being_rebased_is_not_moved_under_the_rebase(shop: Shop) -> None:

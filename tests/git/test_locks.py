@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import TYPE_CHECKING
 
-from asbuilt.git.locks import guarded, heal_left, recorded
+from asbuilt.git.locks import guarded, heal_left, recorded, set_ref
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
     from tests.git.shop import Shop
 
 
@@ -29,3 +35,17 @@ def test_a_git_that_lives_on_takes_along_the_locks_of_one_that_it_started_and_lo
         for name in ("refs/heads/main.lock", "HEAD.lock", "config.lock"):
             (common / name).touch()
     assert sorted(path.name for path in common.rglob("*lock*")) == ["config.lock"]
+
+
+def test_a_ref_that_was_set_at_the_second_try_is_set(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = tmp_path / "tried"
+    real = shutil.which("git")
+    script = f'#!/bin/sh\ncase "$*" in *update-ref*) [ -e {tried} ] || {{ touch {tried}; exit 1; }};; esac\n'
+    (tmp_path / "git").write_text(f'{script}exec {real} "$@"\n', encoding="utf-8")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert set_ref(shop.repository, "refs/heads/other", new=shop.tip(), old=None)
+    assert tried.exists()
+    assert shop.git("rev-parse", "other") == shop.tip()

@@ -41,16 +41,16 @@ def test_a_link_is_read_as_the_file_that_it_leads_to_and_never_from_outside(shop
         (shop.root / name).symlink_to(to)
     after = shop.commit("after")
     assert differing(shop.repository, before, after, cap=100) == [
-        Versions("in.py", None, b"REAL"),
-        Versions("lost.py", None, b"nowhere"),
-        Versions("out.py", None, b"/etc/passwd"),
+        Versions("in.py", None, b"REAL", target="real.py"),
+        Versions("lost.py", None, b"nowhere", target="nowhere"),
+        Versions("out.py", None, b"/etc/passwd", target="/etc/passwd"),
     ]
 
 
 def test_of_a_file_over_the_cap_it_is_known_that_it_is_another(shop: Shop) -> None:
     before = shop.commit("before", {"large.txt": "a" * 200})
     after = shop.commit("after", {"large.txt": "a" * 199 + "b"})
-    ((path, old, new),) = differing(shop.repository, before, after, cap=100)
+    ((path, old, new, *_),) = differing(shop.repository, before, after, cap=100)
     assert (path, old != new, len(old or b""), len(new or b"")) == ("large.txt", True, 101, 101)
 
 
@@ -58,7 +58,9 @@ def test_a_submodule_has_no_content(shop: Shop) -> None:
     before = shop.tip()
     shop.git("update-index", "--add", "--cacheinfo", f"160000,{before},inner")
     shop.git("commit", "-qm", "a submodule")
-    assert differing(shop.repository, before, shop.tip(), cap=100) == [Versions("inner", None, None)]
+    assert differing(shop.repository, before, shop.tip(), cap=100) == [
+        Versions("inner", None, None, submodule=before)
+    ]
 
 
 def test_one_file_of_a_tree_is_read_or_is_not_there(shop: Shop) -> None:

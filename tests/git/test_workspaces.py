@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
+from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.checkouts import clean_checkout
 from asbuilt.git.workspaces import Leftover, leftovers, make, put_back, remove, reset_to
 from tests.git.shop import ADA, RUN, Shop, killed_once, picture, user_state
@@ -64,7 +64,7 @@ def test_a_workspace_with_anything_unkept_is_not_removed(shop: Shop) -> None:
     workspace = shop.workspace()
     for name in ("src/app.py", "new.py", "nested/deep/new.py"):
         shop.write(name, "agent's\n", at=workspace.path)
-        with pytest.raises(LandingRefused) as refused:
+        with pytest.raises(NotLanded) as refused:
             remove(shop.repository, workspace)
         assert refused.value.what == f"{workspace.path} has files that are not kept: {name}"
         assert (workspace.path / name).read_text() == "agent's\n"
@@ -81,10 +81,10 @@ def test_a_workspace_with_anything_unkept_is_not_removed(shop: Shop) -> None:
 def test_a_workspace_with_a_commit_that_no_ref_has_is_not_removed(shop: Shop) -> None:
     workspace = shop.workspace()
     loose = shop.commit("an agent's own", {"agent.py": "x\n"}, at=workspace.path)
-    with pytest.raises(LandingRefused, match=loose[:12]):
+    with pytest.raises(NotLanded, match=loose[:12]):
         remove(shop.repository, workspace)
     shop.git("checkout", "-q", "HEAD^", at=workspace.path)
-    with pytest.raises(LandingRefused, match=loose[:12]):
+    with pytest.raises(NotLanded, match=loose[:12]):
         remove(shop.repository, workspace)
     shop.git("branch", "keep", loose)
     remove(shop.repository, workspace)
@@ -100,7 +100,7 @@ def test_a_workspace_is_reset_only_to_when_its_files_are_kept(shop: Shop) -> Non
     shop.write("nested/file", "agent's\n", at=workspace.path)
     kept = shop.keep(workspace)
     shop.write("late.py", "after the snapshot\n", at=workspace.path)
-    with pytest.raises(LandingRefused, match=r"late\.py"):
+    with pytest.raises(NotLanded, match=r"late\.py"):
         reset_to(shop.repository, workspace, shop.tip(), kept=kept)
     (workspace.path / "late.py").unlink()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.runs import RunEnded
 from asbuilt.journal import approvals, claims, inventory, memory, plans, repositories, runs, segments
 from asbuilt.journal.events import append, last, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
@@ -65,11 +67,12 @@ def _question(session: Session, _: Blobs) -> object:
 
 
 def _event(session: Session, _: Blobs) -> object:
-    return append(session, _SHOWN, key=new_id(), kind="attempt.begun", actor="asbuilt", data={"run": "r"})
+    begun = AttemptBegun(phase="1", number=1, role="implement")
+    return append(session, _SHOWN, begun, key=new_id(), actor="asbuilt", run="r")
 
 
 def _repeated(session: Session, _: Blobs) -> object:
-    return append(session, _SHOWN, key="1run-7/ended", kind="run.ended", actor="asbuilt")
+    return append(session, _SHOWN, RunEnded(state="landed"), key="1run-7/ended", actor="asbuilt")
 
 
 def _learn(session: Session, _: Blobs) -> object:

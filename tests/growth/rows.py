@@ -8,11 +8,32 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    AttemptEnded,
+    ChecksDone,
+    TogetherDone,
+    TreeKept,
+    VerdictGiven,
+    VerifierBegun,
+)
+from asbuilt.events.landings import LandingDone, LandingIntended, LandingTidied
+from asbuilt.events.phases import (
+    BaselineDone,
+    PhaseBegun,
+    PhaseProven,
+    SetupDone,
+    TestsResolved,
+    WorkspaceMade,
+)
+from asbuilt.events.plans import PlanMarked
+from asbuilt.events.runs import ReportWritten, RunEnded, RunStarted
 from asbuilt.journal import approvals, claims, repositories, runs
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
+    from asbuilt.events.event import Event
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.store import Session, Store
 
@@ -50,38 +71,42 @@ def _tell(session: Session, blobs: Blobs) -> None:
     options = {"slug": "first", "mode": "finish", "auto": True, "agent": "scripted", "branch": "main"}
     run = runs.request(session, _FIRST, run=_RUN, slug="first", options=options, actor="ann")
     claims.acquire(session, _FIRST, run=_RUN, mode="finish", host="here", actor="asbuilt")
-    outline = {"phases": {"1": []}, "titles": {"1": "Token bucket"}, "done": [], "unlanded": []}
-    phase: dict[str, object] = {"phase": "1", "number": 1}
-    told: list[tuple[str, str, dict[str, object]]] = [
-        ("run.started", "started", {"base": _COMMIT, "outline": blobs.put(json.dumps(outline).encode())}),
-        ("tests.resolved", "tests", {"source": "given", "found": [], "command": "make test"}),
-        ("workspace.made", "workspace", {"lane": "main"}),
-        ("setup.done", "setup", {"outcome": "PASS", "command": None, "digest": "none", "why": "none is set"}),
-        ("baseline.done", "baseline", {"outcome": "PASS", "why": "214 ran", "ran": 214, "failed": 0}),
-        ("phase.begun", "1/begun", {"phase": "1", "intent": "sha256:9c41", "text": "sha256:77"}),
-        ("attempt.begun", "1/1/begun/1", {**phase, "role": "implement", "agent": "scripted"}),
-        ("attempt.ended", "1/1/ended/1", {**phase, "ending": "done", "attempt": "1.1", "cost_usd": 0.4}),
-        ("tree.kept", "1/1/kept", {**phase, "commit": _COMMIT, "tree": _COMMIT, "changed": True}),
-        ("checks.done", "1/1/checks", {**phase, "outcome": "PASS", "failures": [], "evidence": None}),
-        ("verifier.begun", "1/1v/begun", phase),
-        ("verdict.given", "1/1/verdict", {**phase, "outcome": "PASS", "attempt": "1.1v", "cost_usd": 0.1}),
-        ("phase.proven", "1/proven", {"phase": "1", "commit": _COMMIT}),
-        ("together.done", "together", {"outcome": "PASS"}),
-        ("report.written", "report", {"report": "sha256:51"}),
-        ("landing.intended", "landing/1/intended", {"ref": "refs/heads/main", "old": _COMMIT}),
-        ("landing.done", "landing/1/done", {"new": _COMMIT, "commits": [["1", _RUN, _COMMIT, _COMMIT]]}),
-        ("plan.marked", "marked", {}),
-        ("landing.tidied", "tidied", {}),
-        ("run.ended", "ended", {"state": "landed", "reason": ""}),
-    ]
-    for kind, key, data in told:
-        append(session, _FIRST, key=f"{_RUN}/{key}", kind=kind, actor="asbuilt", data={"run": _RUN, **data})
+    for event, key in _course(blobs):
+        append(session, _FIRST, event, key=f"{_RUN}/{key}", actor="asbuilt", run=_RUN)
     wish = approvals.Wish(_RUN, "tests", "prove with `make test`?")
     asked = approvals.ask(session, _FIRST, key=f"tests/ab/{_RUN}", wish=wish, actor="asbuilt")
     approvals.answer(session, LOCAL, REPO, asked.number, said="yes", actor="ann")
     runs.close_segment(session, runs.Segment(LOCAL, REPO, _RUN, 1, "", ""))
     runs.set_state(session, run, "landed")
     claims.release(session, _FIRST, run=_RUN, actor="asbuilt")
+
+
+def _course(blobs: Blobs) -> list[tuple[Event, str]]:
+    """Give the events of a run of one phase, each with its key."""
+    outline = {"phases": {"1": []}, "titles": {"1": "Token bucket"}, "done": [], "unlanded": []}
+    kept = blobs.put(json.dumps(outline).encode())
+    return [
+        (RunStarted(base=_COMMIT, outline=kept), "started"),
+        (TestsResolved(source="given", command="make test"), "tests"),
+        (WorkspaceMade(lane="main"), "workspace"),
+        (SetupDone(outcome="PASS", digest="none", why="none is set"), "setup"),
+        (BaselineDone(outcome="PASS", why="214 ran", ran=214, failed=0), "baseline"),
+        (PhaseBegun(phase="1", intent="sha256:9c41", text="sha256:77"), "1/begun"),
+        (AttemptBegun(phase="1", number=1, role="implement", agent="scripted"), "1/1/begun/1"),
+        (AttemptEnded(phase="1", number=1, ending="done", attempt="1.1", cost_usd=0.4), "1/1/ended/1"),
+        (TreeKept(phase="1", number=1, commit=_COMMIT, tree=_COMMIT, changed=True), "1/1/kept"),
+        (ChecksDone(phase="1", number=1, outcome="PASS"), "1/1/checks"),
+        (VerifierBegun(phase="1", number=1), "1/1v/begun"),
+        (VerdictGiven(phase="1", number=1, outcome="PASS", attempt="1.1v", cost_usd=0.1), "1/1/verdict"),
+        (PhaseProven(phase="1", commit=_COMMIT), "1/proven"),
+        (TogetherDone(outcome="PASS"), "together"),
+        (ReportWritten(report="sha256:51"), "report"),
+        (LandingIntended(new=_COMMIT, old=_COMMIT), "landing/1/intended"),
+        (LandingDone(new=_COMMIT, commits=(("1", _RUN, _COMMIT, _COMMIT),)), "landing/1/done"),
+        (PlanMarked(), "marked"),
+        (LandingTidied(), "tidied"),
+        (RunEnded(state="landed"), "ended"),
+    ]
 
 
 def _leave_waiting(session: Session, number: int) -> None:

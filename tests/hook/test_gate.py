@@ -117,7 +117,7 @@ def test_a_tool_that_writes_is_refused(talk: Conversation, tool: str) -> None:
 def test_a_tool_that_reads_is_let_through_but_for_secrets(talk: Conversation, tool: str) -> None:
     assert talk.call(tool, {READS[tool]: str(talk.shop / "src" / "app.py")}) == SILENT
     secret = str(talk.home / ".ssh" / "id_ed25519")
-    assert talk.call(tool, {READS[tool]: secret}) == _secret(secret)
+    assert talk.call(tool, {READS[tool]: secret}) == _at_home(secret)
 
 
 @pytest.mark.parametrize("tool", sorted(REFUSED))
@@ -160,6 +160,10 @@ def _secret(name: str) -> Said:
     return denied(f"planning does not read secrets, and {name} is or holds one.")
 
 
+def _at_home(name: str) -> Said:
+    return denied(f"planning reads nothing of a home outside its repository, and {name} is there.")
+
+
 def test_a_secret_is_not_read_by_another_name(talk: Conversation) -> None:
     secret = talk.home / ".aws"
     secret.mkdir()
@@ -167,26 +171,51 @@ def test_a_secret_is_not_read_by_another_name(talk: Conversation) -> None:
     (talk.shop / "words").symlink_to(talk.shop / ".env")
     full = str(secret / "credentials")
     for name, shown in (
-        ("notes/credentials", "notes/credentials"),
-        ("~/.aws/credentials", full),
-        (f"{talk.shop}/../home/.aws/credentials", full),
         (".env", ".env"),
         ("words", "words"),
         ("/proc/self/environ", "/proc/self/environ"),
         ("/etc/shadow", "/etc/shadow"),
     ):
         assert talk.call("Read", {"file_path": name}) == _secret(shown)
+    for name, shown in (
+        ("notes/credentials", f"{talk.shop}/notes/credentials"),
+        ("~/.aws/credentials", full),
+        (f"{talk.shop}/../home/.aws/credentials", full),
+        ("~/notes.txt", str(talk.home / "notes.txt")),
+        ("/home/somebody/notes.txt", "/home/somebody/notes.txt"),
+        ("/Users/somebody/notes.txt", "/Users/somebody/notes.txt"),
+    ):
+        assert talk.call("Read", {"file_path": name}) == _at_home(shown)
     for pattern in ("~/.aws/*", "../home/.aws/*", f"{secret}/**"):
-        assert talk.call("Glob", {"pattern": pattern}) == _secret(str(secret))
+        assert talk.call("Glob", {"pattern": pattern}) == _at_home(str(secret))
+
+
+def test_of_a_home_a_conversation_reads_toolchains_its_plans_and_what_is_kept_beside_its_transcript(
+    talk: Conversation,
+) -> None:
+    for name in ("~/.cargo/registry/src/x/lib.rs", "~/.claude/plans/mine.md", "~/.claude/skills/a/SKILL.md"):
+        assert talk.call("Read", {"file_path": name}) == SILENT
+    projects = talk.home / ".claude" / "projects" / "shop"
+    projects.mkdir(parents=True)
+    talk.transcript = projects / "mine.jsonl"
+    for name in ("mine/tool-results/a.txt", "memory/notes.md"):
+        assert talk.call("Read", {"file_path": str(projects / name)}) == SILENT
+    for name in ("mine.jsonl", "other/tool-results/a.txt"):
+        assert talk.call("Read", {"file_path": str(projects / name)}) == _at_home(str(projects / name))
 
 
 def test_a_search_does_not_reach_secrets_from_above(talk: Conversation) -> None:
-    for path in ("/", str(talk.home.parent), str(talk.home)):
+    for path in ("/", str(talk.home.parent)):
         assert talk.call("Grep", {"pattern": "x", "path": path}) == _secret(path)
+    assert talk.call("Grep", {"pattern": "x", "path": str(talk.home)}) == _at_home(str(talk.home))
+    for among in (".e*", "*.py .env", "*.py, .env.*", "*.{py,env}"):
+        assert talk.call("Grep", {"pattern": "x", "glob": among}) == _secret(str(talk.shop))
     assert talk.call("Grep", {"pattern": "x", "glob": "**/.env*"}) == _secret(str(talk.shop))
     assert talk.call("Grep", {"pattern": "x", "glob": "*.py"}) == SILENT
     assert talk.call("Grep", {"pattern": "x"}) == SILENT
-    assert talk.call("Glob", {"pattern": "*", "path": "~"}) == SILENT
+    assert talk.call("Glob", {"pattern": "*", "path": "~"}) == _at_home(str(talk.home))
+    assert talk.call("Glob", {"pattern": "**/.env*"}) == _secret(str(talk.shop))
+    assert talk.call("Glob", {"pattern": "src/**/*.py"}) == SILENT
 
 
 # Commands.
@@ -198,6 +227,16 @@ def test_a_command_that_reads_runs_in_the_ring(talk: Conversation) -> None:
     assert talk.call("Bash", given) == rewritten({**given, "command": look})
     assert os.access(talk.state / "look", os.X_OK)
     assert os.access(talk.folder / "look", os.X_OK)
+
+
+def test_a_wildcard_is_judged_by_the_files_that_are_there(talk: Conversation) -> None:
+    (talk.shop / "notes").symlink_to(talk.home / ".netrc")
+    assert talk.call("Bash", {"command": "cat s*/*.py"}).out.count('"deny"') == 0
+    assert talk.call("Bash", {"command": "cat no*"}) == denied(
+        f"no* stands for notes too, which is in a home and outside {talk.shop}: planning reads nothing else"
+        " of a home. Allowed: the same with the names of the files you need"
+        "\nTo propose the change, write it into the plan."
+    )
 
 
 def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation) -> None:

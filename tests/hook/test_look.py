@@ -145,8 +145,10 @@ def test_a_checkout_whose_history_lies_elsewhere_is_shown_whole(talk: Conversati
 
 
 def test_without_a_ring_nothing_is_made_unless_the_user_wants_it_so(talk: Conversation) -> None:
-    assert made(str(talk.shop), talk.environ, "none") is None
-    script = made(str(talk.shop), {**talk.environ, "ASBUILT_RING_REQUIRED": "false"}, "none")
+    assert made(str(talk.shop), talk.environ, "none", str(talk.folder)) is None
+    script = made(
+        str(talk.shop), {**talk.environ, "ASBUILT_SANDBOX_REQUIRED": "false"}, "none", str(talk.folder)
+    )
     assert script is not None
     place(str(talk.folder), script)
     assert look(talk, "pwd; echo $API_KEY") == Said(0, f"{talk.shop}\n\n", "")
@@ -154,7 +156,7 @@ def test_without_a_ring_nothing_is_made_unless_the_user_wants_it_so(talk: Conver
 
 @pytest.mark.skipif(landlock.abi() < LANDLOCK, reason="this kernel has no Landlock")
 def test_landlock_holds_a_command_where_bubblewrap_does_not(talk: Conversation) -> None:
-    script = made(str(talk.shop), talk.environ, "landlock")
+    script = made(str(talk.shop), talk.environ, "landlock", str(talk.folder))
     assert script is not None
     place(str(talk.folder), script)
     said = look(talk, "git log --format=%s; echo x > new; cat ~/.ssh/id; exit 3")

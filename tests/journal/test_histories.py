@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.plans import PlanNoted
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.histories import Histories
@@ -24,7 +25,7 @@ class ThoughtBetter(Exception):
 
 
 def _say(session: Session, key: str, address: Address = PLAN) -> None:
-    append(session, address, key=key, kind="toy", actor="you", data={"said": key})
+    append(session, address, PlanNoted(note=key), key=key, actor="you")
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def _same(store: Store, blobs: Blobs, kept: Histories, address: Address = PLAN) 
     with store.read() as session:
         told = kept.of(session, address)
         assert told == events_of(session, blobs, address)
-    return [data["said"] for _, data in told]
+    return [one.event.note for one in told if isinstance(one.event, PlanNoted)]
 
 
 def test_what_is_new_is_added_to_what_was_read(store: Store, blobs: Blobs) -> None:

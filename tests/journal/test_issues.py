@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.events.pulls import IssueHeld
 from asbuilt.flows.requests import Asker, Declined, request, take_away
 from asbuilt.flows.run import end
 from asbuilt.journal import issues
@@ -53,8 +54,12 @@ def test_a_run_goes_on_without_an_issue_that_another_plan_has_and_says_so(
     second = asked(store, tmp_path, OTHER, 7, 8)
     assert (held(store, LIMIT), held(store, OTHER)) == ([7], [8])
     with store.read() as session:
-        told = [one.data for one in whole_history(session, OTHER) if one.kind == "issue.held"]
-    assert [(one["number"], one["plan"], one["run"]) for one in told] == [(7, LIMIT.plan, second.run)]
+        told = [
+            (one.event.number, one.event.plan, one.run)
+            for one in whole_history(session, OTHER)
+            if isinstance(one.event, IssueHeld)
+        ]
+    assert told == [(7, LIMIT.plan, second.run)]
     over(store, first, "landed", completed=True)
     over(store, second, "held")
     asked(store, tmp_path, OTHER, 7, 8)

@@ -7,25 +7,32 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from asbuilt._version import VERSION
 from asbuilt.cli.doctor.state import look_at_store
 from asbuilt.errors import JournalNewer, StoreFailed
+from asbuilt.events.event import Unknown
+from asbuilt.events.plans import PlanNoted
+from asbuilt.events.runs import RunRequested
 from asbuilt.journal import approvals, claims, inventory, runs
-from asbuilt.journal.events import MAX_BODY, append, body_size, history, open_plan, shortened
+from asbuilt.journal.events import append, history, open_plan
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schema import STEPS
 from asbuilt.journal.sqlite import unusable
 from asbuilt.settings import load
 from tests.journal.conftest import PLAN, open_store
+from tests.journal.test_words import TOO_LONG
+from tests.support.happened import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.journal.store import Session, Store
+
+
+def _toy(kind: str = "toy", **data: object) -> Unknown:
+    return Unknown(name=kind, number=1, data=data)
 
 
 def _known(store: Store, address: Address = PLAN) -> None:
@@ -107,15 +114,13 @@ def test_the_inventory_counts_every_kind_and_quotes_the_last_events_of_a_reposit
     for number, address in enumerate((PLAN, other_plan, elsewhere, PLAN)):
         _tick(store)
         with store.write() as session:
-            append(
-                session, address, key=str(number), kind=f"kind.{number % 3}", actor="you", data={"n": number}
-            )
+            append(session, address, _toy(f"kind.{number % 3}", n=number), key=str(number), actor="you")
     with store.read() as session:
         counted = inventory.kinds(session)
         quoted = inventory.latest(session, PLAN.org, PLAN.repo, limit=2)
         fewer = inventory.latest(session, PLAN.org, PLAN.repo, limit=1)
     assert counted == {"kind.0": 2, "kind.1": 1, "kind.2": 1}
-    assert [(plan, event.seq, event.data) for plan, event in quoted] == [
+    assert [(plan, one.seq, plain(one)[1]) for plan, one in quoted] == [
         ("plans/login.md", 1, {"n": 1}),
         ("plans/rate-limit.md", 2, {"n": 3}),
     ]
@@ -128,7 +133,7 @@ def test_the_last_events_of_one_millisecond_are_the_end_of_what_a_longer_quotati
         for address in (PLAN, other_plan):
             open_plan(session, address, "rate-limit")
         for number, address in enumerate((other_plan, PLAN, other_plan, PLAN)):
-            append(session, address, key=str(number), kind="kind", actor="you", data={"n": number})
+            append(session, address, _toy(n=number), key=str(number), actor="you")
     with store.read() as session:
         quoted = [inventory.latest(session, PLAN.org, PLAN.repo, limit=limit) for limit in range(1, 5)]
     assert [(plan, event.seq) for plan, event in quoted[-1]] == [
@@ -154,15 +159,15 @@ def test_events_keep_their_order_and_a_repeated_key_appends_nothing(store: Store
     _known(store)
     for key in ("r/1", "r/2", "r/1", "r/3", "r/2"):
         with store.write() as session:
-            append(session, PLAN, key=key, kind="run.requested", actor="you", data={"key": key})
+            append(session, PLAN, PlanNoted(note=key), key=key, actor="you")
     with store.read() as session:
-        told = [(event.seq, event.key, event.data) for event in history(session, PLAN)]
-    assert told == [(1, "r/1", {"key": "r/1"}), (2, "r/2", {"key": "r/2"}), (3, "r/3", {"key": "r/3"})]
+        told = [(one.seq, one.key, one.event) for one in history(session, PLAN)]
+    assert told == [(number, f"r/{number}", PlanNoted(note=f"r/{number}")) for number in (1, 2, 3)]
 
 
 def _append_two(session: Session) -> None:
-    append(session, PLAN, key="r/1", kind="run.requested", actor="you")
-    append(session, PLAN, key="r/2", kind="check.done", actor="you", data={"output": "x" * MAX_BODY})
+    append(session, PLAN, RunRequested(number=1), key="r/1", actor="you")
+    append(session, PLAN, TOO_LONG, key="r/2", actor="you")
 
 
 def test_what_is_raised_in_a_transaction_undoes_all_of_it(store: Store) -> None:
@@ -179,18 +184,12 @@ def test_eight_writers_of_one_plan_number_its_events_without_a_gap(store: Store)
     def write(writer: int) -> None:
         for number in range(20):
             with store.write() as session:
-                append(session, PLAN, key=f"{writer}/{number}", kind="check.done", actor="asbuilt")
+                append(session, PLAN, _toy(), key=f"{writer}/{number}", actor="asbuilt")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
     with store.read() as session:
         assert [event.seq for event in history(session, PLAN)] == list(range(1, 161))
-
-
-def test_an_event_over_the_limit_is_our_bug(store: Store) -> None:
-    _known(store)
-    with pytest.raises(ValueError, match="bytes are allowed"), store.write() as session:
-        append(session, PLAN, key="r/1", kind="check.done", actor="asbuilt", data={"output": "x" * MAX_BODY})
 
 
 def test_of_many_runs_that_want_a_plan_exactly_one_gets_it(store: Store) -> None:
@@ -354,23 +353,6 @@ def test_a_store_that_cannot_be_used_says_so_in_words(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "nowhere" / "journal.db"))
     with pytest.raises(StoreFailed), store.read() as session:
         session.rows("SELECT 1")
-
-
-@given(st.text(st.characters(), max_size=3_000), st.integers(min_value=8, max_value=1_000))
-def test_words_are_cut_to_the_bytes_that_they_may_take_and_kept_where_they_fit(text: str, size: int) -> None:
-    cut = shortened(text, size)
-    assert body_size(cut) <= size
-    assert cut == text or (cut == "" or text.startswith(cut.removesuffix("…")))
-    assert (cut == text) == (body_size(text) <= size)
-
-
-@pytest.mark.parametrize("text", ["\udcff", "\x00", "\ud800ü→", '"\\n'])
-def test_words_that_no_encoding_takes_come_back_as_they_were(store: Store, text: str) -> None:
-    with store.write() as session:
-        open_plan(session, PLAN, "rate-limit")
-        append(session, PLAN, key="k", kind="toy", actor="you", data={"text": text})
-    with store.read() as session:
-        assert history(session, PLAN)[-1].data == {"text": text}
 
 
 def test_what_was_written_is_there_for_all_however_many_come_and_go(tmp_path: Path) -> None:

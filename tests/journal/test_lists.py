@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from asbuilt.events.plans import PlanMarked, PlanNoted
 from asbuilt.journal import approvals, plans, runs
 from asbuilt.journal.events import append, history, last, open_plan
 from asbuilt.journal.ids import LOCAL, Address
@@ -36,9 +37,9 @@ def _unfinished(store: Store) -> list[str]:
 def test_an_event_that_is_appended_again_takes_no_number(store: Store) -> None:
     with store.write() as session:
         open_plan(session, PLAN, "rate-limit")
-        first = append(session, PLAN, key="a", kind="one", actor="you", data={"n": 1})
-        again = append(session, PLAN, key="a", kind="two", actor="me")
-        then = append(session, PLAN, key="b", kind="three", actor="you")
+        first = append(session, PLAN, PlanNoted(note="one"), key="a", actor="you")
+        again = append(session, PLAN, PlanMarked(), key="a", actor="me")
+        then = append(session, PLAN, PlanMarked(), key="b", actor="you")
     assert (again, first.seq, then.seq) == (first, 1, 2)
 
 
@@ -46,7 +47,7 @@ def test_a_page_is_the_last_events_before_one(store: Store) -> None:
     with store.write() as session:
         open_plan(session, PLAN, "rate-limit")
         for number in range(1, 8):
-            append(session, PLAN, key=str(number), kind="toy", actor="you")
+            append(session, PLAN, PlanMarked(), key=str(number), actor="you")
     with store.read() as session:
         assert last(session, PLAN, limit=3) == history(session, PLAN)[4:]
         assert last(session, PLAN, before=5, limit=3) == history(session, PLAN)[1:4]

@@ -14,6 +14,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.attention.posting import Posting, slack, webhook
+from asbuilt.events.runs import AttentionCalled, RunEnded
 from asbuilt.flows.calling import Calling, Reach
 from asbuilt.flows.notifying import TRIES, Notifying
 from asbuilt.flows.record import say
@@ -23,6 +24,7 @@ from asbuilt.lifecycle.attention import Topic
 from asbuilt.lifecycle.windows import Window
 from tests.attention.receiving import receiving, until
 from tests.journal.conftest import PLAN
+from tests.support.happened import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +49,7 @@ def _ended(store: Store, *states: str, slug: str = "greet") -> list[Run]:
         with store.write() as session:
             run = f"r{len(state)}-{state}"
             found = runs.request(session, PLAN, run=run, slug=slug, options={"slug": slug}, actor="ann")
-            say(session, found, "run.ended", "ended", state=state, reason="why")
+            say(session, found, RunEnded(state=state, reason="why"), "ended")
             ended.append(found)
     return ended
 
@@ -89,7 +91,7 @@ def test_an_event_is_sent_once_by_each_way_however_often_its_step_is_repeated(
     assert sorted(got.path for got in receiver.got) == ["/hook", "/slack"]
     assert not sender.waits
     with store.read() as session:
-        called = [event.data for event in history(session, PLAN) if event.kind == "attention.called"]
+        called = [plain(one)[1] for one in history(session, PLAN) if isinstance(one.event, AttentionCalled)]
     assert called == [{"about": "run.ended", "run": run.run, "way": "slack, webhook"}]
 
 
@@ -182,7 +184,7 @@ def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> No
             found = runs.request(
                 session, PLAN, run=f"r{number}", slug=name, options={"slug": name}, actor="ann"
             )
-            say(session, found, "run.ended", "ended", state="landed", reason=token)
+            say(session, found, RunEnded(state="landed", reason=token), "ended")
             runs_ended.append(found)
     ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
     reach = Reach(posts=ways, quiet=_quiet_now())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.approvals import ReviewAsked
 from asbuilt.journal import reviews
 from asbuilt.journal.events import history, open_plan
 from asbuilt.journal.reviews import Review
@@ -44,7 +45,9 @@ def test_a_text_that_was_put_to_reviewers_meanwhile_is_not_touched_by_a_look_at_
         reviews.troubled(session, FIRST, said="no", until=LONG_AGO)
         reviews.close(session, FIRST, why="closed", actor="worker")
         assert reviews.find(session, PLAN) == SECOND
-        assert [event.data["question"] for event in history(session, PLAN)] == [1, 2]
+        assert [one.event for one in history(session, PLAN)] == [
+            ReviewAsked(question=one.question, pull=one.pull, url=one.url) for one in (FIRST, SECOND)
+        ]
 
 
 def test_a_review_is_due_when_its_time_has_come_and_needs_a_worker_until_it_is_ended(store: Store) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import ChecksDone
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.unnamed import unnamed
@@ -27,7 +28,8 @@ def test_only_what_no_event_leads_to_is_unnamed(store: Store, blobs: Blobs) -> N
     alone = blobs.put(b"written before a crash")
     with store.write() as session:
         open_plan(session, PLAN, "rate-limit")
-        append(session, PLAN, key="k", kind="checks.done", actor="asbuilt", data={"evidence": evidence})
+        checked = ChecksDone(phase="1", number=1, outcome="PASS", evidence=evidence)
+        append(session, PLAN, checked, key="k", actor="asbuilt")
     with store.read() as session:
         found = [f"sha256:{file.name}" for file in unnamed(session, blobs)]
     assert found == [alone]

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from asbuilt.events.runs import RunEnded
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
@@ -23,8 +24,10 @@ from tests.journeys.untouched import Before, git
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from asbuilt.events.event import Event
     from asbuilt.journal.store import Store
 
+_Kind = TypeVar("_Kind", bound="Event")
 ROOT = Path(__file__).parent.parent.parent
 LONG = int(os.environ.get("ASBUILT_CRASH_ROUNDS", "12")) > 12
 """The whole matrix; else the slice of it that CI has time for."""
@@ -208,13 +211,18 @@ class Shop:
         self.until(lambda: self.run(run).is_over)
         return self.run(run).state, self.reason()
 
-    def events(self, kind: str) -> list[dict[str, Any]]:
+    def events(self, kind: type[_Kind]) -> list[_Kind]:
+        return [event for _, event in self.of_runs(kind)]
+
+    def of_runs(self, kind: type[_Kind]) -> list[tuple[str | None, _Kind]]:
+        """Give the events of a kind, each with its run."""
         with self.store.read() as session:
-            return [event.data for event in history(session, self.address) if event.kind == kind]
+            entries = history(session, self.address)
+        return [(one.run, one.event) for one in entries if isinstance(one.event, kind)]
 
     def kinds(self) -> list[str]:
         with self.store.read() as session:
-            return [event.kind for event in history(session, self.address)]
+            return [one.kind for one in history(session, self.address)]
 
     def run(self, run: str) -> runs.Run:
         with self.store.read() as session:
@@ -236,8 +244,8 @@ class Shop:
         self.script.write_text(turn + self.script.read_text(encoding="utf-8"), encoding="utf-8")
 
     def reason(self) -> str:
-        ends = self.events("run.ended")
-        return str(ends[-1].get("reason", "")) if ends else ""
+        ends = self.events(RunEnded)
+        return ends[-1].reason if ends else ""
 
     def log(self, branch: str = "main") -> list[str]:
         return self.git("log", "--format=%s", branch).splitlines()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import NameTaken
+from asbuilt.events.plans import PlanFiled
+from asbuilt.events.runs import RunEnded
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.record import Record
 from asbuilt.flows.requests import Asker, answer
@@ -68,7 +70,7 @@ def test_an_edit_that_nobody_approved_ends_the_run_before_the_phase_and_a_yes_le
     shop.start()
     state, reason = shop.over(run)
     assert (state, reason.partition(";")[0]) == ("failed", "plan is not the plan that ada approved")
-    assert shop.events("run.ended")[-1]["code"] == 4
+    assert shop.events(RunEnded)[-1].code == 4
     assert "attempt.begun" not in shop.kinds()
     assert [(one.name, one.answer) for one in known(shop).questions] == [("a1", "yes"), ("a2", None)]
     approve(shop, 2, by="bob")
@@ -106,7 +108,7 @@ def test_an_approved_text_is_filed_once_and_never_over_another_file(shop: Shop) 
     for _ in range(2):
         file_approved(record, yes)
         assert (shop.checkout / "plan.md").read_text(encoding="utf-8") == PLAN
-    assert shop.events("plan.filed") == [{"run": run, "path": "plan.md", "digest": yes.digest}]
+    assert shop.of_runs(PlanFiled) == [(run, PlanFiled(path="plan.md", digest=yes.digest))]
     shop.write("plan.md", ANOTHER)
     with pytest.raises(NameTaken):
         file_approved(record, yes)

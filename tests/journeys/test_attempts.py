@@ -102,6 +102,9 @@ def test_no_program_that_the_repository_names_is_started_to_show_a_difference(of
     for setting in ("diff.evil.command", "diff.evil.textconv", "diff.external"):
         office.git("config", setting, f"touch {trap} #")
     office.git("config", "core.pager", f"touch {trap} #")
+    agreed = re.search(r"config set landing\.programs \S+", office.run("--auto"))
+    assert agreed
+    office.asbuilt(*agreed[0].split())
     assert office.run("--auto").splitlines()[0] == "exit 0"
     assert "+print('hello')" in _shown(office, "diff", "greet.1.1.1", "--patch")
     assert not trap.exists()

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, ChecksDone
+from asbuilt.events.phases import BaselineDone
 from tests.journeys.shop import one_store
 
 if TYPE_CHECKING:
@@ -31,9 +33,9 @@ def test_failures_of_the_base_are_counted_and_not_called_a_pass(shop: Shop) -> N
     run = shop.request(mode="phase", tests=PYTEST, hold=False)
     shop.start()
     assert shop.over(run) == ("landed", "")
-    (baseline,) = shop.events("baseline.done")
-    told = {name: baseline[name] for name in ("outcome", "why", "ran", "failed")}
-    assert told == {"outcome": "FAIL", "why": "1 of 2 tests already fail", "ran": 2, "failed": 1}
+    (baseline,) = shop.events(BaselineDone)
+    told = (baseline.outcome, baseline.why, baseline.ran, baseline.failed)
+    assert told == ("FAIL", "1 of 2 tests already fail", 2, 1)
 
 
 def test_a_red_suite_that_names_no_test_stops_an_unattended_run(shop: Shop) -> None:
@@ -68,6 +70,6 @@ def test_a_check_that_is_killed_is_run_again_and_then_asked_about_without_a_fix(
     words = "the checks of phase 1 showed nothing: tests: INDETERMINATE, the test run was killed by SIGKILL"
     assert shop.answer(run, "no") == [f"{words}. Run them again?"]
     assert shop.over(run) == ("stopped", words)
-    assert [data["role"] for data in shop.events("attempt.begun")] == ["implement"]
-    (checks,) = shop.events("checks.done")
-    assert (checks["outcome"], checks["unusable"]) == ("INDETERMINATE", True)
+    assert [begun.role for begun in shop.events(AttemptBegun)] == ["implement"]
+    (checks,) = shop.events(ChecksDone)
+    assert (checks.outcome, checks.unusable) == ("INDETERMINATE", True)

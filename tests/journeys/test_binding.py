@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import ChecksDone, VerdictGiven
+from asbuilt.events.runs import ReportWritten
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
@@ -34,7 +36,7 @@ def run_of(command: str) -> str:
 
 
 def failures(shop: Shop) -> list[list[str]]:
-    return [one["failures"] for one in shop.events("checks.done")]
+    return [list(one.failures) for one in shop.events(ChecksDone)]
 
 
 def asked(shop: Shop) -> list[approvals.Approval]:
@@ -59,20 +61,20 @@ def test_a_weakened_test_whose_old_text_fails_is_told_to_the_fixer(shop: Shop) -
     run = shop.request(mode="phase", tests="python -m pytest -q -p no:cacheprovider")
     shop.start()
     assert shop.over(run) == ("landed", "")
-    first, second = shop.events("checks.done")
-    assert (first["outcome"], first["failures"]) == ("FAIL", [WEAKENED])
-    assert (second["outcome"], second["failures"]) == ("PASS", [])
-    shown, *_ = json.loads(kept(shop, first["evidence"]))
+    first, second = shop.events(ChecksDone)
+    assert (first.outcome, first.failures) == ("FAIL", (WEAKENED,))
+    assert (second.outcome, second.failures) == ("PASS", ())
+    shown, *_ = json.loads(kept(shop, first.evidence or ""))
     assert (shown["outcome"], shown["old"], [one[:3] for one in shown["olds"]]) == (
         "PASS",
         "red",
         [["test_greet::test_hello", "passed", "red"]],
     )
-    assert [(one["rule"], one["severity"]) for one in json.loads(kept(shop, first["remarks"]))] == [
+    assert [(one["rule"], one["severity"]) for one in json.loads(kept(shop, first.remarks or ""))] == [
         ("not-compared", "note"),
         ("old-test-fails", "fails"),
     ]
-    assert json.loads(kept(shop, second["remarks"])) == []
+    assert json.loads(kept(shop, second.remarks or "")) == []
     brief = json.loads((shop.attempt(run, "1.2") / "brief.json").read_bytes())
     assert brief["brief"]["failures"] == [WEAKENED]
 
@@ -91,7 +93,7 @@ def test_unattended_a_change_that_wants_a_sign_off_waits_for_it_and_then_lands(
     assert shop.answer(run, "yes") == [SIGN_OFF]
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Mark plan.md", "Greet", "start"]
-    report = kept(shop, shop.events("report.written")[-1]["report"]).decode()
+    report = kept(shop, shop.events(ReportWritten)[-1].report).decode()
     noticed = (
         "- **for a person** ci changed, `.gitlab-ci.yml`\n  - Now: `it is new; the phase does not order it`\n"
     )
@@ -149,9 +151,9 @@ def test_a_verifier_that_writes_files_has_judged_nothing(shop: Shop) -> None:
     run = shop.request(mode="phase")
     shop.start(ASBUILT_TEST_NO_RING="1")
     assert shop.over(run) == ("landed", "")
-    first, second = shop.events("verdict.given")
-    assert first["failures"] == ["the verdict: the verifier wrote files that it was given to read: greet.py"]
-    assert second["outcome"] == "PASS"
+    first, second = shop.events(VerdictGiven)
+    assert first.failures == ("the verdict: the verifier wrote files that it was given to read: greet.py",)
+    assert second.outcome == "PASS"
     assert (shop.checkout / "greet.py").read_text(encoding="utf-8") == "print('hello')\n# again\n"
 
 

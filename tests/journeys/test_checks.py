@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
+from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.attempts import ChecksDone, TogetherDone
+from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved
 from asbuilt.journal.blobs import Blobs
 from tests.journeys.shop import ALL, LANDED
 
 if TYPE_CHECKING:
+    from asbuilt.events.event import Event
     from tests.journeys.shop import Shop
 
+_Kind = TypeVar("_Kind", bound="Event")
 pytestmark = pytest.mark.crash
 PYTEST = "python -m pytest -q"
-PROOFS = ("baseline.done", "checks.done", "together.done")
 COUNTED = "echo 'unit: 1 passed, 0 failed'"
 TESTS = """\
 from pathlib import Path
@@ -39,8 +44,8 @@ def add_tests(shop: Shop) -> None:
     shop.git("commit", "-qm", "start")
 
 
-def told(shop: Shop, run: str, kind: str) -> list[dict[str, Any]]:
-    return [data for data in shop.events(kind) if data["run"] == run]
+def told(shop: Shop, run: str, kind: type[_Kind]) -> list[_Kind]:
+    return [event for of, event in shop.of_runs(kind) if of == run]
 
 
 def test_a_detected_command_is_tried_and_asked_for_once_in_a_repository(shop: Shop) -> None:
@@ -50,15 +55,14 @@ def test_a_detected_command_is_tried_and_asked_for_once_in_a_repository(shop: Sh
     shop.until(lambda: shop.run(first).state == "waiting")
     assert shop.answer(first, "yes") == [f"prove with `{PYTEST}`? 2 ran, 0 failed on main"]
     shop.until(lambda: shop.run(first).state == "held")
-    suites = [["", PYTEST, "pytest", "tests"]]
-    found = {"source": "detected", "command": PYTEST, "found": ["tests/test_all.py"], "said": False}
-    found |= {"suites": suites, "unknown": []}
-    assert told(shop, first, "tests.resolved") == [{"run": first, **found, "agreed": None}]
+    suites = (("", PYTEST, "pytest", "tests"),)
+    found = TestsResolved(source="detected", command=PYTEST, found=("tests/test_all.py",), suites=suites)
+    assert told(shop, first, TestsResolved) == [found]
     shop.lands("greet.py", "part.py", "plan.md")
     second = shop.request(mode="phase", setup="")
     assert shop.over(second) == ("landed", "")
-    assert told(shop, second, "tests.resolved") == [{"run": second, **found, "agreed": "a1"}]
-    assert told(shop, second, "approval.asked") == []
+    assert told(shop, second, TestsResolved) == [replace(found, agreed="a1")]
+    assert told(shop, second, ApprovalAsked) == []
 
 
 def test_suites_of_several_folders_are_found_and_prove_a_phase_together(shop: Shop) -> None:
@@ -84,8 +88,8 @@ def test_suites_of_several_folders_are_found_and_prove_a_phase_together(shop: Sh
     ]
     shop.until(lambda: shop.run(run).state == "held")
     blobs = Blobs(shop.home / "blobs")
-    (done,) = told(shop, run, "checks.done")
-    shown = json.loads(blobs.get(done["evidence"]))
+    (done,) = told(shop, run, ChecksDone)
+    shown = json.loads(blobs.get(done.evidence or ""))
     assert [(one["name"], one["outcome"], one["ran"], one["folder"]) for one in shown] == [
         ("tests in api", "PASS", 1, "api"),
         ("tests in web", "PASS", 2, "web"),
@@ -144,15 +148,17 @@ def test_setup_runs_once_for_all_phases_and_a_proven_tree_is_not_proven_again(sh
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ALL
     blobs = Blobs(shop.home / "blobs")
-    digests = [data["evidence"] for kind in PROOFS for data in told(shop, run, kind)]
-    shown = [one for digest in digests for one in json.loads(blobs.get(digest))]
+    proofs: list[BaselineDone | ChecksDone | TogetherDone] = [
+        *told(shop, run, BaselineDone),
+        *told(shop, run, ChecksDone),
+        *told(shop, run, TogetherDone),
+    ]
+    shown = [one for proof in proofs for one in json.loads(blobs.get(proof.evidence or ""))]
     tests = [one for one in shown if one["name"] == "tests"]
     assert len({blobs.get(one["output"]) for one in tests}) == 1
-    assert {one["setup"] for one in tests} == {data["digest"] for data in told(shop, run, "setup.done")}
+    assert {one["setup"] for one in tests} == {done.digest for done in told(shop, run, SetupDone)}
     assert [one["reused"] for one in tests] == [False] * 6 + [True]
-    assert [data["reused"] for data in told(shop, run, "together.done")] == [
-        ["tests", "grep -q both both.py"]
-    ]
+    assert [done.reused for done in told(shop, run, TogetherDone)] == [("tests", "grep -q both both.py")]
 
 
 def test_a_setup_that_fails_ends_the_run_and_its_output_is_kept(shop: Shop) -> None:
@@ -161,9 +167,9 @@ def test_a_setup_that_fails_ends_the_run_and_its_output_is_kept(shop: Shop) -> N
     shop.until(lambda: shop.run(run).is_over)
     reason = "the setup failed, so nothing could be proven: `echo no such package; exit 4`: exit 4"
     assert (shop.run(run).state, shop.reason()) == ("failed", reason)
-    (done,) = told(shop, run, "setup.done")
-    assert done["outcome"] == "INDETERMINATE"
-    assert Blobs(shop.home / "blobs").get(done["output"]) == b"no such package\n"
+    (done,) = told(shop, run, SetupDone)
+    assert done.outcome == "INDETERMINATE"
+    assert Blobs(shop.home / "blobs").get(done.output or "") == b"no such package\n"
 
 
 def test_a_base_whose_tests_give_no_summary_stops_the_run(shop: Shop) -> None:
@@ -195,7 +201,7 @@ def test_an_agent_runs_what_setup_made_and_what_it_does_to_it_reaches_no_check(s
     assert said[1].count("Read-only file system") == 2
     assert said[2] == "exit 2: ls: cannot access 'tools': No such file or directory\n"
     assert shop.over(run) == ("landed", "")
-    assert [one["outcome"] for one in told(shop, run, "checks.done")] == ["PASS"]
+    assert [one.outcome for one in told(shop, run, ChecksDone)] == ["PASS"]
     tree = shop.git("ls-tree", "-r", "--name-only", "main").splitlines()
     assert tree == ["greet.py", "plan.md", "second.txt"]
 
@@ -221,7 +227,7 @@ def test_a_phase_that_asks_for_another_package_is_prepared_by_a_setup_of_its_own
     shop.lands("greet.py", "requirements.txt", "plan.md")
     assert shop.over(run) == ("landed", "")
     blobs = Blobs(shop.home / "blobs")
-    (checked,) = told(shop, run, "checks.done")
-    tests = json.loads(blobs.get(checked["evidence"]))[0]
+    (checked,) = told(shop, run, ChecksDone)
+    tests = json.loads(blobs.get(checked.evidence or ""))[0]
     assert blobs.get(tests["output"]) == b"six\ninflection\nunit: 1 passed, 0 failed\n"
-    assert "packages were installed for this tree, with the network open" in tests["notes"]
+    assert "packages were installed for this tree alone" in tests["notes"]

@@ -40,7 +40,7 @@ class Office:
         self.script.write_text(SCRIPT, encoding="utf-8")
         self.environ = {
             "HOME": str(folder / "home"), "LOGNAME": "ann", "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8",
-            "ASBUILT_HOME": str(self.state), "ASBUILT_RING_REQUIRED": "false",
+            "ASBUILT_HOME": str(self.state), "ASBUILT_SANDBOX_REQUIRED": "false",
             "ASBUILT_AGENTS_IMPLEMENT": "scripted",
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
         }  # fmt: skip
@@ -309,6 +309,13 @@ def test_a_phase_that_could_not_land_is_landed_by_going_on_and_no_other_begins(o
         ["exit 0", "--- stdout", "greet.2 landed on main: 1 phase proven, [AGE]."]
     )
     assert office.git("log", "--format=%s").splitlines() == ["Mark plans/greet.md", "Greet", "start"]
+
+
+def test_a_phase_is_found_however_its_letter_is_written(office: Office) -> None:
+    assert office.run("--auto").splitlines()[0] == "exit 0"
+    assert office.run("2A", "--auto").splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.2 landed on main: 1 phase proven, [AGE]."]
+    )
 
 
 def test_what_is_done_can_be_verified_again_and_what_broke_is_named(office: Office) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import DriftFound
 from tests.journeys.shop import PLAN, killed_at, one_store
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def test_a_number_on_which_the_verdict_turns_is_corrected_by_a_person_alone(shop
     assert shop.over(run) == ("landed", "")
     line, _, audit = criterion_of(shop).partition(" <!-- ")
     assert line == f"- [ ] {CHECK} prints at most 3"
-    assert [one["far"] for one in shop.events("drift.found")] == [1]
+    assert [one.far for one in shop.events(DriftFound)] == [1]
     assert re.fullmatch(r"Auto-corrected \d{4}-\d\d-\d\d: was 2, measured 3 -->", audit)
 
 
@@ -76,5 +77,5 @@ def test_unattended_what_was_meant_roughly_is_put_right_with_our_number(shop: Sh
     shop.start()
     assert shop.over(run) == ("landed", "")
     assert criterion_of(shop).endswith(": was 10, measured 11 -->")
-    assert [(one["asks"], one["far"]) for one in shop.events("drift.found")] == [([], 0)]
+    assert [(one.asks, one.far) for one in shop.events(DriftFound)] == [((), 0)]
     assert "approval.asked" not in shop.kinds()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, ChecksDone, TreeRefused
 from tests.journeys.shop import killed_at, one_store
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def test_an_agent_that_swaps_the_git_file_of_its_workspace_runs_nothing_of_its_o
     shop.start(ASBUILT_TEST_NO_RING="1")
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Mark plan.md", "Greet", "start"]
-    told = [one["failures"] for one in shop.events("checks.done")]
+    told = [list(one.failures) for one in shop.events(ChecksDone)]
     assert [failure.partition(":")[0] for failure in told[0]] == ["the workspace's .git"]
     assert told[1:] == [[]]
     events = (shop.attempt(run, "1.1") / "events.jsonl").read_text(encoding="utf-8")
@@ -62,7 +63,7 @@ def test_strange_names_of_branch_plan_and_files_are_names_and_nothing_else(shop:
     toml = [name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for name in NAMES]
     shop.turn(PHASE_1, GREET, *(f'{{ write = "odd/{name}", text = "odd" }}' for name in toml))
     shop.lands("greet.py", shop.plan, *(f"odd/{name}" for name in NAMES), on="größe/-x'y\"")
-    run = shop.request(mode="phase", branch="größe/-x'y\"")
+    run = shop.request(mode="phase", branch="größe/-x'y\"", scope={"links": "note"})
     shop.start_killed(point)
     assert shop.over(run) == ("landed", "")
     assert {path.name for path in (shop.checkout / "odd").iterdir()} == set(NAMES)
@@ -116,12 +117,12 @@ def test_a_file_over_the_cap_parks_the_run_with_words_until_a_person_made_room(
     assert question.startswith(
         "the attempt's files are too large to keep: big.bin (54 MB). Remove them from "
     )
-    shop.until(lambda: len(shop.events("tree.refused")) == 2)
+    shop.until(lambda: len(shop.events(TreeRefused)) == 2)
     big.unlink()
     shop.until(lambda: shop.run(run).state == "waiting")
     assert shop.answer(run, "yes") == [question]
     assert shop.over(run) == ("landed", "")
-    assert len(shop.events("attempt.begun")) == 1
+    assert len(shop.events(AttemptBegun)) == 1
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_whatever_an_agent_does_around_the_plan_it_comes_out_as_it_was(
     text = (shop.checkout / shop.plan).read_text(encoding="utf-8")
     shop.turn(PHASE_1, GREET, _run("mkdir -p plans; touch plans/plan.md; " + command.format(outside=outside)))
     shop.lands("greet.py", "plans/plan.md", *(["old/plan.md"] if "old" in command else []))
-    run = shop.request(mode="phase")
+    run = shop.request(mode="phase", scope={"links": "note"})
     shop.start(ASBUILT_TEST_NO_RING="1")
     end = shop.over(run)
     if not tracked and ("-s" in command or "a file" in command):
@@ -158,7 +159,7 @@ def test_whatever_an_agent_does_around_the_plan_it_comes_out_as_it_was(
         assert (shop.checkout / shop.plan).read_text(encoding="utf-8") == text
     else:
         assert end == ("landed", "")
-        told = [failure for one in shop.events("checks.done") for failure in one["failures"]]
+        told = [failure for one in shop.events(ChecksDone) for failure in one.failures]
         assert [failure.partition(":")[0] for failure in told] == ["plans/plan.md"] * tracked
         lines = (shop.checkout / shop.plan).read_text(encoding="utf-8").splitlines()
         assert [a for a, b in zip(lines, text.splitlines(), strict=True) if a != b] == [

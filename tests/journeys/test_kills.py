@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded, VerifierEnded
 from tests.journeys.shop import ALL, BOTH, LANDED, LONG, SCRIPT
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def test_a_host_or_agent_killed_in_any_attempt_costs_a_start_and_nothing_else(
         shop.start()
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ALL
-    crashes = [event["ending"] for event in shop.events("attempt.ended") if event["ending"] != "done"]
-    lost = [event["ending"] for event in shop.events("verifier.ended")]
+    crashes = [event.ending for event in shop.events(AttemptEnded) if event.ending != "done"]
+    lost = [event.ending for event in shop.events(VerifierEnded)]
     assert crashes + lost == (["crashed"] if victim == "agent" else [])
 
 
@@ -84,4 +85,4 @@ def test_an_engine_that_lost_its_database_is_told_everything_again(shop: Shop, p
     shop.start()
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ALL
-    assert len(shop.events("attempt.begun")) == 5
+    assert len(shop.events(AttemptBegun)) == 5

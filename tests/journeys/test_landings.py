@@ -5,6 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asbuilt.events.landings import (
+    LandingIntended,
+    LandingRecovered,
+    LandingRefused,
+    LandingTidied,
+    LandingUndone,
+    LandingUnsigned,
+)
+from asbuilt.events.phases import PhaseProven
+from asbuilt.events.plans import PlanCompleted
+from asbuilt.events.runs import ReportWritten
 from asbuilt.journal.blobs import Blobs
 from tests.journeys.shop import ALL, LANDED, PLAN, SCRIPT
 from tests.journeys.untouched import Before
@@ -39,7 +50,7 @@ def ends(shop: Shop, **options: Any) -> tuple[str, str]:  # noqa: ANN401
 
 
 def report(shop: Shop) -> str:
-    return Blobs(shop.home / "blobs").get(shop.events("report.written")[-1]["report"]).decode()
+    return Blobs(shop.home / "blobs").get(shop.events(ReportWritten)[-1].report).decode()
 
 
 def dirty(shop: Shop) -> Before:
@@ -67,11 +78,11 @@ def test_what_was_held_lands_by_a_run_that_lands(shop: Shop) -> None:
     assert ends(shop, kind="land") == ("landed", "")
     assert shop.log() == [*ALL[:-1], "notes", "ignore", "start"]
     assert shop.git("branch", "--list", "cp-*") == ""
-    assert shop.events("landing.tidied")[-1]["branch"] == "removed"
+    assert shop.events(LandingTidied)[-1].branch == "removed"
     assert list((shop.home / "workspaces").rglob("greet.py")) == []
     landed = shop.git("log", "--format=%h", "--abbrev=10", "main").splitlines()
     assert f"- Phase 3: `{landed[1]}`" in report(shop)
-    assert len(shop.events("plan.completed")) == 1
+    assert len(shop.events(PlanCompleted)) == 1
     assert ends(shop, kind="land") == (
         "done", "nothing to land: everything that is proven is on the target",
     )  # fmt: skip
@@ -89,7 +100,7 @@ def test_a_later_run_builds_on_what_is_not_landed_and_lands_it_all(shop: Shop) -
     shop.lands(*LANDED)
     assert ends(shop, mode="finish") == ("landed", "")
     assert shop.log() == [*ALL[:-1], "theirs", "notes", "ignore", "start"]
-    assert [phase["phase"] for phase in shop.events("phase.proven")] == ["1", "2a", "2b", "3"]
+    assert [proven.phase for proven in shop.events(PhaseProven)] == ["1", "2a", "2b", "3"]
 
 
 @on_sqlite
@@ -144,7 +155,7 @@ def test_an_undo_takes_back_what_a_run_landed_and_a_run_after_it_works_again(sho
     assert shop.log()[:5] == ["Reopen plan.md", *(f'Revert "{one}"' for one in reversed(ALL[1:-1]))]
     before.same_except((), refs=MAIN)
     assert (shop.checkout / "plan.md").read_text(encoding="utf-8") == PLAN
-    assert len(shop.events("landing.undone")) == 1
+    assert len(shop.events(LandingUndone)) == 1
     assert ends(shop, mode="finish", tests=TESTS) == ("landed", "")
     assert shop.log()[:5] == ALL[:-1]
     assert ends(shop, kind="undo", of="nobody")[1] == (
@@ -195,8 +206,8 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     assert state == "failed"
     assert reason.startswith("Not landed: greet.py changed on main too")
     shop.compare()
-    (refused,) = shop.events("landing.refused")
-    assert refused["next"].splitlines() == [
+    (refused,) = shop.events(LandingRefused)
+    assert refused.next.splitlines() == [
         "Merge it by hand, which then counts as landed: git switch main && git merge cp-plan",
         "Or take it back and run it again: asbuilt land plan --undo",
     ]
@@ -265,7 +276,7 @@ def test_what_lands_is_signed_where_git_would_sign_and_never_fails_for_a_key(sho
     assert ends(shop, mode="phase") == ("landed", "")
     signed = ["gpgsig" in shop.git("cat-file", "commit", commit) for commit in ("main", "main~1")]
     assert signed == [key == "usable"] * 2
-    assert len(shop.events("landing.unsigned")) == (key == "gone")
+    assert len(shop.events(LandingUnsigned)) == (key == "gone")
     assert shop.git("branch", "--list", "cp-*") == ""
 
 
@@ -298,12 +309,12 @@ def test_a_landing_cut_off_in_the_checkout_is_settled_before_it_is_tried_again(s
     shop.until(lambda: "landing.intended" in shop.kinds())
     shop.kill()
     assert shop.kinds()[-1] == "landing.intended"
-    (intent,) = shop.events("landing.intended")
+    (intent,) = shop.events(LandingIntended)
     # So does one look that was killed in the middle: a note, our lock, and a file cut short.
-    (git_dir / "asbuilt-landing").write_text(f"{intent['old']} {intent['new']}\n", encoding="ascii")
+    (git_dir / "asbuilt-landing").write_text(f"{intent.old} {intent.new}\n", encoding="ascii")
     (git_dir / "index.lock").write_text("asbuilt landing 4711\n", encoding="ascii")
     (shop.checkout / "greet.py").write_text("print('he", encoding="utf-8")
     shop.start()
     assert shop.over(run) == ("landed", "")
-    (recovered,) = shop.events("landing.recovered")
-    assert (recovered["found"], recovered["restored"], recovered["left"]) == ("NotMoved", 1, [])
+    (recovered,) = shop.events(LandingRecovered)
+    assert (recovered.found, recovered.restored, recovered.left) == ("NotMoved", 1, ())

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded
+from asbuilt.events.runs import RunParked
 from tests.journeys.shop import SCRIPT
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ acts = [{{ limit = {LIMIT_S} }}]
 
 
 def _began(shop: Shop) -> list[tuple[int, str]]:
-    return [(event["number"], event["role"]) for event in shop.events("attempt.begun")]
+    return [(event.number, event.role) for event in shop.events(AttemptBegun)]
 
 
 def test_at_a_usage_limit_a_run_parks_and_goes_on_by_itself_as_the_same_attempt(shop: Shop) -> None:
@@ -41,7 +43,7 @@ def test_at_a_usage_limit_a_run_parks_and_goes_on_by_itself_as_the_same_attempt(
     shop.until(lambda: shop.run(run).state == "waiting")
     assert shop.over(run) == ("landed", "")
     assert _began(shop) == [(1, "implement"), (1, "implement")]
-    assert [event["why"] for event in shop.events("run.parked")] == [
+    assert [event.why for event in shop.events(RunParked)] == [
         "usage limit of the agent in phase 1",
         "usage limit of the verifier in phase 1",
     ]
@@ -54,12 +56,12 @@ def test_a_run_that_is_parked_outlives_its_worker(shop: Shop, parked: int) -> No
     shop.lands("greet.py", "plan.md")
     run = shop.request(mode="phase")
     shop.start()
-    shop.until(lambda: len(shop.events("run.parked")) == parked)
+    shop.until(lambda: len(shop.events(RunParked)) == parked)
     shop.kill()
     shop.start()
     assert shop.over(run) == ("landed", "")
     assert _began(shop) == [(1, "implement"), (1, "implement")]
-    assert len(shop.events("run.parked")) == 2
+    assert len(shop.events(RunParked)) == 2
     assert (shop.checkout / "greet.py").read_text(encoding="utf-8") == "print('hello')\n"
 
 
@@ -76,5 +78,5 @@ def test_an_attempt_that_nobody_waited_for_is_gone_on_with(shop: Shop) -> None:
     shop.until((host / "result.json").exists)
     shop.start()
     assert shop.over(run) == ("landed", "")
-    assert [event["ending"] for event in shop.events("attempt.ended")] == ["abandoned", "done"]
+    assert [event.ending for event in shop.events(AttemptEnded)] == ["abandoned", "done"]
     assert _began(shop) == [(1, "implement"), (1, "implement")]

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.plans import PlanDiffers
 from tests.journeys.shop import ALL, LANDED, PLAN, killed_at, one_store
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def test_a_mark_of_yours_during_the_run_changes_nothing(shop: Shop) -> None:
     run = _edited_while_phase_1_is_built(shop, MARKED, mode="finish")
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ALL[1:]
-    assert shop.events("plan.differs") == []
+    assert shop.events(PlanDiffers) == []
 
 
 def test_an_edit_of_a_later_phase_is_what_that_phase_is_built_and_judged_from(shop: Shop) -> None:
@@ -58,7 +60,7 @@ def test_with_auto_an_edit_of_the_phase_under_way_ends_the_run_and_nothing_lands
         "failed",
         f"{CHANGED}: it was not landed, the plan's branch keeps what is proven",
     )
-    assert [event["phase"] for event in shop.events("plan.differs")] == ["1"]
+    assert [event.phase for event in shop.events(PlanDiffers)] == ["1"]
     assert "twice" not in _told(shop, run, "1.1")
     assert _told(shop, run, "1.1v") == _told(shop, run, "1.1")
     assert shop.log("cp-plan") == ["Greet", "start"]
@@ -118,4 +120,4 @@ def test_a_changed_promise_that_somebody_said_yes_to_is_asked_about_once(shop: S
     assert shop.over(held)[0] == "held"
     shop.lands("greet.py", "plan.md")
     assert shop.over(shop.request(kind="land")) == ("landed", "")
-    assert len(shop.events("approval.asked")) == 1
+    assert len(shop.events(ApprovalAsked)) == 1

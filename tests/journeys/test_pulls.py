@@ -4,6 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.landings import LandingDone
+from asbuilt.events.pulls import PullInvariants, PullMended, PullPushed
+from asbuilt.events.runs import ReportWritten
 from asbuilt.journal.blobs import Blobs
 from tests.forge.hub import CheckRun
 from tests.journeys.pulls import GREEN, PENDING, RED, PullShop, pulling
@@ -61,7 +65,7 @@ def landed_once(pulls: PullShop) -> None:
     shop = pulls.shop
     assert shop.git("branch", "--list") == "* main"
     assert list((shop.home / "workspaces").glob("*/*/*")) == []
-    assert [(one["broken"], one["held"]) for one in shop.events("pull.invariants")] == [([], 8)]
+    assert [(one.broken, one.held) for one in shop.events(PullInvariants)] == [((), 8)]
 
 
 def test_a_plan_becomes_one_merged_pull_request_and_leaves_nothing_behind(pulls: PullShop) -> None:
@@ -82,7 +86,7 @@ def test_a_plan_becomes_one_merged_pull_request_and_leaves_nothing_behind(pulls:
     assert pulls.hub.said[pulls.issue] == [
         f"`plan.md` has landed by {url}: 1 phase, commits `{greet}`.\n\n<!-- asbuilt:landed:plan.md -->"
     ]
-    report = Blobs(shop.home / "blobs").get(shop.events("report.written")[-1]["report"]).decode()
+    report = Blobs(shop.home / "blobs").get(shop.events(ReportWritten)[-1].report).decode()
     assert url in report
     # The person's own branch is theirs to move; a later run finds everything done all the same.
     assert shop.log() == ["plan", "start"]
@@ -94,9 +98,8 @@ def test_a_red_ci_is_mended_by_an_agent_and_proven_before_it_is_pushed(pulls: Pu
     fix(pulls, "ci_checks", greet=NAMED)
     assert pulls.ends() == ("landed", "")
     assert pulls.log() == ["Mend the checks of plan", *LANDED]
-    brief = (
-        pulls.shop.attempt(pulls.shop.events("pull.mended")[0]["run"], "ci_checks.1") / "brief.json"
-    ).read_text()
+    run, _ = pulls.shop.of_runs(PullMended)[0]
+    brief = (pulls.shop.attempt(run or "", "ci_checks.1") / "brief.json").read_text()
     assert "the forge's check build fails" in brief
     assert "nobody is named" in brief
     landed_once(pulls)
@@ -128,8 +131,8 @@ def test_an_agent_that_mends_the_ci_by_changing_what_it_runs_mends_nothing(pulls
     pulls.shop.start()
     shop = pulls.shop
     shop.until(lambda: "approval.asked" in shop.kinds())
-    assert [one["outcome"] for one in shop.events("checks.done")] == ["PASS", "FAIL"]
-    assert len(shop.events("pull.pushed")) == 1
+    assert [one.outcome for one in shop.events(ChecksDone)] == ["PASS", "FAIL"]
+    assert len(shop.events(PullPushed)) == 1
     shop.answer(run, "no")
     assert shop.over(run)[0] == "pr-ci-failing"
 
@@ -149,7 +152,7 @@ def overtaken(pulls: PullShop, files: dict[str, str]) -> tuple[str, str]:
 def test_a_target_that_moves_is_followed_and_proven_on_again(pulls: PullShop) -> None:
     run, theirs = overtaken(pulls, {"theirs.txt": "theirs\n"})
     assert pulls.shop.over(run) == ("landed", "")
-    assert [one["target"] for one in pulls.shop.events("pull.pushed")][1:] == [theirs]
+    assert [one.target for one in pulls.shop.events(PullPushed)][1:] == [theirs]
     assert pulls.log() == MOVED
     landed_once(pulls)
 
@@ -158,7 +161,7 @@ def test_a_conflict_in_one_file_is_resolved_by_an_agent_and_proven(pulls: PullSh
     fix(pulls, "merge_conflict", greet="print('welcome')\\nprint('hello')")
     run, _ = overtaken(pulls, {"greet.py": "print('welcome')\n"})
     assert pulls.shop.over(run) == ("landed", "")
-    assert [one["repair"] for one in pulls.shop.events("pull.mended")] == ["merge_conflict"]
+    assert [one.repair for one in pulls.shop.events(PullMended)] == ["merge_conflict"]
     assert pulls.log() == MOVED
     assert pulls.hub.show("main", "greet.py") == "print('welcome')\nprint('hello')"
     landed_once(pulls)
@@ -220,7 +223,7 @@ def test_without_auto_merging_is_a_persons_and_landing_then_only_writes_it_down(
         pulls.hub.merge(pulls.pull, "squash")
     assert pulls.ends(kind="land") == ("landed", "")
     assert [path for method, path in pulls.hub.changes() if path.endswith("/merge")] == []
-    assert [one["new"] for one in pulls.shop.events("landing.done")] == [pulls.pull.merged_as]
+    assert [one.new for one in pulls.shop.events(LandingDone)] == [pulls.pull.merged_as]
 
 
 @pytest.mark.parametrize("point", STEPS if LONG else SLICE)

@@ -105,7 +105,7 @@ class Archive:
         self.shop, self.clone, self.state = folder / "shop", folder / "clone", folder / "state"
         self.environ = {
             "HOME": str(folder), "LOGNAME": "ann", "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8",
-            "ASBUILT_HOME": str(self.state), "ASBUILT_RING_REQUIRED": "false",
+            "ASBUILT_HOME": str(self.state), "ASBUILT_SANDBOX_REQUIRED": "false",
             "ASBUILT_AGENTS_IMPLEMENT": "scripted",
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
         }  # fmt: skip
@@ -224,7 +224,7 @@ def test_two_replays_at_a_time_are_refused(archive: Archive) -> None:
 def test_without_a_ring_nothing_that_an_agent_wrote_is_run(archive: Archive, tmp_path: Path) -> None:
     (tmp_path / "bwrap").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     (tmp_path / "bwrap").chmod(0o700)
-    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ASBUILT_RING_REQUIRED": "true"}
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ASBUILT_SANDBOX_REQUIRED": "true"}
     told = archive.asbuilt(archive.shop, "verify", "--replay", "part1.1", **environ)
     assert (told.returncode, told.stderr.splitlines()[0]) == (
         4, "error: no ring holds here what the checks run",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.phases import PicturesTaken
 from asbuilt.journal.blobs import Blobs
 from tests.journeys.shop import LANDED, killed_at, one_store
 
@@ -27,11 +28,11 @@ def told(shop: Shop) -> list[tuple[str, str, list[tuple[str, bytes]]]]:
     blobs = Blobs(shop.home / "blobs")
     return [
         (
-            one["outcome"],
-            one["why"],
-            [(name, blobs.get(digest)) for name, digest in json.loads(blobs.get(one["pictures"]))],
+            one.outcome,
+            one.why,
+            [(name, blobs.get(digest)) for name, digest in json.loads(blobs.get(one.pictures))],
         )
-        for one in shop.events("pictures.taken")
+        for one in shop.events(PicturesTaken)
     ]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded
 from asbuilt.flows.requests import Asker, note
 from tests.journeys.shop import one_store
 
@@ -33,7 +34,7 @@ def test_a_lost_login_waits_for_a_person_and_the_same_attempt_goes_on(shop: Shop
     assert shop.answer(run, "yes") == ["sign in to the agent's account, then go on? 401: invalid key"]
     shop.start()
     assert shop.over(run) == ("landed", "")
-    assert [(one["number"], one["role"]) for one in shop.events("attempt.begun")] == [
+    assert [(one.number, one.role) for one in shop.events(AttemptBegun)] == [
         (1, "implement"),
         (1, "implement"),
     ]
@@ -55,8 +56,8 @@ def test_a_run_at_its_cap_asks_before_it_costs_more_and_a_kill_forgets_nothing(
     shop.start()
     assert shop.answer(run, "yes") == ["go on, with as much again? $2.50 of $2.00 are spent"]
     assert shop.over(run) == ("landed", "")
-    (ended,) = shop.events("attempt.ended")
-    assert (ended["cost_usd"], ended["tokens"]) == (2.5, 1_000)
+    (ended,) = shop.events(AttemptEnded)
+    assert (ended.cost_usd, ended.tokens) == (2.5, 1_000)
     budgets = [_brief(shop, run, name)["program"]["budget_usd"] for name in ("1.1", "1.1v")]
     assert budgets == [2.0, 1.5]
 
@@ -69,4 +70,4 @@ def test_a_note_reaches_the_next_attempt_and_no_verifier(shop: Shop) -> None:
     assert shop.over(run)[0] == "held"
     assert _brief(shop, run, "1.1")["notes"] == ["Say it in English"]
     assert _brief(shop, run, "1.1v")["notes"] == []
-    assert [one.get("notes") for one in shop.events("attempt.begun")] == [1]
+    assert [one.notes for one in shop.events(AttemptBegun)] == [1]

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, ChecksDone
+from asbuilt.events.phases import PhaseProven
 from tests.journeys.shop import PLAN, killed_at, one_store
 from tests.journeys.untouched import Before, git
 
@@ -82,8 +84,8 @@ def test_a_target_that_moved_meanwhile_is_built_on_proven_anew_and_landed(shop: 
         shop.start()
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Mark plan.md", "Greet", "meanwhile", "a test", "start"]
-    (proven,) = shop.events("phase.proven")
-    assert shop.log(proven["commit"]) == ["Greet", "a test", "start"]
+    (proven,) = shop.events(PhaseProven)
+    assert shop.log(proven.commit) == ["Greet", "a test", "start"]
 
 
 def test_a_target_that_moved_into_the_same_lines_is_left_as_it_is_with_words(shop: Shop) -> None:
@@ -144,7 +146,7 @@ def test_an_agent_that_changes_nothing_lands_nothing(shop: Shop) -> None:
     shop.start()
     why = "phase 1 is not proven after 2 fixes: The agent made no changes"
     assert shop.over(run) == ("failed", why)
-    begun = [(one["number"], one["role"]) for one in shop.events("attempt.begun")]
+    begun = [(one.number, one.role) for one in shop.events(AttemptBegun)]
     assert begun == [(1, "implement"), (2, "fix"), (3, "fix")]
 
 
@@ -159,7 +161,7 @@ def test_an_agent_that_changes_nothing_at_first_gets_a_fix_cycle_and_lands(shop:
     shop.lands("greet.py", "plan.md")
     shop.start()
     assert shop.over(run) == ("landed", "")
-    assert [(one["outcome"], one["failures"]) for one in shop.events("checks.done")] == [
-        ("FAIL", ["The agent made no changes"]),
-        ("PASS", []),
+    assert [(one.outcome, one.failures) for one in shop.events(ChecksDone)] == [
+        ("FAIL", ("The agent made no changes",)),
+        ("PASS", ()),
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import TogetherJudged
 from asbuilt.journal.blobs import Blobs
 from tests.journeys.shop import PLAN, killed_at, one_store
 
@@ -33,8 +34,8 @@ def test_a_last_verifier_judges_every_phase_beside_the_others(shop: Shop, point:
     shop.start_killed(point)
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Mark plan.md", "Part", "Greet", "shorter", "start"]
-    (judged,) = shop.events("together.judged")
-    items = json.loads(Blobs(shop.home / "blobs").get(judged["items"]))
+    (judged,) = shop.events(TogetherJudged)
+    items = json.loads(Blobs(shop.home / "blobs").get(judged.items or ""))
     assert [(text, outcome) for _, text, outcome, *_ in items] == [
         ("phase 1, Greet: what it promised still stands", "PASS"),
         ("phase 2a, Part: what it promised still stands", "PASS"),

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded
+from asbuilt.events.runs import RunParked, TroubleMet
 from tests.crash.invariants import broken
 from tests.git.shop import killed_once
 from tests.journeys.shop import one_store
@@ -22,12 +24,12 @@ def test_an_attempt_whose_host_cannot_come_up_parks_the_run_until_it_can(shop: S
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
     in_the_way.rmdir()
-    (met,) = shop.events("trouble.met")
-    (parked,) = shop.events("run.parked")
-    assert met["what"].startswith(f"the host of {run}.1.1 did not come up (exit 1)")
-    assert parked["until"] == met["retry_at"]
+    (met,) = shop.events(TroubleMet)
+    (parked,) = shop.events(RunParked)
+    assert met.what.startswith(f"the host of {run}.1.1 did not come up (exit 1)")
+    assert parked.until == met.retry_at
     assert shop.over(run) == ("landed", "")
-    assert len(shop.events("attempt.begun")) == 1
+    assert len(shop.events(AttemptBegun)) == 1
 
 
 @one_store
@@ -37,8 +39,8 @@ def test_a_git_that_is_killed_parks_the_run_which_then_does_that_step_again(shop
     run = shop.request(mode="phase")
     shop.start(PATH=killed_once(shop.home.parent / "killed", "git", word))
     assert shop.over(run) == ("landed", "")
-    (met,) = shop.events("trouble.met")
-    assert "Why: git was ended by signal 9. Next: " in met["what"]
+    (met,) = shop.events(TroubleMet)
+    assert "Why: git was ended by signal 9. Next: " in met.what
     shop.kill()
     assert broken(shop) == []
 
@@ -54,11 +56,11 @@ def test_a_store_that_is_gone_for_a_while_breaks_a_segment_off_and_loses_nothing
     blobs, away = shop.home / "blobs", shop.home / "blobs.away"
     blobs.rename(away)
     blobs.touch()
-    shop.until(lambda: shop.events("trouble.met") or shop.run(run).is_over)
+    shop.until(lambda: shop.events(TroubleMet) or shop.run(run).is_over)
     blobs.unlink()
     away.rename(blobs)
     assert shop.over(run) == ("landed", "")
-    assert len(shop.events("attempt.begun")) == 1
+    assert len(shop.events(AttemptBegun)) == 1
 
 
 def test_a_host_that_dies_every_time_is_given_up_with_words(shop: Shop) -> None:
@@ -69,4 +71,4 @@ def test_a_host_that_dies_every_time_is_given_up_with_words(shop: Shop) -> None:
         "failed",
         "phase 1: crashed 3 times; last: Its host was lost 5 times before the agent came to an end.",
     )
-    assert [event["starts"] for event in shop.events("attempt.ended")] == [5, 5, 5]
+    assert [event.starts for event in shop.events(AttemptEnded)] == [5, 5, 5]

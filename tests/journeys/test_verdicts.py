@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.attempts import VerdictGiven
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
 from tests.journeys.shop import REPO, killed_at, one_store
@@ -90,5 +91,5 @@ def test_a_verdict_that_does_not_hold_is_told_to_the_fixer(shop: Shop, said: str
     run = shop.request(hold=True)
     shop.start()
     assert shop.over(run)[0] == "held"
-    assert shop.events("verdict.given")[0]["failures"][0].startswith(failure)
-    assert [one["outcome"] for one in shop.events("verdict.given")] == ["FAIL", "PASS"]
+    assert shop.events(VerdictGiven)[0].failures[0].startswith(failure)
+    assert [one.outcome for one in shop.events(VerdictGiven)] == ["FAIL", "PASS"]

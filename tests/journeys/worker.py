@@ -23,7 +23,7 @@ from asbuilt.journal.identity import worker_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.liveness import only_one
 from asbuilt.journal.schema import STEPS
-from asbuilt.policy.ring import passed
+from asbuilt.policy.variables import passed
 from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:

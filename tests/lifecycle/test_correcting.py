@@ -4,7 +4,9 @@ from typing import Any
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.moves import until_answered
 from asbuilt.lifecycle.phases import FIX_LIMIT, next_move
+from tests.support.happened import happened
 
 RUN, NOW = "r1", "2026-11-15T00:00:00Z"
 WORDS = "the plan says 60, and `wc` gives 93"
@@ -50,22 +52,23 @@ def judged(
             verdict = {"outcome": "FAIL", "failures": ["item 2, a: FAIL, no"], "unproven": list(items)}
             told.append(("verdict.given", {**about, **verdict}))
     for key, answer in answers:
-        told.append(("approval.asked", {"key": key}))
+        told.append(("approval.asked", {"key": key, "number": 1}))
         if answer is not None:
-            told.append(("approval.answered", {"key": key, "answer": answer}))
-    return next_move(fold(RUN, {"auto": auto}, [(kind, {"run": RUN, **data}) for kind, data in told]), NOW)
+            told.append(("approval.answered", {"key": key, "number": 1, "answer": answer}))
+    entries = happened((kind, {"run": RUN, **data}) for kind, data in told)
+    return next_move(fold(RUN, {"auto": auto}, entries), NOW)
 
 
 def test_a_number_that_an_agent_points_at_is_put_to_a_person_at_once() -> None:
     assert judged() == ASK
-    assert judged((KEY, None)) == phases.Wait(f"approval {KEY}", None)
+    assert judged((KEY, None)) == until_answered(KEY)
     assert judged((KEY, "yes")) == phases.Commit("1", 1)
     assert judged((KEY, "no")) == FIX
 
 
 def test_every_number_needs_its_yes() -> None:
     assert judged((KEY, None), items=(2, 3)) == ASK_OTHER
-    assert judged((KEY, "yes"), (OTHER, None), items=(2, 3)) == phases.Wait(f"approval {OTHER}", None)
+    assert judged((KEY, "yes"), (OTHER, None), items=(2, 3)) == until_answered(OTHER)
     assert judged((KEY, "yes"), (OTHER, "no"), items=(2, 3)) == FIX
     assert judged((KEY, "yes"), (OTHER, "yes"), items=(2, 3)) == phases.Commit("1", 1)
 

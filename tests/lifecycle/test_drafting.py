@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait
+from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait, until_answered
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.progress import progress, waits_for
+from tests.support.happened import happened
 
 NOW = "2026-11-15T12:00:00.000Z"
 LATER = "2026-11-15T13:00:00.000Z"
@@ -61,9 +63,8 @@ PUT = (*TURN, judged("accepted", finished="completed"), written())
 
 
 def after(*events: Told, stop: str | None = None) -> Move:
-    facts = fold(
-        "r", {"kind": "author", "slug": "greet"}, [(kind, {"run": "r", **data}) for kind, data in events]
-    )
+    entries = happened((kind, {"run": "r", **data}) for kind, data in events)
+    facts = fold("r", {"kind": "author", "slug": "greet"}, entries)
     facts.stop = stop
     move = next_move(facts, NOW)
     # Whatever comes next can be shown.
@@ -93,7 +94,7 @@ def after(*events: Told, stop: str | None = None) -> Move:
         pytest.param(
             PUT, Ask(KEY, "plan", "approve the plan greet? revision 1", intent="i1"), id="a draft is written"
         ),
-        pytest.param((*PUT, asked()), Wait("approval a1", None), id="somebody is asked"),
+        pytest.param((*PUT, asked()), until_answered("a1"), id="somebody is asked"),
         pytest.param((*PUT, asked(), answered("yes"), APPROVED), File(), id="it is approved"),
         pytest.param((*PUT, asked(), answered("yes", "nice"), APPROVED), File(), id="with a remark"),
         pytest.param(
@@ -101,7 +102,7 @@ def after(*events: Told, stop: str | None = None) -> Move:
         ),
         pytest.param(
             (STARTED, begun(), ended(ending="limited", resets_at=LATER)),
-            Wait("usage limit of the agent in draft", LATER),
+            Wait(WaitReason.LIMIT, "usage limit of the agent in draft", LATER),
             id="a usage limit",
         ),
         pytest.param(
@@ -129,9 +130,9 @@ def test_a_batch_of_questions_is_asked_whole_before_anybody_is_waited_for() -> N
     for number, (key, words) in enumerate(batch, 1):
         assert after(*events) == Ask(key, "question", words)
         events.append(("approval.asked", {"key": key, "number": number, "kind": "question"}))
-    assert after(*events) == Wait("approval question/r/1/1", None)
+    assert after(*events) == until_answered("question/r/1/1")
     events.append(answered("yes", "a", batch[1][0], 2))
-    assert after(*events) == Wait("approval question/r/1/1", None)
+    assert after(*events) == until_answered("question/r/1/1")
     events.append(answered("no", "", batch[0][0], 1))
     assert after(*events) == Attempt("draft", 2, "plan")
 

@@ -7,6 +7,7 @@ import pytest
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, next_move
+from tests.support.happened import happened
 
 RUN = "r2"
 NOW = "2026-11-15T02:00:00.000Z"
@@ -22,7 +23,8 @@ COMPARED: tuple[str, dict[str, Any]] = ("plan.compared", {"run": RUN, "point": "
 
 def moves(options: dict[str, Any], events: Events) -> list[str]:
     """Name the move after each event; moves without fields are equal as tuples."""
-    return [repr(next_move(fold(RUN, options, events[:seen]), NOW)) for seen in range(len(events) + 1)]
+    entries = happened(events)
+    return [repr(next_move(fold(RUN, options, entries[:seen]), NOW)) for seen in range(len(entries) + 1)]
 
 
 def started(**data: object) -> tuple[str, dict[str, Any]]:
@@ -71,14 +73,15 @@ def test_an_undo_lands_reverts_and_ends_undone() -> None:
 def test_a_run_with_nothing_to_do_ends_before_it_makes_anything(
     options: dict[str, Any], data: dict[str, Any], reason: str
 ) -> None:
-    assert next_move(fold(RUN, options, [started(**data)]), NOW) == End("done", reason)
+    assert next_move(fold(RUN, options, happened([started(**data)])), NOW) == End("done", reason)
 
 
 @pytest.mark.parametrize("unlanded", [[], [WORK]])
 def test_a_phase_that_was_named_waits_for_what_it_needs_and_says_for_which(unlanded: list[list[str]]) -> None:
     diamond: dict[str, list[str]] = {"1": [], "2a": ["1"], "2b": ["1"], "3": ["2a", "2b"]}
     data = {"phases": diamond, "done": ["1"], "unlanded": unlanded}
-    named = [next_move(fold(RUN, {"phase": phase}, [started(**data)]), NOW) for phase in ("3", "2a")]
+    entries = happened([started(**data)])
+    named = [next_move(fold(RUN, {"phase": phase}, entries), NOW) for phase in ("3", "2a")]
     reason = "phase 3 waits for phase 2a, 2b: not done yet"
     assert named == [End("stopped", reason), phases.ResolveTests()]
 
@@ -110,12 +113,12 @@ def test_a_stop_waits_for_a_landing_that_was_begun_and_for_its_marks() -> None:
     ]
     told = []
     for seen in range(1, len(events) + 1):
-        facts = fold(RUN, {"kind": "land"}, events[:seen])
+        facts = fold(RUN, {"kind": "land"}, happened(events[:seen]))
         facts.stop = "enough"
         told.append(type(next_move(facts, NOW)).__name__)
     assert told == ["End", "End", "End", "End", "End", "Land", "Mark", "End"]
     refused: Events = [*events[:5], ("landing.refused", {"run": RUN, "what": "No.", "why": "x", "next": "y"})]
-    assert next_move(fold(RUN, {"kind": "land"}, refused), NOW) == End("failed", "No. Next: y")
+    assert next_move(fold(RUN, {"kind": "land"}, happened(refused)), NOW) == End("failed", "No. Next: y")
 
 
 @pytest.mark.parametrize("auto", [True, False])
@@ -126,7 +129,7 @@ def test_who_asks_for_a_landing_is_asked_about_a_changed_promise_even_of_a_phase
     events = [started(unlanded=[["9", "r1", "a"]]), *READY, ("plan.differs", differs), COMPARED]
     what = "the text of phase 9 was changed in the plan after it was frozen"
     ask = phases.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
-    assert next_move(fold(RUN, {"kind": "land", "auto": auto}, events), NOW) == ask
+    assert next_move(fold(RUN, {"kind": "land", "auto": auto}, happened(events)), NOW) == ask
 
 
 def test_a_direct_run_compares_before_each_landing_and_only_what_it_has_not_landed() -> None:

@@ -17,6 +17,7 @@ from asbuilt.lifecycle.memory import (
     recall,
 )
 from asbuilt.lifecycle.memory import Kind as Remembered
+from tests.support.happened import happened
 
 LESSON = Remembered.LESSON
 
@@ -27,24 +28,26 @@ def _known(*texts: str, files: tuple[str, ...] = ()) -> list[Memory]:
 
 def test_a_run_teaches_why_it_was_not_proven_and_which_numbers_were_off() -> None:
     judged, other = (
-        {"run": "r", "phase": "2", "outcome": "FAIL"},
-        {"run": "other", "phase": "2", "outcome": "FAIL"},
+        {"run": "r", "phase": "2", "number": 1, "outcome": "FAIL"},
+        {"run": "other", "phase": "2", "number": 1, "outcome": "FAIL"},
     )
     drift = {
+        "number": 1,
+        "numbers": "n",
         "asks": [[2, 93, False, "tests: 93, not 90\n- 90\n+ 93"]],
         "stops": ["off again"],
         "notes": ["no rule"],
     }
     events: list[tuple[str, dict[str, Any]]] = [
-        ("checks.done", {"run": "r", "phase": "1", "outcome": "PASS", "failures": []}),
+        ("checks.done", {"run": "r", "phase": "1", "number": 1, "outcome": "PASS", "failures": []}),
         ("checks.done", {**judged, "failures": ["tests: FAIL, 2 of 9 failed"]}),
         ("verdict.given", {**judged, "failures": ["item 3, a retry: FAIL, a stub in sync/retry.py"]}),
         ("checks.done", {**other, "failures": ["not of this run"]}),
         ("drift.found", {"run": "r", "phase": "2", **drift}),
-        ("phase.proven", {"run": "r", "phase": "2"}),
+        ("phase.proven", {"run": "r", "phase": "2", "commit": "c"}),
         ("together.done", {"run": "r", "outcome": "FAIL", "failures": ["tests: FAIL, together"]}),
     ]
-    assert lessons_of_run("r", slug="sync", plan="plans/sync.md", events=events) == tuple(
+    assert lessons_of_run("r", slug="sync", plan="plans/sync.md", entries=happened(events)) == tuple(
         Lesson(LESSON, text, files, "plans/sync.md")
         for text, files in (
             ("sync, phase 2: tests: FAIL, 2 of 9 failed (proven later)", ()),
@@ -62,8 +65,8 @@ def test_a_run_teaches_why_it_was_not_proven_and_which_numbers_were_off() -> Non
 
 def test_a_run_teaches_ten_things_at_most_and_each_once() -> None:
     told = [f"check {number}: FAIL" for number in range(20)]
-    event = ("checks.done", {"run": "r", "phase": "1", "outcome": "FAIL", "failures": told})
-    drawn = lessons_of_run("r", slug="sync", plan="", events=[event, event])
+    event = ("checks.done", {"run": "r", "phase": "1", "number": 1, "outcome": "FAIL", "failures": told})
+    drawn = lessons_of_run("r", slug="sync", plan="", entries=happened([event, event]))
     assert [one.text for one in drawn] == [f"sync, phase 1: {one}" for one in told[:OF_ONE]]
 
 

@@ -5,11 +5,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.phases import PAUSED, End, Move, Wait, next_move
+from asbuilt.lifecycle.phases import End, Move, Wait, next_move
 from asbuilt.lifecycle.progress import WaitsFor, progress, waits_for
 from tests.lifecycle.test_phases import LATER, NOW, RESOLVED, RUN, World, options, whole_runs
+from tests.support.happened import happened
 
 BEGUN: list[tuple[str, dict[str, Any]]] = [
     ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
@@ -25,7 +27,7 @@ RESUME = ("run.resume_asked", {"run": RUN})
 
 
 def _after(*more: tuple[str, dict[str, Any]]) -> Move:
-    return next_move(fold(RUN, {"auto": True}, [*BEGUN, *more]), NOW)
+    return next_move(fold(RUN, {"auto": True}, happened([*BEGUN, *more])), NOW)
 
 
 def _ended(ending: str) -> tuple[str, dict[str, Any]]:
@@ -46,13 +48,13 @@ def test_wherever_a_run_is_paused_it_begins_nothing_new_and_goes_on_to_its_end(
         if isinstance(move, End):
             return
         world.perform(move)
-    world.events.append(PAUSE)
-    while (move := next_move(world.facts(), world.now)) != Wait(PAUSED, None):
+    world.events += happened([PAUSE])
+    while (move := next_move(world.facts(), world.now)) != Wait(WaitReason.PAUSE, "paused", None):
         if isinstance(move, End):
             return
         assert isinstance(move, phases.Keep | phases.Mark | phases.Tidy)
         world.perform(move)
-    world.events.append(RESUME)
+    world.events += happened([RESUME])
     assert world.live().state
 
 
@@ -63,7 +65,7 @@ def test_the_attempt_under_way_is_brought_to_its_end_and_kept_first() -> None:
         _after(PAUSE, _ended("done")),
         _after(PAUSE, _ended("done"), KEPT),
         _after(PAUSE, _ended("done"), KEPT, RESUME),
-    ] == [under_way, phases.Keep("1", 1), Wait(PAUSED, None), phases.Check("1", 1)]
+    ] == [under_way, phases.Keep("1", 1), Wait(WaitReason.PAUSE, "paused", None), phases.Check("1", 1)]
 
 
 def test_a_landing_that_was_begun_is_brought_to_its_end_first() -> None:
@@ -75,29 +77,33 @@ def test_a_landing_that_was_begun_is_brought_to_its_end_first() -> None:
     done += [
         ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
         ("together.done", {"run": RUN, "outcome": "PASS"}),
-        ("report.written", {"run": RUN}),
+        ("report.written", {"run": RUN, "report": "d"}),
     ]
     intended = ("landing.intended", {"run": RUN, "old": "o", "new": "c1"})
     landed = ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]})
     told = [_after(*done, PAUSE), _after(*done, intended, PAUSE), _after(*done, intended, landed, PAUSE)]
-    assert list(map(repr, told)) == [repr(Wait(PAUSED, None)), repr(phases.Land()), repr(phases.Mark())]
+    assert list(map(repr, told)) == [
+        repr(Wait(WaitReason.PAUSE, "paused", None)),
+        repr(phases.Land()),
+        repr(phases.Mark()),
+    ]
 
 
 def test_a_stop_ends_a_run_that_is_paused() -> None:
-    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("done"), KEPT, PAUSE])
+    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("done"), KEPT, PAUSE]))
     facts.stop = "enough"
     assert next_move(facts, NOW) == End("stopped", "enough")
 
 
 def test_a_paused_run_whose_stop_meets_trouble_waits_for_that_and_not_for_a_person() -> None:
     trouble = ("trouble.met", {"run": RUN, "what": "no disk", "retry_at": LATER})
-    facts = fold(RUN, {"auto": True}, [*BEGUN, PAUSE, trouble])
+    facts = fold(RUN, {"auto": True}, happened([*BEGUN, PAUSE, trouble]))
     facts.stop = "enough"
-    assert next_move(facts, NOW) == Wait("trouble: no disk", LATER)
+    assert next_move(facts, NOW) == Wait(WaitReason.TROUBLE, "trouble: no disk", LATER)
 
 
 def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() -> None:
-    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("cancelled")])
+    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("cancelled")]))
     facts.stop = "enough"
     assert repr(next_move(facts, NOW)) == repr(phases.Keep("1", 1))
     assert repr(_after(_ended("stalled"))) == repr(phases.Keep("1", 1))
@@ -105,13 +111,13 @@ def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() 
 
 
 def test_a_usage_limit_that_opens_during_a_pause_waits_for_the_person() -> None:
-    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("limited"), PAUSE])
-    assert [next_move(facts, NOW), next_move(facts, LATER)] == [Wait(PAUSED, None)] * 2
+    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("limited"), PAUSE]))
+    assert [next_move(facts, NOW), next_move(facts, LATER)] == [Wait(WaitReason.PAUSE, "paused", None)] * 2
 
 
 def test_a_paused_run_says_for_whom_it_waits_and_since_when() -> None:
-    facts = fold(RUN, {"auto": True}, [*BEGUN, PAUSE])
+    facts = fold(RUN, {"auto": True}, happened([*BEGUN, PAUSE]))
     assert waits_for(facts, NOW) == WaitsFor("agent", "1", why="then it pauses", attempt="1")
-    facts = fold(RUN, {"auto": True}, [*BEGUN, _ended("done"), KEPT, PAUSE])
+    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("done"), KEPT, PAUSE]))
     assert waits_for(facts, NOW) == WaitsFor("resume", "1", NOW, None, "lunch")
     assert [phase.state for phase in progress(facts, NOW)] == ["paused"]

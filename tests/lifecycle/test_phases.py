@@ -6,23 +6,28 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asbuilt.events.phases import PhaseBegun, PhaseProven
+from asbuilt.events.runs import WaitReason
+from asbuilt.journal.codec import fields_of
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import FIX_LIMIT, End, Move, next_move
 from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, Unknown
 from asbuilt.proof.projects.resolving import written
+from tests.support.happened import happened
 
 if TYPE_CHECKING:
+    from asbuilt.events.event import Entry
     from asbuilt.lifecycle.facts import RunFacts
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
 LATER = "2026-11-15T05:00:00.000Z"
 RESOLVED: dict[str, dict[str, Any]] = {
-    "given": written(Given((Suite("", "make test"),))),
-    "detected": written(Detected((Suite("", "uv run pytest -q"),), ("pyproject.toml",))),
-    "unknown": written(Unknown(("tests/all.sh",))),
-    "notests": written(NoTests()),
+    "given": fields_of(written(Given((Suite("", "make test"),)))),
+    "detected": fields_of(written(Detected((Suite("", "uv run pytest -q"),), ("pyproject.toml",)))),
+    "unknown": fields_of(written(Unknown(("tests/all.sh",)))),
+    "notests": fields_of(written(NoTests())),
 }
 DIAMOND = {"1": [], "2a": ["1"], "2b": ["1"], "3": ["2a", "2b"]}
 OUTCOMES = ("PASS", "PASS", "PASS", "FAIL", "NOT_RUN", "INDETERMINATE")
@@ -35,7 +40,7 @@ class World:
     options: dict[str, Any]
     answers: st.DataObject
     plan: dict[str, list[str]] = field(default_factory=lambda: DIAMOND)
-    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    events: list[Entry] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
     landings: list[RunFacts] = field(default_factory=list)
     """What was known at each landing."""
@@ -54,7 +59,7 @@ class World:
         raise AssertionError(self.moves)
 
     def _say(self, kind: str, **data: object) -> None:
-        self.events.append((kind, {"run": RUN, **data}))
+        self.events += happened([(kind, {"run": RUN, **data})], first=len(self.events) + 1)
 
     def _draw(self, *choices: str) -> str:
         return self.answers.draw(st.sampled_from(choices))
@@ -106,7 +111,7 @@ class World:
             case phases.Compare(point=point):
                 self._compare(point)
             case phases.Ask(key=key):
-                self._say("approval.asked", key=key)
+                self._say("approval.asked", key=key, number=1)
             case phases.Wait(until=until):
                 self._wait(until)
             case phases.ProveTogether():
@@ -114,7 +119,7 @@ class World:
             case phases.VerifyTogether():
                 self._verify_together()
             case phases.Report():
-                self._say("report.written")
+                self._say("report.written", report="d")
             case phases.Land():
                 self._land()
             case phases.Mark():
@@ -152,7 +157,7 @@ class World:
     def _wait(self, until: str | None) -> None:
         if until is None:
             asked = next(key for key, answer in self.facts().approvals.items() if answer is None)
-            self._say("approval.answered", key=asked, answer=self._draw("yes", "yes", "no"))
+            self._say("approval.answered", key=asked, number=1, answer=self._draw("yes", "yes", "no"))
         else:
             self.now = until
 
@@ -218,11 +223,11 @@ def test_a_phase_begins_only_when_what_it_needs_is_proven(
     world = World(options, answers)
     world.live()
     proven: set[str] = set()
-    for kind, data in world.events:
-        if kind == "phase.begun":
-            assert set(DIAMOND[data["phase"]]) <= proven
-        elif kind == "phase.proven":
-            proven.add(data["phase"])
+    for event in (one.event for one in world.events):
+        if isinstance(event, PhaseBegun):
+            assert set(DIAMOND[event.phase]) <= proven
+        elif isinstance(event, PhaseProven):
+            proven.add(event.phase)
 
 
 @whole_runs
@@ -238,16 +243,15 @@ def test_a_run_for_one_phase_proves_at_most_one(options: dict[str, Any], answers
 def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers: st.DataObject) -> None:
     world = World({"mode": "finish"}, answers)
     world.live()
-    begun = [data["phase"] for kind, data in world.events if kind == "phase.begun"]
+    begun = [one.event.phase for one in world.events if isinstance(one.event, PhaseBegun)]
     asked = [move.phase for move in world.moves if isinstance(move, phases.Ask) and "/between/" in move.key]
     assert asked[: len(begun) - 1] == begun[1:]
     assert not any(isinstance(move, phases.Land) for move in world.moves)
 
 
 def test_events_of_another_run_change_nothing() -> None:
-    assert fold(RUN, {}, [("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})]) == fold(
-        RUN, {}, []
-    )
+    other = happened([("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})])
+    assert fold(RUN, {}, other) == fold(RUN, {}, [])
 
 
 VERIFIED: list[tuple[str, dict[str, Any]]] = [
@@ -266,7 +270,7 @@ VERIFIED: list[tuple[str, dict[str, Any]]] = [
 
 def test_a_verifier_that_crashed_is_followed_by_another_and_never_by_a_fix() -> None:
     lost = ("verifier.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "crashed", "reason": "boom"})
-    told = [next_move(fold(RUN, {}, [*VERIFIED, *[lost] * times]), NOW) for times in range(4)]
+    told = [next_move(fold(RUN, {}, happened([*VERIFIED, *[lost] * times])), NOW) for times in range(4)]
     verify = phases.Verify("1", 1)
     assert told == [
         verify, verify, verify, End("failed", "phase 1: the verifier crashed 3 times; last: boom"),
@@ -278,7 +282,8 @@ def test_an_attempt_that_nobody_waited_for_goes_on_however_often_that_happens() 
         ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "abandoned"}),
     ]
-    assert next_move(fold(RUN, {}, [*VERIFIED[:6], *once * 9]), NOW) == phases.Attempt("1", 1, "implement")
+    facts = fold(RUN, {}, happened([*VERIFIED[:6], *once * 9]))
+    assert next_move(facts, NOW) == phases.Attempt("1", 1, "implement")
 
 
 PROVEN = [
@@ -290,7 +295,7 @@ PROVEN = [
 
 def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> None:
     def after(*events: tuple[str, dict[str, Any]]) -> Move:
-        facts = fold(RUN, {}, [*VERIFIED[:6], *events])
+        facts = fold(RUN, {}, happened([*VERIFIED[:6], *events]))
         facts.stop = "enough"
         return next_move(facts, NOW)
 
@@ -309,12 +314,12 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
         begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
         ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "cancelled"})
         asked = ("run.stop_asked", {"run": RUN})
-        facts = fold(RUN, {}, [*VERIFIED[:6], begun, ended, asked, *[met] * troubles])
+        facts = fold(RUN, {}, happened([*VERIFIED[:6], begun, ended, asked, *[met] * troubles]))
         facts.stop = "enough"
         return next_move(facts, now)
 
     keep = phases.Keep("1", 1)
-    wait = phases.Wait("trouble: No space left on device", LATER)
+    wait = phases.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
     limit = phases.TROUBLE_LIMIT
     over = End("failed", f"kept from going on {limit + 1} times; last: No space left on device")
     assert [after(0, NOW), after(1, NOW), after(1, LATER), after(limit + 1, LATER)] == [
@@ -327,12 +332,15 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
 
 def test_trouble_is_waited_out_and_counted_although_somebody_was_told_of_it() -> None:
     met = ("trouble.met", {"run": RUN, "what": "No space left on device", "retry_at": LATER})
-    parked = ("run.parked", {"run": RUN, "why": "trouble: No space left on device", "until": LATER})
+    parked = (
+        "run.parked",
+        {"run": RUN, "reason": "trouble", "why": "trouble: No space left on device", "until": LATER},
+    )
     called = ("attention.called", {"run": RUN, "way": "desktop", "about": "run.parked"})
     told = [met, parked, called]
     often = phases.TROUBLE_LIMIT + 1
-    once, given_up = (fold(RUN, {}, [*VERIFIED[:6], *told * times]) for times in (1, often))
-    assert next_move(once, NOW) == phases.Wait("trouble: No space left on device", LATER)
+    once, given_up = (fold(RUN, {}, happened([*VERIFIED[:6], *told * times])) for times in (1, often))
+    assert next_move(once, NOW) == phases.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
     over = End("failed", f"kept from going on {often} times; last: No space left on device")
     assert next_move(given_up, LATER) == over
 
@@ -346,7 +354,7 @@ def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_ano
     before = [*VERIFIED[:6], begun, ended]
 
     def after(*events: tuple[str, dict[str, Any]], stop: str | None = None) -> tuple[str, Move]:
-        facts = fold(RUN, {}, [*before, *events])
+        facts = fold(RUN, {}, happened([*before, *events]))
         facts.stop = stop
         return facts.lane, next_move(facts, NOW)
 
@@ -357,4 +365,8 @@ def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_ano
         ("main-2", End("stopped", "enough")),
     ]
     # To be taken over is neither trouble nor progress.
-    assert after(trouble, moved)[1] == after(trouble)[1] == phases.Wait("trouble: no disk", LATER)
+    assert (
+        after(trouble, moved)[1]
+        == after(trouble)[1]
+        == phases.Wait(WaitReason.TROUBLE, "trouble: no disk", LATER)
+    )

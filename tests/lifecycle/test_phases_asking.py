@@ -8,12 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.journal.codec import fields_of
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, Move, next_move
 from asbuilt.proof.projects.model import Detected, NeedsDocker, Suite, Unknown
 from asbuilt.proof.projects.resolving import proposal, written
 from tests.lifecycle.test_phases import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World, whole_runs
+from tests.support.happened import happened
 
 
 @whole_runs
@@ -34,7 +37,7 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
     world = World({"mode": "phase"}, answers)
     world.live()
     facts = world.facts()
-    begun = any(kind == "attempt.begun" for kind, _ in world.events)
+    begun = any(isinstance(one.event, AttemptBegun) for one in world.events)
     asks = [move for move in world.moves if isinstance(move, phases.Ask) and move.kind == "tests"]
     asked = [facts.approvals[move.key] for move in asks]
     if begun and facts.tests is not None:
@@ -82,9 +85,9 @@ def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
 ) -> None:
     started = ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}})
     resolved = ("tests.resolved", {"run": RUN, **RESOLVED[source]})
-    assert next_move(fold(RUN, options, [started, resolved]), NOW) == told
+    assert next_move(fold(RUN, options, happened([started, resolved])), NOW) == told
     agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
-    assert next_move(fold(RUN, options, [started, agreed]), NOW) == phases.MakeWorkspace()
+    assert next_move(fold(RUN, options, happened([started, agreed])), NOW) == phases.MakeWorkspace()
 
 
 @pytest.mark.parametrize("options", [{}, {"auto": True}])
@@ -93,9 +96,9 @@ def test_tests_that_start_containers_stop_a_run_and_name_what_checks_can_have(
 ) -> None:
     events = [
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
-        ("tests.resolved", {"run": RUN, **written(NeedsDocker(("requirements.txt",)))}),
+        ("tests.resolved", {"run": RUN, **fields_of(written(NeedsDocker(("requirements.txt",))))}),
     ]
-    assert next_move(fold(RUN, options, events), NOW) == End(
+    assert next_move(fold(RUN, options, happened(events)), NOW) == End(
         "failed",
         "the tests start containers (see requirements.txt), and the sandbox has no Docker; checks.services"
         " starts Postgres, Redis or a program of your own beside each check."
@@ -113,7 +116,7 @@ def test_the_question_names_the_command_and_what_it_showed() -> None:
     ]
     key = f"{proposal(Detected((Suite('', 'uv run pytest -q'),), ()))}/{RUN}"
     question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
-    told = next_move(fold(RUN, {"branch": "main"}, events), NOW)
+    told = next_move(fold(RUN, {"branch": "main"}, happened(events)), NOW)
     assert told == phases.Ask(key, "tests", question)
 
 
@@ -124,7 +127,7 @@ def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None:
-    told = next_move(fold(RUN, {"auto": True}, [*PROVEN, *_compared("1", "sha256:2")]), NOW)
+    told = next_move(fold(RUN, {"auto": True}, happened([*PROVEN, *_compared("1", "sha256:2")])), NOW)
     assert told == End(
         "failed",
         "the text of phase 1 was changed in the plan after it was frozen:"
@@ -137,19 +140,24 @@ def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_ag
     what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
     ask = phases.Ask(key, "continue", what, "1")
     events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
-    assert next_move(fold(RUN, {}, events), NOW) == ask
+    assert next_move(fold(RUN, {}, happened(events)), NOW) == ask
     events += [
-        ("approval.asked", {"run": RUN, "key": key}),
-        ("approval.answered", {"run": RUN, "key": key, "answer": "yes"}),
+        ("approval.asked", {"run": RUN, "key": key, "number": 1}),
+        ("approval.answered", {"run": RUN, "key": key, "number": 1, "answer": "yes"}),
     ]
-    assert next_move(fold(RUN, {}, events), NOW) == phases.ProveTogether()
-    events += [("together.done", {"run": RUN, "outcome": "PASS"}), ("report.written", {"run": RUN})]
+    assert next_move(fold(RUN, {}, happened(events)), NOW) == phases.ProveTogether()
+    events += [
+        ("together.done", {"run": RUN, "outcome": "PASS"}),
+        ("report.written", {"run": RUN, "report": "d"}),
+    ]
     same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
-    assert next_move(fold(RUN, {}, [*events, *same]), NOW) == End(
+    assert next_move(fold(RUN, {}, happened([*events, *same])), NOW) == End(
         "held", "everything is proven; landing was not asked for"
     )
-    assert next_move(fold(RUN, {}, [*events, *other]), NOW) == ask._replace(key=f"differs/c1/sha256:3/{RUN}")
-    assert next_move(fold(RUN, {}, [*events, *_compared("landing")]), NOW) == End(
+    assert next_move(fold(RUN, {}, happened([*events, *other])), NOW) == ask._replace(
+        key=f"differs/c1/sha256:3/{RUN}"
+    )
+    assert next_move(fold(RUN, {}, happened([*events, *_compared("landing")])), NOW) == End(
         "held", "everything is proven; landing was not asked for"
     )
 
@@ -158,15 +166,15 @@ def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> Non
     refused = ("tree.refused", {"run": RUN, "phase": "1", "number": 1, "reason": "big.bin is too large."})
     key = f"{RUN}/keep/1/1/1"
     events = [*VERIFIED[:8], refused]
-    assert next_move(fold(RUN, {"auto": True}, events), NOW) == phases.Ask(
+    assert next_move(fold(RUN, {"auto": True}, happened(events)), NOW) == phases.Ask(
         key, "continue", "big.bin is too large. Try again?", "1"
     )
     for answer, move in (
         ("yes", phases.Keep("1", 1)),
         ("no", End("stopped", "phase 1: big.bin is too large.")),
     ):
-        told = [*events, ("approval.answered", {"run": RUN, "key": key, "answer": answer})]
-        assert next_move(fold(RUN, {"auto": True}, told), NOW) == move
+        told = [*events, ("approval.answered", {"run": RUN, "key": key, "number": 1, "answer": answer})]
+        assert next_move(fold(RUN, {"auto": True}, happened(told)), NOW) == move
 
 
 def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_starts_unattended() -> None:
@@ -177,11 +185,11 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
         "ring",
         "work without a ring? Agents and checks could write to anything that you can write to",
     )
-    assert next_move(fold(RUN, {}, unheld), NOW) == ask
-    assert next_move(fold(RUN, {"auto": True}, unheld), NOW) == End(
+    assert next_move(fold(RUN, {}, happened(unheld)), NOW) == ask
+    assert next_move(fold(RUN, {"auto": True}, happened(unheld)), NOW) == End(
         "failed",
         "no ring holds agents and checks on this machine."
-        " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
+        " Next: asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
     )
     for options, more in (
         ({}, {"ring_agreed": True}),
@@ -189,4 +197,4 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
         ({}, {"ring": "bwrap"}),
     ):
         held = [("run.started", {**started, **more})]
-        assert isinstance(next_move(fold(RUN, options, held), NOW), phases.ResolveTests)
+        assert isinstance(next_move(fold(RUN, options, happened(held)), NOW), phases.ResolveTests)

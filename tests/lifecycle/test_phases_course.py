@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, Move, next_move
 from tests.lifecycle.test_phases import LATER, NOW, RESOLVED, RUN, VERIFIED
+from tests.support.happened import happened
 
 _HAPPY = [
     phases.Start(),
@@ -49,14 +51,14 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
         ("phase.proven", {"run": RUN, "phase": "1", "commit": "c1"}),
         ("plan.compared", {"run": RUN, "point": "1"}),
         ("together.done", {"run": RUN, "outcome": "PASS"}),
-        ("report.written", {"run": RUN}),
+        ("report.written", {"run": RUN, "report": "d"}),
         ("plan.compared", {"run": RUN, "point": "landing"}),
         ("landing.done", {"run": RUN, "new": "c1", "commits": [["1", RUN, "c1", "c1"]]}),
         ("plan.marked", {"run": RUN}),
         ("landing.tidied", {"run": RUN}),
     ]
-    options = {"mode": "phase", "auto": True}
-    told = [next_move(fold(RUN, options, events[:n]), NOW) for n in range(len(events) + 1)]
+    options, entries = {"mode": "phase", "auto": True}, happened(events)
+    told = [next_move(fold(RUN, options, entries[:n]), NOW) for n in range(len(entries) + 1)]
     # Moves without fields are equal as tuples, so their names are compared too.
     assert list(map(repr, told)) == [repr(move) for move in _HAPPY]
 
@@ -72,16 +74,18 @@ def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() 
         ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
     ]
-    facts = fold(RUN, {"auto": True}, events)
-    assert next_move(facts, NOW) == phases.Wait("usage limit of the agent in phase 1", LATER)
+    facts = fold(RUN, {"auto": True}, happened(events))
+    assert next_move(facts, NOW) == phases.Wait(
+        WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER
+    )
     assert next_move(facts, LATER) == phases.Attempt("1", 1, "implement")
-    hastened = fold(RUN, {"auto": True}, [*events, ("run.hastened", {"run": RUN})])
+    hastened = fold(RUN, {"auto": True}, happened([*events, ("run.hastened", {"run": RUN})]))
     assert next_move(hastened, NOW) == phases.Attempt("1", 1, "implement")
 
 
 def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
     started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
-    facts = fold(RUN, {}, [("run.started", started), *VERIFIED[1:6]])
+    facts = fold(RUN, {}, happened([("run.started", started), *VERIFIED[1:6]]))
     assert (facts.carried, next_move(facts, NOW)) == (
         "c9",
         phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
@@ -97,7 +101,7 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
 
     def then(*more: tuple[str, dict[str, Any]]) -> Move:
         events = [*proven, *((kind, {"run": RUN, **data}) for kind, data in more)]
-        return next_move(fold(RUN, {"mode": "finish", "auto": True}, events), NOW)
+        return next_move(fold(RUN, {"mode": "finish", "auto": True}, happened(events)), NOW)
 
     passed = ("together.done", {"outcome": "PASS"})
     undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})
@@ -113,10 +117,12 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
     assert then(passed, lost, lost, lost) == End(
         "failed", "all phases together: the verifier crashed 3 times; last: boom"
     )
-    assert then(passed, limited) == phases.Wait("usage limit of the verifier in all phases together", LATER)
+    assert then(passed, limited) == phases.Wait(
+        WaitReason.LIMIT, "usage limit of the verifier in all phases together", LATER
+    )
     assert then(passed, ("together.judged", {"outcome": "PASS"})) == phases.Report()
     # A run of an earlier version that is about to land is not held up.
-    assert then(passed, ("report.written", {})) == phases.Compare("landing")
+    assert then(passed, ("report.written", {"report": "d"})) == phases.Compare("landing")
 
 
 _READY: list[tuple[str, dict[str, Any]]] = [

@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 from asbuilt.lifecycle.progress import DONE, IN_WORK, PhaseProgress, State, plan_progress
 from asbuilt.lifecycle.standing import Standing, fold_plan
+from tests.support.happened import happened
 
 Events = list[tuple[str, dict[str, Any]]]
 PROVEN: Events = [
     ("phase.proven", {"run": "r1", "phase": "1", "commit": "a"}),
     ("phase.proven", {"run": "r1", "phase": "2", "commit": "b"}),
 ]
-LANDED: Events = [("landing.done", {"run": "r1", "commits": [["1", "r1", "a", "A"], ["2", "r1", "b", "B"]]})]
+LANDED: Events = [
+    ("landing.done", {"run": "r1", "new": "n", "commits": [["1", "r1", "a", "A"], ["2", "r1", "b", "B"]]})
+]
 UNDONE: Events = [("landing.undone", {"run": "r2", "of": "r1", "commits": ["a", "b"]})]
 AT = {"a": "at a", "b": "at b"}
 
@@ -25,7 +28,7 @@ def _phase(id_: str, state: State, *needs: str) -> PhaseProgress:
 
 
 def _states(run: list[PhaseProgress], events: Events, *, is_over: bool = True) -> list[tuple[object, ...]]:
-    told = plan_progress(run, fold_plan(events), AT, is_over=is_over)
+    told = plan_progress(run, fold_plan(happened(events)), AT, is_over=is_over)
     return [(phase.id, phase.state, phase.commit, phase.since, phase.needs) for phase in told]
 
 
@@ -86,7 +89,7 @@ def test_a_phase_is_done_exactly_when_the_journal_says_so(
     events: Events = [
         ("phase.proven", {"run": "r", "phase": phase, "commit": f"{at}"}) for at, phase in enumerate(proven)
     ]
-    standing: Standing = fold_plan(events)
+    standing: Standing = fold_plan(happened(events))
     for before, after in zip(run, plan_progress(run, standing, {}, is_over=is_over), strict=True):
         in_work = before.state in IN_WORK and not is_over
         knows = standing.words.get(before.id, before.state == "done")

@@ -7,6 +7,7 @@ import pytest
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
+from tests.support.happened import happened
 
 RUN = "r1"
 AT = "2026-11-15T01:00:00.000Z"
@@ -25,7 +26,7 @@ TROUBLE = ("trouble.met", {"run": RUN, "what": "over the limit of the disk", "re
 LIMITED: Events = [
     ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
     ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
-    ("run.parked", {"run": RUN, "why": "a limit", "until": LATER, "at": AT}),
+    ("run.parked", {"run": RUN, "reason": "limit", "why": "a limit", "until": LATER, "at": AT}),
 ]
 
 
@@ -37,29 +38,33 @@ LIMITED: Events = [
     ],
 )
 def test_what_goes_on_by_itself_is_told_with_its_reason_and_when(events: Events, told: WaitsFor) -> None:
-    facts = fold(RUN, {"auto": True}, [*WORKING, *events])
+    facts = fold(RUN, {"auto": True}, happened([*WORKING, *events]))
     assert waits_for(facts, NOW) == told
     assert waits_for(facts, LATER) == WaitsFor("agent", "1", attempt="1")
 
 
 def test_a_phase_whose_run_met_trouble_is_parked() -> None:
-    assert progress(fold(RUN, {}, [*WORKING, TROUBLE]), NOW) == [PhaseProgress("1", "", "parked", AT)]
+    assert progress(fold(RUN, {}, happened([*WORKING, TROUBLE])), NOW) == [
+        PhaseProgress("1", "", "parked", AT)
+    ]
 
 
 def test_whoever_asks_a_run_to_go_on_ends_its_wait_after_trouble() -> None:
     hastened = ("run.hastened", {"run": RUN})
-    assert waits_for(fold(RUN, {}, [*WORKING, TROUBLE, hastened]), NOW) == WaitsFor("agent", "1", attempt="1")
+    assert waits_for(fold(RUN, {}, happened([*WORKING, TROUBLE, hastened])), NOW) == WaitsFor(
+        "agent", "1", attempt="1"
+    )
 
 
 def test_what_an_attempt_cost_is_counted_once_however_often_it_was_started() -> None:
     told = [
-        ("attempt.ended", "1.1", "limited", 0.25),
-        ("attempt.ended", "1.1", "done", 0.75),
-        ("verifier.ended", "1.1v", "crashed", 0.5),
-        ("verdict.given", "1.1v2", "done", 1.0),
+        ("attempt.ended", "1.1", {"ending": "limited"}, 0.25),
+        ("attempt.ended", "1.1", {"ending": "done"}, 0.75),
+        ("verifier.ended", "1.1v", {"ending": "crashed"}, 0.5),
+        ("verdict.given", "1.1v2", {"outcome": "PASS"}, 1.0),
     ]
+    about = {"run": RUN, "phase": "1", "number": 1, "tokens": 100}
     events: Events = [
-        (kind, {"run": RUN, "attempt": attempt, "ending": ending, "cost_usd": cost, "tokens": 100})
-        for kind, attempt, ending, cost in told
+        (kind, {**about, **how, "attempt": attempt, "cost_usd": cost}) for kind, attempt, how, cost in told
     ]
-    assert fold(RUN, {}, events).spent == Spent(2.25, 300)
+    assert fold(RUN, {}, happened(events)).spent == Spent(2.25, 300)

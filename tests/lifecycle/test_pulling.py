@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.invariants import Left, broken, warnings
+from asbuilt.lifecycle.moves import Wait, until_answered
 from asbuilt.lifecycle.phases import next_move
+from tests.support.happened import happened
 
 RUN = "r1"
 AT = "2026-11-15T02:00:00.000Z"
@@ -47,7 +50,7 @@ def seen(**data: object) -> tuple[str, dict[str, Any]]:
 
 
 def move(events: Events, options: dict[str, Any] = PR, now: str = SOON) -> str:
-    return repr(next_move(fold(RUN, options, events), now))
+    return repr(next_move(fold(RUN, options, happened(events)), now))
 
 
 def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_concluded() -> None:
@@ -78,7 +81,7 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         (
             {"checks": "pending"},
             SOON,
-            "Wait(why='the checks of pull request #7', until='2026-11-15T02:00:30.000Z')",
+            repr(Wait(WaitReason.CHECKS, "the checks of pull request #7", "2026-11-15T02:00:30.000Z")),
         ),
         ({"checks": "pending"}, LATE, "Look()"),
         (
@@ -89,7 +92,7 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         (
             {"mergeable": "unknown"},
             SOON,
-            "Wait(why='the checks of pull request #7', until='2026-11-15T02:00:30.000Z')",
+            repr(Wait(WaitReason.CHECKS, "the checks of pull request #7", "2026-11-15T02:00:30.000Z")),
         ),
         (
             {"mergeable": "no"},
@@ -123,7 +126,7 @@ def test_only_who_asked_for_a_landing_gets_a_merge() -> None:
         said("phase.proven", phase="1", commit="a"),
         said("plan.compared", point="1"),
         said("together.done", outcome="PASS"),
-        said("report.written"),
+        said("report.written", report="d"),
         said("plan.compared", point="landing"),
     ]
     run: Events = [
@@ -188,14 +191,14 @@ def test_after_so_many_fixes_a_person_is_asked_and_yes_gives_as_many_again() -> 
     red = seen(checks="red", failing=["build"])
     what = f"pr-ci-failing: build of {URL} fails after 0 fixes"
     key = f"{RUN}/pull/ci/1"
-    asked = said("approval.asked", key=key)
+    asked = said("approval.asked", key=key, number=1)
     assert move([*OPEN, red], options) == (
         f"Ask(key='{key}', kind='continue', question='{what}; look and try again?', phase=None, intent=None)"
     )
-    assert move([*OPEN, red, asked], options) == f"Wait(why='approval {key}', until=None)"
-    no = said("approval.answered", key=key, answer="no")
+    assert move([*OPEN, red, asked], options) == repr(until_answered(key))
+    no = said("approval.answered", key=key, number=1, answer="no")
     assert move([*OPEN, red, asked, no], options) == f"End(state='pr-ci-failing', reason='{what}')"
-    yes = said("approval.answered", key=key, answer="yes")
+    yes = said("approval.answered", key=key, number=1, answer="yes")
     assert move([*OPEN, red, asked, yes], options) == "Look()"
     assert move([*OPEN, red, asked, yes, seen()], options) == "Merge()"
     again = move([*OPEN, red, asked, yes, red], {**PR, "pull": {"fixes": 1}})
@@ -217,16 +220,19 @@ def test_what_else_is_in_the_way_is_asked_once_for_each_time() -> None:
     assert move(events) == (
         f"Ask(key='{key}', kind='continue', question='{question}', phase=None, intent=None)"
     )
-    yes = [said("approval.asked", key=key), said("approval.answered", key=key, answer="yes")]
+    yes = [
+        said("approval.asked", key=key, number=1),
+        said("approval.answered", key=key, number=1, answer="yes"),
+    ]
     look = said("pull.seen", state="none", asked_at=AT)
     assert [move([*events, *yes]), move([*events, *yes, look])] == ["Look()", "Push()"]
     assert move([*events, *yes, look, blocked]).startswith(f"Ask(key='{RUN}/pull/blocked/2'")
-    no = said("approval.answered", key=key, answer="no")
+    no = said("approval.answered", key=key, number=1, answer="no")
     assert move([*events, yes[0], no]) == "End(state='failed', reason='It is red.')"
 
 
 def test_a_stop_waits_for_a_merge_that_was_begun() -> None:
-    facts = fold(RUN, PR, [*OPEN, seen(), said("pull.merging", number=7, head="h")])
+    facts = fold(RUN, PR, happened([*OPEN, seen(), said("pull.merging", number=7, head="h")]))
     facts.stop = "enough"
     assert repr(next_move(facts, SOON)) == "Merge()"
 

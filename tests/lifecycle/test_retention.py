@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.retention import Goes, Stays, landings, of_age, of_attempt
+from tests.support.happened import happened
 
 NOW = datetime(2026, 11, 15, 2, tzinfo=UTC)
 moments = st.integers(0, 100 * 24 * 60).map(lambda minutes: NOW - timedelta(minutes=minutes))
@@ -41,8 +42,11 @@ def test_the_proof_and_the_reason_are_said_in_days() -> None:
 
 def test_a_landing_that_was_taken_back_does_not_count() -> None:
     events: list[tuple[str, dict[str, Any]]] = [
-        ("landing.done", {"at": "t1", "commits": [["1", "r1", "c1", "s1"], ["2", "r1", "c2", "s2"]]}),
+        (
+            "landing.done",
+            {"at": "t1", "new": "n", "commits": [["1", "r1", "c1", "s1"], ["2", "r1", "c2", "s2"]]},
+        ),
         ("landing.undone", {"at": "t2", "commits": ["c2"]}),
-        ("landing.done", {"at": "t3", "commits": [["3", "r3", "c3", "s3"]]}),
+        ("landing.done", {"at": "t3", "new": "n", "commits": [["3", "r3", "c3", "s3"]]}),
     ]
-    assert landings(events) == {"1": "t1", "3": "t3"}
+    assert landings(happened(events)) == {"1": "t1", "3": "t3"}

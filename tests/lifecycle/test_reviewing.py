@@ -17,6 +17,7 @@ from asbuilt.lifecycle.reviewing import (
     Undecided,
     decide,
     due,
+    to_ask_about,
     wait_s,
 )
 
@@ -24,12 +25,13 @@ HEAD, OLD = "a" * 40, "b" * 40
 NOBODY = Undecided("nobody of approvals.plan has reviewed it")
 
 
-def review(by: str, state: ReviewState, commit: str = HEAD, body: str = "") -> Review:
-    return Review(id=1, by=by, state=state, body=body, commit=commit, at="2026-01-02T03:04:05Z")
+def review(by: str, state: ReviewState, commit: str = HEAD, body: str = "", number: int = 1) -> Review:
+    return Review(id=number, by=by, state=state, body=body, commit=commit, at="2026-01-02T03:04:05Z")
 
 
-def remark(line: int | None, body: str) -> Comment:
-    return Comment(id=1, by="eve", path="plans/p.md", line=line, body=body, at="2026-01-02T03:04:05Z")
+def remark(line: int | None, body: str, by: str = "lead-1", sent: int | None = 1) -> Comment:
+    at = "2026-01-02T03:04:05Z"
+    return Comment(id=1, by=by, path="plans/p.md", line=line, body=body, at=at, review=sent)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,20 @@ def remark(line: int | None, body: str) -> Comment:
         ([review("lead-1", "changes_requested"), review("lead-1", "approved")], Bound("github:lead-1")),
         (
             [review("lead-1", "changes_requested", body="no"), review("lead-2", "approved")],
-            SentBack("github:lead-1", "no\nline 3: smaller\nline 9: why?"),
+            SentBack(
+                "github:lead-1",
+                "github:lead-1: no\ngithub:lead-1, line 3: smaller\ngithub:lead-1, line 9: why?",
+            ),
+        ),
+        (
+            [
+                review("lead-2", "changes_requested", number=2),
+                review("lead-1", "changes_requested", body="no", number=7),
+            ],
+            SentBack(
+                "github:lead-2",
+                "github:lead-2: changes requested\ngithub:lead-2, line 5: mine\ngithub:lead-1: no",
+            ),
         ),
         ([review("eve", "changes_requested"), review("lead-2", "approved")], Bound("github:lead-2")),
     ],
@@ -53,8 +68,35 @@ def remark(line: int | None, body: str) -> Comment:
 def test_only_the_last_word_of_who_may_on_this_very_text_counts(
     reviews: list[Review], decision: Decision
 ) -> None:
-    remarks = [remark(3, "smaller\n"), remark(None, "of another text"), remark(9, "why?")]
-    assert decide(reviews, remarks, head=HEAD, approvers=["ada", "github:lead-*"]) == decision
+    remarks = [
+        remark(3, "smaller\n"),
+        remark(None, "of another text"),
+        remark(4, "a stranger's, alone", "eve", None),
+        remark(4, "a stranger's, in an approver's review", "eve"),
+        remark(4, "the approver's, of another review", sent=6),
+        remark(5, "mine", "lead-2", 2),
+        remark(9, "why?"),
+    ]
+    approvers = ["ada", "github:lead-*"]
+    asked = to_ask_about(reviews, head=HEAD, approvers=approvers)
+    assert decide(reviews, remarks, head=HEAD, approvers=approvers, writers=asked) == decision
+
+
+@pytest.mark.parametrize("approvers", [["*"], ["github:*"], ["github:lea?"], ["*", "github:ada"]])
+def test_a_login_that_only_a_pattern_names_decides_if_it_may_write(approvers: list[str]) -> None:
+    reviews = [review("lead", "approved"), review("lead", "commented"), review("eve", "commented")]
+    assert to_ask_about(reviews, head=HEAD, approvers=approvers) == {"lead"}
+    assert decide(reviews, [], head=HEAD, approvers=approvers) == Undecided(
+        "nobody of approvals.plan has reviewed it; github:lead has, and may not write to the repository"
+    )
+    assert decide(reviews, [], head=HEAD, approvers=approvers, writers={"lead"}) == Bound("github:lead")
+
+
+@pytest.mark.parametrize("login", ["lead", "dependabot[bot]"])
+def test_a_login_that_is_named_in_full_needs_no_permission(login: str) -> None:
+    reviews, approvers = [review(login, "approved")], ["*", f"github:{login}"]
+    assert to_ask_about(reviews, head=HEAD, approvers=approvers) == frozenset()
+    assert decide(reviews, [], head=HEAD, approvers=approvers) == Bound(f"github:{login}")
 
 
 def test_where_nobody_is_named_no_review_binds() -> None:
@@ -68,7 +110,7 @@ def test_a_login_is_not_a_users_name() -> None:
 
 def test_a_review_without_words_says_at_least_that() -> None:
     said = decide([review("ada", "changes_requested")], [], head=HEAD, approvers=["github:ada"])
-    assert said == SentBack("github:ada", "changes requested")
+    assert said == SentBack("github:ada", "github:ada: changes requested")
 
 
 def question(answer: str | None, run: str = "r1") -> Question:

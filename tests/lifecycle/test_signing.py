@@ -6,7 +6,9 @@ import pytest
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.moves import until_answered
 from asbuilt.lifecycle.phases import next_move
+from tests.support.happened import happened
 
 RUN, NOW = "r1", "2026-11-15T00:00:00Z"
 FIRST, OTHER = f"sign-off/sha256:1/a/{RUN}", f"sign-off/sha256:1/b/{RUN}"
@@ -34,19 +36,19 @@ def proven(
         ("setup.done", {"outcome": "PASS"}),
         ("baseline.done", {"outcome": "PASS"}),
         ("together.done", {"outcome": "PASS"}),
-        ("report.written", {}),
+        ("report.written", {"report": "d"}),
         ("signoff.wanted", {"item": "sign-off/sha256:1/a", "phase": "1", "question": "sign off a?"}),
         ("signoff.wanted", {"item": "sign-off/sha256:1/b", "phase": "1", "question": "sign off b?"}),
         ("plan.compared", {"point": "landing"}),
     ]
     for key, answer in answers:
-        told.append(("approval.asked", {"key": key}))
+        told.append(("approval.asked", {"key": key, "number": 1}))
         if answer is not None:
-            told.append(("approval.answered", {"key": key, "answer": answer}))
+            told.append(("approval.answered", {"key": key, "number": 1, "answer": answer}))
     if landing:
-        told.append(("landing.intended", {}))
-    facts = fold(RUN, {"kind": kind, **options}, [(name, {"run": RUN, **data}) for name, data in told])
-    return next_move(facts, NOW)
+        told.append(("landing.intended", {"old": "o", "new": "n"}))
+    entries = happened((name, {"run": RUN, **data}) for name, data in told)
+    return next_move(fold(RUN, {"kind": kind, **options}, entries), NOW)
 
 
 @pytest.mark.parametrize("options", [{"kind": "land"}, {"kind": "run", "auto": True, "mode": "finish"}])
@@ -55,8 +57,8 @@ def test_every_change_is_asked_about_before_one_is_waited_for_and_auto_answers_n
 ) -> None:
     assert proven(**options) == ASK
     assert proven((FIRST, None), **options) == ASK_OTHER
-    assert proven((FIRST, None), (OTHER, None), **options) == phases.Wait(f"approval {FIRST}", None)
-    assert proven((FIRST, "yes"), (OTHER, None), **options) == phases.Wait(f"approval {OTHER}", None)
+    assert proven((FIRST, None), (OTHER, None), **options) == until_answered(FIRST)
+    assert proven((FIRST, "yes"), (OTHER, None), **options) == until_answered(OTHER)
     assert proven((FIRST, "yes"), (OTHER, "yes"), **options) == phases.Land()
     assert proven((FIRST, None), (OTHER, "no"), **options) == NO
 

@@ -6,15 +6,19 @@ from typing import Any, get_args
 
 import pytest
 
-from asbuilt.lifecycle.causes import Cause, course_of, ending_of
+from asbuilt.events.attempts import TogetherJudged
+from asbuilt.events.event import Cause
+from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.causes import course_of, ending_of
 from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.money import Caps, Spent, caps_in, left_s, spent_in, total
+from asbuilt.lifecycle.money import Caps, Spent, caps_in, left_s, total, used_in
 from asbuilt.lifecycle.moves import Ask, Attempt, End, Keep, Move, Verify, Wait
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.stoppages import OVERLOAD_LIMIT
 from asbuilt.lifecycle.timers import backs_off_until
 from tests.lifecycle.test_pausing import BEGUN, KEPT
 from tests.lifecycle.test_phases import LATER, NOW, RUN
+from tests.support.happened import happened
 
 Told = tuple[str, dict[str, Any]]
 
@@ -32,11 +36,11 @@ def begun(number: int = 1) -> Told:
 
 def answered(move: Move, answer: str) -> Told:
     assert isinstance(move, Ask)
-    return "approval.answered", {"run": RUN, "key": move.key, "answer": answer}
+    return "approval.answered", {"run": RUN, "key": move.key, "number": 1, "answer": answer}
 
 
 def after(*more: Told, now: str = NOW, caps: dict[str, float] | None = None) -> Move:
-    return next_move(fold(RUN, {"auto": True, "caps": caps}, [*BEGUN, *more]), now)
+    return next_move(fold(RUN, {"auto": True, "caps": caps}, happened([*BEGUN, *more])), now)
 
 
 def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
@@ -68,14 +72,16 @@ def test_every_cause_has_its_course_and_its_ending() -> None:
 
 def test_an_overload_waits_its_time_and_goes_on_with_the_same_attempt() -> None:
     turned_away = stopped("overload", resets_at=LATER)
-    assert after(turned_away) == Wait("overload of the agent in phase 1", LATER)
+    assert after(turned_away) == Wait(WaitReason.OVERLOAD, "overload of the agent in phase 1", LATER)
     assert after(turned_away, now=LATER) == Attempt("1", 1, "implement")
     again = [begun(), turned_away] * OVERLOAD_LIMIT
     assert after(turned_away, *again) == End(
         "failed", f"phase 1: turned away {OVERLOAD_LIMIT + 1} times in a row; It says why."
     )
     recovered = [*again, begun(), stopped("usage_limit", resets_at=LATER), begun(), turned_away]
-    assert after(turned_away, *recovered) == Wait("overload of the agent in phase 1", LATER)
+    assert after(turned_away, *recovered) == Wait(
+        WaitReason.OVERLOAD, "overload of the agent in phase 1", LATER
+    )
 
 
 def test_overloads_are_waited_for_longer_each_time() -> None:
@@ -122,7 +128,7 @@ def test_where_what_holds_an_agent_did_not_hold_the_run_stops_at_once() -> None:
 
 def test_a_verifier_that_stopped_is_waited_for_or_asked_about() -> None:
     waits = after(*verifier("overload", resets_at=LATER))
-    assert waits == Wait("overload of the verifier in phase 1", LATER)
+    assert waits == Wait(WaitReason.OVERLOAD, "overload of the verifier in phase 1", LATER)
     asks = after(*verifier("auth"))
     question = "sign in to the verifier's account, then go on? It says why."
     assert asks == Ask(f"{RUN}/auth/1/1v0/1", "agent", question, "1")
@@ -160,7 +166,7 @@ def test_tokens_and_hours_are_caps_too() -> None:
     asks = after(*spending(None, 5_000), caps={"tokens": 5_000})
     assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? 5,000 of 5,000 tokens are used")
     started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
-    facts = fold(RUN, {"auto": True, "caps": {"hours": 3}}, [*started, *spending(None)])
+    facts = fold(RUN, {"auto": True, "caps": {"hours": 3}}, happened([*started, *spending(None)]))
     over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its limit of 3 hours of work is reached")
     assert next_move(facts, LATER) == over
     assert next_move(facts, NOW) == Attempt("1", 2, "implement")
@@ -168,14 +174,20 @@ def test_tokens_and_hours_are_caps_too() -> None:
     assert [left_s(Caps(hours=hours), worked_s) for hours in (None, 3, 3.5)] == [None, 0, 1800]
 
 
+def used(usd: float | None, tokens: int | None) -> Spent:
+    found = used_in(TogetherJudged(outcome="PASS", attempt="1v", cost_usd=usd, tokens=tokens))
+    assert found is not None
+    return found[1]
+
+
 def test_what_an_agent_did_not_tell_is_unknown_and_never_nothing() -> None:
-    told, untold, half = (spent_in(one) for one in ({"cost_usd": 1.25, "tokens": 10}, {}, {"cost_usd": 0.5}))
+    told, untold, half = (used(1.25, 10), used(None, None), used(0.5, None))
     assert (told.words, told.brief) == ("$1.25", "$1.25")
     assert (untold.words, untold.brief, untold.plain["usd"]) == ("an unknown cost", "unknown", None)
     both = total([told, untold, half])
     assert both == Spent(1.75, 10, usd_untold=1, tokens_untold=2)
     assert (both.words, both.brief, both.plain["usd"]) == ("at least $1.75", "$1.75+", 1.75)
-    nothing = spent_in({"cost_usd": 0.0, "tokens": 0})
+    nothing = used(0.0, 0)
     assert (nothing.words, nothing.brief, nothing.plain["usd"], total([])) == ("$0.00", "", 0.0, Spent())
     assert caps_in({}) == Caps()
     assert Caps(15, 2_000_000, 8).words == "$15.00 (API prices), 2,000,000 tokens, 8 hours of work"

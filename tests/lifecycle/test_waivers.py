@@ -6,7 +6,9 @@ import pytest
 
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
+from asbuilt.lifecycle.moves import until_answered
 from asbuilt.lifecycle.phases import FIX_LIMIT, next_move
+from tests.support.happened import happened
 
 RUN, NOW = "r1", "2026-11-15T00:00:00Z"
 FIRST, OTHER = f"waiver/sha256:1/1/{RUN}", f"waiver/sha256:1/3/{RUN}"
@@ -44,17 +46,18 @@ def judged(
             verdict = {"outcome": "FAIL", "failures": ["item 1, a: FAIL, no"], "unproven": list(unproven)}
             told.append(("verdict.given", {**about, **verdict}))
     for key, answer in answers:
-        told.append(("approval.asked", {"key": key}))
+        told.append(("approval.asked", {"key": key, "number": 1}))
         if answer is not None:
-            told.append(("approval.answered", {"key": key, "answer": answer}))
-    return next_move(fold(RUN, {"auto": auto}, [(kind, {"run": RUN, **data}) for kind, data in told]), NOW)
+            told.append(("approval.answered", {"key": key, "number": 1, "answer": answer}))
+    entries = happened((kind, {"run": RUN, **data}) for kind, data in told)
+    return next_move(fold(RUN, {"auto": auto}, entries), NOW)
 
 
 def test_what_no_fix_has_brought_about_is_put_to_a_person_item_by_item() -> None:
     assert judged() == ASK
     assert judged((FIRST, None)) == ASK_OTHER
-    assert judged((FIRST, None), (OTHER, None)) == phases.Wait(f"approval {FIRST}", None)
-    assert judged((FIRST, "yes"), (OTHER, None)) == phases.Wait(f"approval {OTHER}", None)
+    assert judged((FIRST, None), (OTHER, None)) == until_answered(FIRST)
+    assert judged((FIRST, "yes"), (OTHER, None)) == until_answered(OTHER)
     assert judged((FIRST, "yes"), (OTHER, "yes")) == phases.Commit("1", LAST)
     assert judged((FIRST, None), (OTHER, "no")) == GIVEN_UP
 

@@ -17,15 +17,16 @@ from asbuilt.lifecycle.worktime import WorkTime
 from tests.lifecycle.test_pausing import BEGUN, KEPT
 from tests.lifecycle.test_phases import NOW, RUN
 from tests.lifecycle.test_stoppages import Told, stopped
+from tests.support.happened import happened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause, Entry
     from asbuilt.lifecycle.moves import Move
 
 HOUR = 3_600
-STARTED: Told = ("run.started", {"run": RUN, "at": NOW})
+STARTED: Told = ("run.started", {"run": RUN, "at": NOW, "base": "b"})
 
 
 def _at(after_s: float) -> str:
@@ -38,10 +39,11 @@ class Day:
     def __init__(self, events: Sequence[Told] = (STARTED,)) -> None:
         self.now_s = 0
         self.worked_s = 0
-        self.events = [*events]
+        self.events = happened(events)
 
     def say(self, kind: str, **data: object) -> None:
-        self.events.append((kind, {**data, "run": RUN, "at": _at(self.now_s)}))
+        told = (kind, {**data, "run": RUN, "at": _at(self.now_s)})
+        self.events += happened([told], first=len(self.events) + 1)
 
     def work(self, lasts_s: int) -> None:
         self.now_s += lasts_s
@@ -52,7 +54,12 @@ class Day:
 
     def park(self, lasts_s: int | None) -> None:
         """Park for so long, or until somebody says something; somebody may be called because of it."""
-        self.say("run.parked", why="x", until=None if lasts_s is None else _at(self.now_s + lasts_s))
+        self.say(
+            "run.parked",
+            reason="limit",
+            why="x",
+            until=None if lasts_s is None else _at(self.now_s + lasts_s),
+        )
         self.say("attention.called", way="desktop", about="run.parked")
 
     def next_move(self, *, hours: float) -> Move:
@@ -84,7 +91,7 @@ def _question(day: Day, waits_s: int, works_s: int, _: int) -> None:
     day.wait(waits_s)
     day.say("approval.put_off", number=1, by="ann")
     day.wait(waits_s)
-    day.say("approval.answered", key="q", answer="yes")
+    day.say("approval.answered", key="q", number=1, answer="yes")
     day.work(works_s)
     day.say("checks.done", phase="1", number=1, outcome="PASS")
 
@@ -93,12 +100,12 @@ def _draft(day: Day, waits_s: int, works_s: int, late_s: int) -> None:
     """Wait for a person who writes another text first, and then says yes to it."""
     day.park(None)
     day.wait(waits_s)
-    day.say("draft.written", number=2, by="ann")
-    day.say("approval.answered", key="q", answer="revised")
+    day.say("draft.written", number=2, intent="i", digest="d", text="t", by="ann")
+    day.say("approval.answered", key="q", number=1, answer="revised")
     day.say("approval.asked", key="r", number=2)
     day.wait(waits_s)
-    day.say("approval.answered", key="r", answer="yes")
-    day.say("plan.approved", by="ann")
+    day.say("approval.answered", key="r", number=2, answer="yes")
+    day.say("plan.approved", intent="i", digest="d", text="t", by="ann")
     day.wait(late_s)
     day.say("phase.begun", phase="1")
     day.work(works_s)
@@ -133,7 +140,7 @@ def _review(day: Day, waits_s: int, works_s: int, late_s: int) -> None:
     for _ in range(3):
         day.park(waits_s)
         day.wait(waits_s + late_s)
-        day.say("pull.seen", state="open")
+        day.say("pull.seen", state="open", asked_at=_at(day.now_s))
     day.work(works_s)
 
 
@@ -144,7 +151,7 @@ def _trouble(day: Day, waits_s: int, works_s: int, _: int) -> None:
         day.park(waits_s)
         day.wait(waits_s)
         day.work(works_s)
-    day.say("tests.resolved")
+    day.say("tests.resolved", source="given")
 
 
 KINDS = (_limit, _verifier, _question, _draft, _pause, _window, _review, _trouble)
@@ -165,18 +172,18 @@ def test_work_always_counts_and_waiting_never_does(
     _is_steady(day.events, data.draw(st.integers(0, 40 * HOUR)))
 
 
-def _worked_s(events: list[Told], now: str) -> float:
+def _worked_s(events: list[Entry], now: str) -> float:
     heard = WorkTime()
-    for kind, data in events:
-        heard.hear(kind, data)
+    for one in events:
+        heard.hear(one)
     return heard.worked_s(now)
 
 
-def _is_steady(events: list[Told], later_s: int) -> None:
+def _is_steady(events: list[Entry], later_s: int) -> None:
     """See that no event and no moment takes anything back, and that nobody works longer than time passes."""
     last = 0.0
     for many in range(1, len(events) + 1):
-        at = events[many - 1][1]["at"]
+        at = events[many - 1].at
         later = written(moment(at) + timedelta(seconds=later_s))
         now, then = _worked_s(events[:many], at), _worked_s(events[:many], later)
         assert last <= now <= then <= now + later_s
@@ -196,9 +203,11 @@ def test_a_clock_that_is_set_never_makes_it_less_than_nothing(is_back: bool) -> 
 
 
 def test_what_came_before_the_start_is_no_work() -> None:
-    early = [("run.requested", {"run": RUN, "at": _at(-9 * HOUR)})]
-    early += [("run.parked", {"run": RUN, "until": _at(-HOUR), "at": _at(-8 * HOUR)})]
-    assert _worked_s(early + Day().events, _at(HOUR)) == HOUR
+    early: list[Told] = [("run.requested", {"run": RUN, "number": 1, "at": _at(-9 * HOUR)})]
+    early += [
+        ("run.parked", {"run": RUN, "reason": "limit", "why": "x", "until": _at(-HOUR), "at": _at(-8 * HOUR)})
+    ]
+    assert _worked_s(happened(early) + Day().events, _at(HOUR)) == HOUR
 
 
 @pytest.mark.parametrize("cause", ["usage_limit", "auth"])
@@ -214,7 +223,7 @@ def test_ten_hours_of_waiting_take_nothing_of_the_hour_that_a_run_has(cause: Cau
     day.park(resets_s if cause == "usage_limit" else None)
     day.wait(resets_s)
     if cause == "auth":
-        day.say("approval.answered", key=f"{RUN}/auth/1/1/1", answer="yes")
+        day.say("approval.answered", key=f"{RUN}/auth/1/1/1", number=1, answer="yes")
     assert day.next_move(hours=1) == Attempt("1", 1, "implement")
     day.say("attempt.begun", phase="1", number=1, role="implement")
     day.work(HOUR // 2)

@@ -180,6 +180,8 @@ def tried(place: Place, state: State, *, gate: bool, session: bool = False) -> d
     environment = {"IS_SANDBOX": "1"}
     if gate:
         typed(place, "init", "--claude")
+    if session:
+        typed(place, "config", "set", "sandbox.readable", str(place.room / PEN.name))
     starts = (sys.executable, "-m", "asbuilt", "session", "--plan", "--", _quiet(place)) if session else ()
     with Talk(place, *trial.arguments, answer=trial.answers, environment=environment, program=starts) as talk:
         trial.reach(talk)

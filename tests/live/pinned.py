@@ -18,6 +18,8 @@ class Pinned(NamedTuple):
     package: str
     version: str
     program: str
+    own_script: bool = False
+    """Whether its package must run its own script: it puts the program in its place."""
 
     @property
     def folder(self) -> Path:
@@ -28,6 +30,11 @@ class Pinned(NamedTuple):
     def path(self) -> Path:
         """What is started."""
         return self.folder / self.program
+
+    @property
+    def lock(self) -> Path:
+        """Which packages npm installs for it, each with its integrity."""
+        return Path(__file__).with_name("locks") / f"{self.name}.json"
 
 
 def _root() -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.ports import Brief, Program
+from asbuilt.ports import Brief, Opened, Program
 from tests.live.speech import SPEECHES
 from tests.live.starting import SYSTEM_PATH, lodged
 from tests.model import Refuse, Say, answer
@@ -82,6 +82,7 @@ class LiveStage:
             stall_s=120,
             overall_s=240,
             protected=(Path("plans/login.md"), NEXT),
+            opened=Opened(hosts=(self.model.host,)),
             environment={**self.lodging.environment, name: value},
         )
         return replace(brief, **changes)  # type: ignore[arg-type]  # a test names fields of a Brief

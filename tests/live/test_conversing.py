@@ -46,7 +46,7 @@ class Study:
             "HOME": str(self.place.home),
             "ASBUILT_HOME": str(self.state),
             "ASBUILT_AGENTS_IMPLEMENT": "scripted",
-            "ASBUILT_RING_REQUIRED": "false",
+            "ASBUILT_SANDBOX_REQUIRED": "false",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }

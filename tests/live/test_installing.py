@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contracts.attempts import until
-from tests.live.pinned import pinned
+from tests.live.pinned import Pinned, pinned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +56,18 @@ def names(root: Path) -> list[str]:
     return sorted(path.name for path in root.iterdir() if path.is_dir())
 
 
-def test_an_agent_is_installed_by_its_exact_version_with_nothing_of_ours(
+@pytest.mark.parametrize(
+    "agent", [agent for agent in pinned().values() if agent.name != "node"], ids=lambda agent: agent.name
+)
+def test_every_package_of_an_agent_is_locked_by_its_contents_and_by_no_host(agent: Pinned) -> None:
+    packages = json.loads(agent.lock.read_text())["packages"]
+    assert packages.pop("")["dependencies"] == {agent.package: agent.version}
+    assert packages[f"node_modules/{agent.package}"]["version"] == agent.version
+    assert [name for name, package in packages.items() if not package.get("integrity")] == []
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+
+
+def test_an_agent_is_installed_from_its_lock_with_no_script_and_nothing_of_ours(
     root: Path, install: Callable[[str], subprocess.Popen[str]]
 ) -> None:
     said, _ = install(WORKS).communicate(timeout=60)
@@ -63,7 +75,8 @@ def test_an_agent_is_installed_by_its_exact_version_with_nothing_of_ours(
         f"node {pinned()['node'].version} is there",
         f"codex-acp {CODEX.version} installed",
     ]
-    assert f"@zed-industries/codex-acp@{CODEX.version}" in (root / names(root)[0] / CODEX.program).read_text()
+    assert "npm-cli.js ci --ignore-scripts" in CODEX.path.read_text()
+    assert (CODEX.folder / "package-lock.json").read_bytes() == CODEX.lock.read_bytes()
     (environment,) = root.glob("environment-*")
     assert "A_SECRET" not in environment.read_text()
     assert f"HOME={Path.home()}\n" not in environment.read_text()

@@ -98,6 +98,11 @@ class Model:
         """Say the base URL under which a script is played."""
         return f"http://127.0.0.1:{self._port}/s/{script}"
 
+    @property
+    def host(self) -> str:
+        """Where it listens, as `sandbox.hosts` names it."""
+        return f"127.0.0.1:{self._port}"
+
     def play(self, script: str, *steps: Step) -> None:
         """Give a script its steps, in place of those it had."""
         with self._lock:

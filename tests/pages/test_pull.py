@@ -78,7 +78,13 @@ def test_the_older_marks_are_known_and_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "secret", ["ghp_0123456789abcdefghij", "https://ada:hunter22@example.com", "password=hunter22"]
+    "secret",
+    [
+        "ghp_0123456789abcdefghij",
+        "https://ada:hunter22@example.com",
+        "password=hunter22",
+        "x --password hunter22",
+    ],
 )
 def test_no_secret_gets_out(secret: str) -> None:
     texts = [

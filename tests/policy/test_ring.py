@@ -16,10 +16,10 @@ from asbuilt.policy.ring import (
     for_agent,
     for_check,
     for_planning,
-    passed,
     secrets,
 )
 from asbuilt.policy.seatbelt import profile, seatbelt
+from asbuilt.policy.variables import passed
 
 AGENT = for_agent(
     workspace="/state/ws",
@@ -38,16 +38,23 @@ def test_an_agents_whole_command_line() -> None:
         "/usr/bin/bwrap",
         "unshare-all",
         "unshare-user",
-        "share-net",
         "cap-drop ALL",
         "die-with-parent",
         "new-session",
-        "ro-bind / /",
+        "tmpfs /",
         "dev /dev",
         "proc /proc",
+        "ro-bind /proc/sys /proc/sys",
+        "dir /home",
+        "dir /mnt",
+        "dir /root",
+        "dir /run",
+        "dir /srv",
         "bind /state/a/tmp /tmp",
         "tmpfs /state",
+        "dir /var/tmp",
         "bind /state/ws /state/ws",
+        "dir /state/a/home",
         "ro-bind /dev/null /home/u/.netrc",
         "tmpfs /home/u/.ssh",
         "bind /state/a/home /state/a/home",
@@ -56,6 +63,7 @@ def test_an_agents_whole_command_line() -> None:
         "ro-bind /state/ws/plans/login.md /state/ws/plans/login.md",
         "remount-ro /state",
         "remount-ro /home/u/.ssh",
+        "remount-ro /",
         "json-status-fd 7",
         "chdir /state/ws",
         " claude -p",
@@ -158,10 +166,11 @@ def test_landlock_handles_every_right_that_the_kernel_knows(abi: int, bits: int)
 
 
 def test_landlock_lets_planning_read_and_execute() -> None:
-    found = rules(for_planning(cwd="/w", readable=("/r",)), abi=7)
+    request = for_planning(cwd="/w", readable=("/r", "/usr")).changed(links=(("/bin", "usr/bin"),))
+    found = rules(request, abi=7)
     assert (found.network, found.scopes) == (0b11, 0b11)
     shown = dict(found.paths)
-    assert (shown["/w"], shown["/r"], shown["/usr"]) == (READ, READ, READ)
+    assert [shown[path] for path in ("/w", "/r", "/usr", "/bin")] == [READ] * 4
     assert READ & EXECUTE
     assert [
         path for path, access in found.paths if access & WRITE_FILE and not path.startswith("/dev/")

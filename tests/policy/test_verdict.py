@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.policy.shell import verdict
+from asbuilt.session.folders import names_in
 from tests.policy.programs.asking import refused
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def asked(text: str, shop: Path) -> str | None:
         root=str(shop),
         resolve=os.path.realpath,
         exists=os.path.lexists,
+        names=names_in,
     )
 
 
@@ -61,6 +63,69 @@ def asked(text: str, shop: Path) -> str | None:
 )
 def test_a_link_is_judged_by_where_it_leads(text: str, shop: Path) -> None:
     assert asked(text, shop) is not None
+
+
+def in_a_home(text: str, root: str = "/home/ada/src/shop", home: str = "/home/ada") -> str | None:
+    return verdict(text, cwd=root, home=home, root=root, opened=("/home/ada/.local/state/asbuilt/plans",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat README.md",
+        "cat /home/ada/src/shop/src/*.py",
+        "grep -rn main .",
+        "cat ~/src/shop/README.md",
+        "ls ~/.rustup/toolchains",
+        "grep -rn 'fn new' ~/.cargo/registry/src",
+        "cat ~/.local/state/asbuilt/plans/mine.md",
+        "cat /usr/include/stdio.h",
+    ],
+)
+def test_a_repository_in_a_home_is_read_and_so_are_toolchains_and_plans(text: str) -> None:
+    assert in_a_home(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat ../other/README.md",
+        "ls ..",
+        "ls ~",
+        "cat /home/ada/src/Shop/README.md",
+        "cat /home/ada/src/shop2/README.md",
+        "cat ~/src/sho*/README.md",
+        "grep -r x ~/src",
+        "cat /home/bob/x",
+        "cat /root/x",
+        "cat /Users/bob/x",
+        "cat /var/home/bob/x",
+        "cat ~/.cargo/credentials.toml",
+        "cat ~/.cargo/registry/.env",
+        "cat ~/.local/state/asbuilt/journal.db",
+    ],
+)
+def test_nothing_else_of_any_home_is_read(text: str) -> None:
+    assert in_a_home(text) is not None
+
+
+def test_a_repository_that_is_the_home_opens_nothing_hidden_in_it() -> None:
+    said = {
+        text: in_a_home(text, "/home/ada") is None for text in ("cat notes.md", "cat .config/x", "ls src")
+    }
+    assert said == {"cat notes.md": True, "cat .config/x": False, "ls src": True}
+
+
+def test_a_home_that_is_a_link_is_closed_by_both_its_names(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "data")
+    asked = [
+        verdict(
+            f"cat {tmp_path}/{name}/x", cwd="/srv/shop", home=f"{tmp_path}/home", resolve=os.path.realpath
+        )
+        for name in ("home", "data")
+    ]
+    assert all(asked)
 
 
 @pytest.mark.parametrize(

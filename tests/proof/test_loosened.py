@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.proof.scope import USUAL, beyond
+from asbuilt.proof.boundaries import USUAL
+from asbuilt.proof.scope import beyond
 from asbuilt.proof.suites.model import Change, Order, Severity
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.event import Outcome
 from asbuilt.proof.counts import Counts, from_junit, from_output
 from asbuilt.proof.evidence import (
     Evidence,
     Judged,
-    Outcome,
     disagreement,
     evidence_from,
     judge_check,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from asbuilt.proof.boundaries import USUAL
 from asbuilt.proof.remarks import Remark, failing, for_a_person, remark_from
-from asbuilt.proof.scope import USUAL, beyond, covers, plan_changed, stated, strayed
+from asbuilt.proof.scope import beyond, covers, plan_changed, stated, strayed
 from asbuilt.proof.suites.model import Change, Order, Severity
 
 PLAN = b"""\
@@ -29,6 +30,29 @@ SCOPED = """\
 Files: elsewhere.py
 ```
 """
+EDITORS = [
+    ".vscode/tasks.json", "web/.vscode/settings.json", ".VSCode/tasks.json",
+    ".devcontainer/devcontainer.json",
+    ".devcontainer.json", ".idea/workspace.xml", ".run/a.run.xml", ".zed/tasks.json", ".fleet/run.json",
+    "shop.code-workspace", "shop.sublime-project", ".vimrc", ".exrc", ".nvim.lua", ".nvimrc", ".lvimrc",
+    ".envrc", "api/.dir-locals.el", ".gitpod.yml", ".helix/languages.toml",
+]  # fmt: skip
+TOOLS = [
+    ".npmrc", "web/.npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/releases/yarn-4.cjs", ".pnpmfile.cjs",
+    "bunfig.toml",
+    ".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", ".mise.toml", "mise.local.toml",
+    ".config/mise/config.toml", ".lfsconfig", "pip.conf", "uv.toml", ".bundle/config", "init.gradle.kts",
+    "gradle/wrapper/gradle-wrapper.properties", "gradlew", ".mvn/jvm.config", "mvnw", "NuGet.Config",
+    ".bazelrc",
+]  # fmt: skip
+OUT = {
+    "an absolute link": Change("src/shared", None, b"x", target="/etc/passwd"),
+    "a link above the tree": Change("src/shared", None, b"x", target="../../a"),
+    "a link that goes in and out": Change("shared", b"x", b"x", target="src/../../a"),
+    "a link into the git folder": Change("src/shared", None, b"x", target="../.GIT/hooks/pre-push"),
+    "a link among caches": Change("src/__pycache__/shared", None, b"x", target="/opt/bin"),
+    "a link to nothing outside": Change("shared", None, b"../x", target="../x"),
+}
 
 
 def seen(
@@ -52,6 +76,9 @@ def seen(
         (".gitmodules", "git-setting-changed", Severity.SIGN_OFF),
         (".claude/settings.json", "agent-setting-changed", Severity.SIGN_OFF),
         ("web/AGENTS.md", "agent-setting-changed", Severity.SIGN_OFF),
+        (".cursor/rules/style.mdc", "agent-setting-changed", Severity.SIGN_OFF),
+        *((path, "editor-setting-changed", Severity.SIGN_OFF) for path in EDITORS),
+        *((path, "tool-setting-changed", Severity.SIGN_OFF) for path in TOOLS),
         ("asbuilt.toml", "asbuilt-setting-changed", Severity.FAILS),
         ("web/package-lock.json", "lock-file-changed", Severity.SIGN_OFF),
     ],
@@ -63,9 +90,66 @@ def test_a_file_that_acts_beyond_its_phase_has_a_rule(path: str, rule: str, seve
     assert seen(path, f"- [ ] do not touch `{path}`") == [(rule, severity)]
 
 
+@pytest.mark.parametrize("change", OUT.values(), ids=OUT.keys())
+def test_a_link_out_of_the_tree_is_asked_about_also_where_the_phase_names_its_path(change: Change) -> None:
+    def severity(text: str) -> list[tuple[str, Severity]]:
+        return [(one.rule, one.severity) for one in beyond([change], Order(text), USUAL)]
+
+    asked, allowed = ([("link-leaves-the-tree", one)] for one in (Severity.SIGN_OFF, Severity.ALLOWED))
+    assert severity("- [ ] it greets") == severity(f"- [ ] write `{change.path}`") == asked
+    assert severity("- [ ] a symbolic link `other`") == severity("**Allows:** links other") == asked
+    assert severity(f"- [ ] a symbolic link `{change.path}`") == allowed
+    assert severity(f"**Allows:** links `{change.path}`") == allowed
+
+
 @pytest.mark.parametrize(
-    "path", ["src/app.py", ".gitignore", "docs/github/workflows/x.md", "src/locks.py", "ci.py"]
+    "change",
+    [
+        Change("src/a", None, b"x", target="../b"),
+        Change("a", None, b"x", target="src/./b/../c"),
+        Change("a", None, b"x", target="..b"),
+        Change("src/\u00fcber \U0001f469\u200d\U0001f680.py", None, b"x"),
+        Change("old\u202e", b"x", None),
+    ],
 )
+def test_a_link_within_the_tree_and_a_name_that_reads_as_it_is_are_ordinary(change: Change) -> None:
+    assert beyond([change], Order("- [ ] it greets"), USUAL) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["a\x1b[2J.py", "a\n.py", "a\x85.py", "gpj.\u202esj.a", "a\u2066b", "a\u200bb"]
+)
+def test_a_name_with_control_characters_or_marks_of_direction_is_asked_about(name: str) -> None:
+    (remark,) = beyond([Change(name, None, b"x")], Order(""), USUAL)
+    assert (remark.rule, remark.severity) == ("name-hides-characters", Severity.SIGN_OFF)
+    assert remark.now == f"it is new; its name is {name!a}; the phase does not order it"
+
+
+def test_another_commit_of_a_submodule_is_asked_about_though_no_content_differs() -> None:
+    change = Change("vendor/parser", None, None, submodule="1a" * 20)
+    (remark,) = beyond([change], Order(""), USUAL)
+    assert (remark.rule, remark.severity) == ("submodule-changed", Severity.SIGN_OFF)
+    (remark,) = beyond([change], Order("- [ ] bump the submodule vendor/parser"), USUAL)
+    assert remark.severity == Severity.ALLOWED
+
+
+def test_of_two_boundaries_the_stricter_one_counts_and_one_thing_is_asked() -> None:
+    assert seen(".cursor/mcp.json") == [("agent-setting-changed", Severity.SIGN_OFF)]
+    strict = {**USUAL, "editors": "block"}
+    (remark,) = beyond([Change(".cursor/mcp.json", None, b"x")], Order(""), strict)
+    assert (remark.rule, remark.severity) == ("editor-setting-changed", Severity.FAILS)
+    hidden = Change(".npmrc", None, b"x", target="/home/me/.npmrc")
+    (remark,) = beyond([hidden], Order("- [ ] write `.npmrc`"), USUAL)
+    assert (remark.rule, remark.severity) == ("link-leaves-the-tree", Severity.SIGN_OFF)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/app.py", ".gitignore", "docs/github/workflows/x.md", "src/locks.py", "ci.py", ".editorconfig",
+        "src/vscode/a.ts", "docs/npmrc.md", "src/mise.py", ".env.example", "tests/run/a.py", ".nvmrc",
+    ],
+)  # fmt: skip
 def test_an_ordinary_file_has_none_where_no_scope_is_stated(path: str) -> None:
     assert seen(path, "### Dependencies\nNone.\n### Work Items\n- [ ] it greets") == []
 
@@ -77,6 +161,8 @@ def test_an_ordinary_file_has_none_where_no_scope_is_stated(path: str) -> None:
         (".github/workflows/ci.yml", "- [ ] all of `.github/` is tidied"),
         (".husky/pre-commit", "- [ ] a git hook that formats"),
         ("uv.lock", "- [ ] upgrade the parsing library"),
+        (".vscode/tasks.json", "- [ ] VS Code starts the tests"),
+        (".npmrc", "- [ ] packages come from the private registry"),
     ],
 )
 def test_what_the_plan_orders_in_other_words_is_allowed_and_cited(path: str, text: str) -> None:

@@ -20,6 +20,7 @@ from tests.journeys.shop import REPO, ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.events.event import Event
     from asbuilt.journal.store import Store
 
 _PLAN: Final = """\
@@ -109,15 +110,15 @@ class Crowd:
             assert all(worker.poll() is None for worker in self._workers)
             time.sleep(0.5)
 
-    def told(self, kind: str) -> int:
+    def told(self, kind: type[Event]) -> int:
         """Count the events of a kind in all journals."""
         found = 0
         for where, names in zip(self.where, self.names, strict=True):
             store = self._store(where)
             with store.read() as session:
                 for name in names:
-                    events = history(session, Address(LOCAL, REPO, f"{name}.md"))
-                    found += sum(event.kind == kind for event in events)
+                    entries = history(session, Address(LOCAL, REPO, f"{name}.md"))
+                    found += sum(isinstance(one.event, kind) for one in entries)
             store.close()
         return found
 

@@ -242,7 +242,7 @@ class _Landing:
         mover = Mover(self.repository, run=run, branch="main", room=self.room, record=self.record)
         mover.land(self.load, cut_off=None, sign=False, again="asbuilt land plan")
         with self.store.read() as session:
-            told = [(event.kind, event.data.get("new")) for event in history(session, plan_of(number))]
+            told = [(one.kind, getattr(one.event, "new", None)) for one in history(session, plan_of(number))]
         return {"built": self.load.built, "told": told[1:]}
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.landings import LandingDone
 from tests.journeys.shop import LONG
 from tests.races.arena import held
 from tests.races.crowd import Crowd
@@ -26,7 +27,7 @@ def test_the_runs_of_many_workers_land_on_one_branch_each_once(tmp_path: Path, w
     finally:
         crowd.close()
     assert crowd.landed() == {run: 1 for _, run in crowd.asked}
-    assert crowd.told("landing.done") == WORKERS * EACH
+    assert crowd.told(LandingDone) == WORKERS * EACH
     assert crowd.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
     assert [*(crowd.checkout / ".git").rglob("*.lock")] == []
     untracked = [f"?? {name}.md" for names in crowd.names[1::2] for name in names]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import history
@@ -58,8 +59,9 @@ def test_of_two_answers_one_counts_and_the_other_is_told_it(store: Store, where:
         assert one.said[won] == {"won": True, **stands}, again()
         assert one.said[1 - won] == {"won": False, **stands}, again()
         with store.read() as session:
-            told = [event.data["answer"] for event in history(session, plan_of(one.number))[1:]]
-        assert told == [stands["answer"]], again()
+            told = [said.event for said in history(session, plan_of(one.number))[1:]]
+        answers = [event.answer if isinstance(event, ApprovalAnswered) else event for event in told]
+        assert answers == [stands["answer"]], again()
     held("one answer", _store(where), ROUNDS)
 
 
@@ -115,7 +117,7 @@ def test_a_person_and_a_run_that_write_at_one_instant_wait_for_each_other(
         assert run == {"ended": True, "answered": True}, again()
         assert person.keys() == {"stopped", "resumed"}, again()
         with store.read() as session:
-            kinds = [event.kind for event in history(session, plan_of(one.number))]
+            kinds = [said.kind for said in history(session, plan_of(one.number))]
             found = runs.find(session, LOCAL, REPO, f"r{one.number}")
         assert kinds.count("run.ended") == 1
         assert kinds.count("run.stop_asked") == person["stopped"], again()

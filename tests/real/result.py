@@ -127,7 +127,8 @@ def read_agent(desk: Desk, run: str) -> tuple[int | None, str, float] | None:
     """Return exit code, output and seconds of the suite that the first attempt of a run started itself."""
     for file in desk.state.glob(f"runs/{run}/attempts/*.1.1/events.jsonl"):
         events = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        for called, said in pairwise(events):
+        told = [event for event in events if event["kind"] != "refused"]
+        for called, said in pairwise(told):
             if called["kind"] == "called" and called.get("tool") == "run" and said["kind"] == "said":
                 code = re.match(r"exit (-?\d+)", said["text"])
                 seconds = round(said["passed_s"] - called["passed_s"], 1)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from asbuilt.events.schedules import ScheduleSet
 from asbuilt.flows.requests import Asker
 from asbuilt.flows.schedule import Schedules, schedule
 from asbuilt.journal import claims, postgres, runs, schedules, sqlite
@@ -88,7 +89,8 @@ def _standing(store: Store, home: Home, number: int, strikes: str, *, was_struck
     """Tell what is scheduled, whether the journal says the same, and whether it still fires."""
     with store.write() as session:
         found = schedules.every(session, LOCAL)
-        said = [event.data["cadence"] for event in history(session, PLAN) if event.kind == "schedule.set"]
+        told = [one.event for one in history(session, PLAN)]
+        said = [event.cadence for event in told if isinstance(event, ScheduleSet)]
         day = f"20{number:02}-01-0{1 if strikes == 'before' else 2}T00:00:00.000Z"
         session.run("UPDATE schedules SET slot = :day, due_at = :day, set_at = :day", day=day)
     fired = Schedules(store, home, org=LOCAL).fire()

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from asbuilt.events.schedules import ScheduleFired
 from asbuilt.flows.schedule import Schedules
 from asbuilt.journal import claims, postgres, runs
 from asbuilt.journal.events import history
@@ -47,9 +48,14 @@ def _landed(store: Store, run: Run) -> tuple[str, str]:
     with store.write() as session:
         runs.set_state(session, run, "landed")
         claims.release(session, run.address, run=run.run, actor="ann")
-        told = [event for event in history(session, run.address) if event.kind == "schedule.fired"]
-    assert told[-1].data["run"] == run.run
-    return run.plan, str(told[-1].data["slot"])
+        told = [
+            (one.run, one.event.slot)
+            for one in history(session, run.address)
+            if isinstance(one.event, ScheduleFired)
+        ]
+    fired_by, slot = told[-1]
+    assert fired_by == run.run
+    return run.plan, slot
 
 
 def _say(text: str) -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
 from asbuilt.errors import HostFailed
-from asbuilt.lifecycle.causes import Cause, ending_of
+from asbuilt.events.event import Cause
+from asbuilt.lifecycle.causes import ending_of
 from asbuilt.lifecycle.facts import WHOLE
 from asbuilt.ports import Ending, Result
 from asbuilt.proof.opinion import Entry, Line, Opinion

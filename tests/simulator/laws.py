@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.attempts import AttemptBegun, TreeKept
+from asbuilt.events.landings import LandingIntended
+from asbuilt.events.phases import PhaseBegun, PhaseProven
+from asbuilt.events.runs import ClaimAcquired, ClaimBroken, ClaimReleased, PauseAsked, ResumeAsked, RunEnded
 from asbuilt.git.commits import PHASE, RUN, trailer
 from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.codec import entry_of, fields_of
 from asbuilt.journal.drafts import drafts_of
-from asbuilt.journal.events import event_of, history
+from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.views import events_of, facts_of
 from asbuilt.lifecycle.standing import fold_plan
@@ -27,8 +33,8 @@ from tests.simulator.story import REPO
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.events.event import Entry
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.events import Event
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.facts import RunFacts
     from tests.simulator.durable import Durable
@@ -80,39 +86,39 @@ class Laws:
         for row in rows:
             self._seen = row.pop("feed")
             plan = row["plan"]
-            self._heard(plan, event_of({name: row[name] for name in _EVENT}))
+            self._heard(plan, entry_of(row))
         for row in session.rows(_OPEN):
             self._row(row)
 
-    def _heard(self, plan: str, event: Event) -> None:
-        run = str(event.data.get("run", ""))
-        self.tell(f"  {event.kind} {event.key} {_shown(event.data)}")
+    def _heard(self, plan: str, entry: Entry) -> None:
+        run, event = entry.run or "", entry.event
+        self.tell(f"  {entry.kind} {entry.key} {_shown(fields_of(event))}")
         owner = self._owners.get(plan)
-        match event.kind:
-            case "claim.acquired":
+        match event:
+            case ClaimAcquired():
                 if owner is not None:
                     raise Unlawful(f"{run} takes {plan} while {owner} owns it")
                 self._owners[plan] = run
-            case "claim.released" | "claim.broken":
+            case ClaimReleased() | ClaimBroken():
                 self._owners[plan] = None
-                if event.kind == "claim.broken":
+                if isinstance(event, ClaimBroken):
                     self._broken.add(run)
-            case "run.pause_asked":
+            case PauseAsked():
                 self._paused.add(run)
-            case "run.resume_asked":
+            case ResumeAsked():
                 self._paused.discard(run)
-            case "run.ended":
-                self._ended[run] = event.data["state"]
-                if "somebody else" in event.data["reason"] and not self._people.broke:
-                    raise Unlawful(f"{run} blames somebody, and nobody did anything: {event.data['reason']}")
-            case "approval.asked":
+            case RunEnded():
+                self._ended[run] = event.state
+                if "somebody else" in event.reason and not self._people.broke:
+                    raise Unlawful(f"{run} blames somebody, and nobody did anything: {event.reason}")
+            case ApprovalAsked():
                 self._asked_anew(plan, event)
-                self._people.hear(event.data["number"], event.data["key"])
-            case "approval.answered":
-                if event.data["number"] in self._answers:
-                    raise Unlawful(f"a{event.data['number']} is answered twice")
-                self._answers[event.data["number"]] = event.data["answer"]
-            case "phase.begun" | "attempt.begun" | "tree.kept" | "phase.proven" | "landing.intended":
+                self._people.hear(event.number, event.key)
+            case ApprovalAnswered():
+                if event.number in self._answers:
+                    raise Unlawful(f"a{event.number} is answered twice")
+                self._answers[event.number] = event.answer
+            case PhaseBegun() | AttemptBegun() | TreeKept() | PhaseProven() | LandingIntended():
                 if owner != run and run not in self._broken:
                     raise Unlawful(f"{run} works on {plan}, which is {owner}'s")
                 if run in self._ended:
@@ -120,11 +126,11 @@ class Laws:
             case _:
                 return
 
-    def _asked_anew(self, plan: str, event: Event) -> None:
+    def _asked_anew(self, plan: str, event: ApprovalAsked) -> None:
         """See that nobody is asked what they have answered for the same plan, in whatever authoring."""
-        if event.data["kind"] != "question":
+        if event.about != "question":
             return
-        asked = approvals.named(self._ledger.look(), LOCAL, REPO, event.data["number"])
+        asked = approvals.named(self._ledger.look(), LOCAL, REPO, event.number)
         known = self._ledger.look().rows(
             "SELECT number FROM approvals WHERE plan = :plan AND kind = 'question' AND question = :words"
             " AND answer IN ('yes', 'no')",
@@ -132,7 +138,7 @@ class Laws:
             words=asked.question if asked else "",
         )
         if known:
-            raise Unlawful(f"a{event.data['number']} asks what a{known[0]['number']} has been told")
+            raise Unlawful(f"a{event.number} asks what a{known[0]['number']} has been told")
 
     def _row(self, row: dict[str, Any]) -> None:
         run, is_over = row["run"], row["ended_at"] is not None
@@ -343,9 +349,6 @@ class Laws:
         }
         if done != landed:
             raise Unlawful(f"{plan} calls {sorted(done)} done, and {sorted(landed)} have landed")
-
-
-_EVENT = ("seq", "key", "kind", "v", "at", "actor", "data")
 
 
 def _shown(data: dict[str, Any]) -> str:

@@ -94,7 +94,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         return done
 
     pairs: list[tuple[object, Callable[..., Any]]] = [
-        (repository.open_repository, lambda _start: world.model),
+        (repository.open_repository, lambda _start, **_agreed: world.model),
         (repository.tip, model_git.tip),
         (repository.checkouts, model_git.checkouts),
         (repository.operations, lambda _git_dir: ()),

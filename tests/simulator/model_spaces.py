@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import LandingRefused, TreeTooLarge
+from asbuilt.errors import NotLanded, TreeTooLarge
 from asbuilt.git import snapshots
 from asbuilt.git.commits import Commit, Person
 from asbuilt.git.workspaces import Leftover
@@ -69,13 +69,9 @@ def reset_to(repository: Model, workspace: Workspace, commit: str, *, kept: Kept
     there = repository.commits[commit].tree
     is_untouched = space.files == repository.files(space.head)
     if repository.tree(space.files) not in (there, kept.tree) and not is_untouched:
-        raise LandingRefused(
-            "the workspace has files that are not kept", why="Nobody has.", next_step="Keep."
-        )
+        raise NotLanded("the workspace has files that are not kept", why="Nobody has.", next_step="Keep.")
     if kept.ref not in repository.refs or not contains(repository, repository.refs[kept.ref], kept.commit):
-        raise LandingRefused(
-            f"the snapshot {kept.ref} is gone", why="Files would be lost.", next_step="Keep."
-        )
+        raise NotLanded(f"the snapshot {kept.ref} is gone", why="Files would be lost.", next_step="Keep.")
     repository.write("read-tree")
     space.head, space.files, space.lent = commit, dict(repository.files(commit)), None
 
@@ -103,13 +99,9 @@ def remove(repository: Model, workspace: Workspace) -> None:
     space = repository.spaces[workspace.path]
     _alone(repository, workspace)
     if space.files != repository.files(space.head):
-        raise LandingRefused(
-            "the workspace has files that are not kept", why="Nobody has.", next_step="Keep."
-        )
+        raise NotLanded("the workspace has files that are not kept", why="Nobody has.", next_step="Keep.")
     if not any(contains(repository, at, space.head) for at in repository.refs.values()):
-        raise LandingRefused(
-            "it holds a commit that no branch has", why="It would be lost.", next_step="Keep."
-        )
+        raise NotLanded("it holds a commit that no branch has", why="It would be lost.", next_step="Keep.")
     del repository.spaces[workspace.path]
     workspace.path.rmdir()
     repository.stage.point()

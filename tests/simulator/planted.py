@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unittest.mock import patch
 
+from asbuilt.events.runs import RunParked
 from asbuilt.flows import loads, run, tidying
 from asbuilt.flows.marking import marked
 from asbuilt.flows.outcomes import Outcomes
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from asbuilt.events.event import Entry
     from asbuilt.lifecycle.facts import AttemptFacts, RunFacts
 
 
@@ -56,9 +58,9 @@ def _charge_for_waiting() -> AbstractContextManager[object]:
     """The hours of a run pass while it is parked."""
     hear = WorkTime.hear
 
-    def deaf(self: WorkTime, kind: str, data: dict[str, Any]) -> None:
-        if kind != "run.parked":
-            hear(self, kind, data)
+    def deaf(self: WorkTime, entry: Entry) -> None:
+        if not isinstance(entry.event, RunParked):
+            hear(self, entry)
 
     return patch.object(WorkTime, "hear", deaf)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from asbuilt.events.landings import LandingUndone
 from asbuilt.journal import claims
 from tests.crash.invariants import broken
 from tests.journeys.shop import ALL, LANDED, LONG
@@ -141,7 +142,7 @@ def test_a_run_that_the_store_does_not_know_any_more_is_not_repeated(shop: Shop)
     assert ends(shop, kind="land") == ("done", "nothing to land: everything that is proven is on the target")
     assert ends(shop, kind="undo") == ("undone", "")
     assert shop.log() == ["Reopen plan.md", 'Revert "Greet"', *landed]
-    assert len(shop.events("landing.undone")) == 1
+    assert len(shop.events(LandingUndone)) == 1
 
 
 @on_sqlite

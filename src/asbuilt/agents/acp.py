@@ -57,9 +57,7 @@ class Acp:
         seat, kind = self._seat, KINDS[brief.program.kind]
         start = started(brief, seat)
         seat.seal(start.state, kind.sealed, remade=kind.remade)
-        process = await seat.spawn(
-            start.argv, environment=start.environment, own=start.own, sealed=start.sealed
-        )
+        process = await seat.spawn(start.argv, environment=start.environment, needs=start.needs)
         ear = _Ear(gate, emit)
         wire = Wire(process, ear)
         conversation = _Conversation(seat, brief, start, wire=wire, ear=ear)

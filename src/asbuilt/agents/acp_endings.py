@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause
 
 _AUTH_REQUIRED: Final = -32000
 _WORDS: Final[tuple[tuple[str, Cause], ...]] = (

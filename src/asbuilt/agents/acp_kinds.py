@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.agents.adapter import NOTHING, Needs
 from asbuilt.agents.claude_state import state_of
 from asbuilt.agents.verdict_tool import SERVER, TOOL
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.kinds import KINDS, hosts_of, hosts_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +30,7 @@ class Start(NamedTuple):
     environment: Mapping[str, str]
     state: Path
     """Where the user has its login and its settings; it may not be there."""
-    own: tuple[Path, ...] = ()
-    sealed: tuple[Path, ...] = ()
+    needs: Needs = NOTHING
     meta: Mapping[str, Any] = {}
     """Goes with the request for a conversation."""
     mode: str | None = None
@@ -96,6 +97,7 @@ _GEMINI_SYSTEM: Final = Path(
 _GEMINI_SETTINGS: Final = {
     # It is silent while it tries again, for minutes; when to try again is the run's to decide.
     "general": {"maxAttempts": 3, "enableAutoUpdate": False},
+    "privacy": {"usageStatisticsEnabled": False},
     "hooksConfig": {"enabled": False},
 }
 
@@ -118,7 +120,7 @@ def _gemini(brief: Brief, seat: Seat) -> Start:
         "GEMINI_CLI_NO_RELAUNCH": "true",
     }
     start = _in_state(Start(argv, environment, state, mode=None if brief.writable else "plan"), brief)
-    return start._replace(sealed=(*start.sealed, rules, settings))
+    return start._replace(needs=replace(start.needs, sealed=(*start.needs.sealed, rules, settings)))
 
 
 def _opencode(brief: Brief, seat: Seat) -> Start:
@@ -150,10 +152,15 @@ def _opencode(brief: Brief, seat: Seat) -> Start:
         "OPENCODE_PERMISSION": json.dumps(permission),
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        # It asks for packages of plug-ins, and nothing else stops that.
+        "npm_config_registry": "http://127.0.0.1:9/",
     }
     mode = None if brief.writable else "plan"
     start = Start(_command(brief), environment, state, mode=mode, counts=False, keeps_status=True)
-    return _in_state(start, brief)
+    given = (Path(shown),) if shown else ()
+    start = _in_state(start, brief, *given)
+    return start._replace(needs=replace(start.needs, readable=given))
 
 
 def _claude(brief: Brief, seat: Seat) -> Start:
@@ -176,8 +183,7 @@ def _claude(brief: Brief, seat: Seat) -> Start:
         _command(brief),
         state.environment,
         state.login,
-        own=state.own,
-        sealed=state.sealed,
+        needs=Needs(own=state.own, hidden=state.others, hosts=hosts_of(KINDS["claude"], brief.environment)),
         meta={"claudeCode": {"options": options}},
     )
 
@@ -187,7 +193,19 @@ def _command(brief: Brief) -> tuple[str, ...]:
     return (*(brief.program.command or (kind.program,)), *kind.arguments)
 
 
-def _in_state(start: Start, brief: Brief) -> Start:
-    """Let it write to the user's own folder of it, where the login is renewed, but not to what acts later."""
-    sealed = tuple(start.state / name for name in KINDS[brief.program.kind].sealed)
-    return start._replace(own=(start.state,), sealed=sealed)
+def _in_state(start: Start, brief: Brief, *settings: Path) -> Start:
+    """Let it write to the user's own folder of it, where the login is renewed, but not to what acts later.
+
+    It reaches the model that the user's own settings of it name, in that folder or in `settings`.
+    """
+    kind = KINDS[brief.program.kind]
+    files = (*(start.state / name for name in kind.sealed), *settings)
+    told = (file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
+    return start._replace(
+        needs=Needs(
+            own=(start.state,),
+            sealed=tuple(start.state / name for name in kind.sealed),
+            apart=tuple(start.state / name for name in kind.others),
+            hosts=(*hosts_of(kind, brief.environment), *(host for text in told for host in hosts_set(text))),
+        )
+    )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause
     from asbuilt.policy.ring import Level
     from asbuilt.policy.roles import Kind
     from asbuilt.ports import Brief
@@ -134,6 +134,28 @@ def stopped(cause: Cause, reason: str, *, says: str = "", resets_at: str | None 
     return Turn(ending=ending_of(cause), reason=reason, cause=cause, says=says, resets_at=resets_at)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What an agent needs of this machine besides its workspace and its program."""
+
+    own: tuple[Path, ...] = ()
+    """State of the agent elsewhere that it may write to: its login is renewed there."""
+    sealed: tuple[Path, ...] = ()
+    """What in it could execute later, read-only."""
+    hidden: tuple[Path, ...] = ()
+    """What in it is no business of this attempt's, such as other conversations."""
+    apart: tuple[Path, ...] = ()
+    """Folders in it that this attempt has for itself: its conversation, and no other, is there."""
+    readable: tuple[Path, ...] = ()
+    programs: tuple[str, ...] = ()
+    """Other programs that it starts."""
+    hosts: tuple[str, ...] = ()
+    """Where its model is, and where its login is renewed."""
+
+
+NOTHING: Final = Needs()
+
+
 class Seat(Protocol):
     """What the host gives an adapter besides the brief."""
 
@@ -166,13 +188,9 @@ class Seat(Protocol):
         argv: tuple[str, ...],
         *,
         environment: Mapping[str, str] | None = None,
-        own: tuple[Path, ...] = (),
-        sealed: tuple[Path, ...] = (),
+        needs: Needs = NOTHING,
     ) -> asyncio.subprocess.Process:
-        """Start the agent in the ring, with pipes; stderr is drained and capped by the host.
-
-        `own` is state of the agent elsewhere that it may write to, `sealed` what in it could execute later.
-        """
+        """Start the agent in the ring, with pipes; stderr is drained and capped by the host."""
 
     def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
         """Have what is named in a folder of the user's compared when the attempt ends: a change fails it.

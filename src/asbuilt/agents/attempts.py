@@ -124,7 +124,7 @@ class FolderAttempts:
             raise RingUnavailable(
                 f"no ring holds an agent on this machine: {causes or 'none was asked for'}",
                 why="It could write to anything that you can write to.",
-                next_step="`asbuilt doctor` says what helps, or: asbuilt config set ring.required false",
+                next_step="`asbuilt doctor` says what helps, or: asbuilt config set sandbox.required false",
             )
         return Terms(
             level=level,

@@ -30,6 +30,7 @@ KNOWN_BAD: Final = (
 _TRY: Final = 'for one in "$@"; do true > "$one"; done 2>/dev/null; echo the canary sang'
 _SANG: Final = b"the canary sang"
 _WITHIN_S: Final = 30
+_WORDS: Final = 300
 
 
 class Unheld(Exception):
@@ -50,24 +51,29 @@ async def try_ring(level: Level, request: Request, targets: tuple[Path, ...]) ->
     files = [one / f".asbuilt-canary-{os.getpid()}" for one in targets]
     argv = ("/bin/sh", "-c", _TRY, "canary", *map(str, files))
     prepared = prepare(level, request, argv)
-    process = await asyncio.create_subprocess_exec(
-        *prepared.argv,
-        env=prepared.environment,
-        cwd=prepared.cwd,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
     try:
-        said, _ = await asyncio.wait_for(process.communicate(), _WITHIN_S)
+        process = await asyncio.create_subprocess_exec(
+            *prepared.argv,
+            env=prepared.environment,
+            cwd=prepared.cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=prepared.descriptors,
+        )
+    finally:
+        prepared.close()
+    try:
+        said, refused = await asyncio.wait_for(process.communicate(), _WITHIN_S)
     except TimeoutError:
         process.kill()
-        said = b""
+        said, refused = b"", b"it did not answer in time"
     wrote = [one for one in files if one.exists()]
     for one in wrote:
         one.unlink()
     if wrote:
         raise Unheld(f"The ring {level} let a write to {wrote[0].parent} through. Nothing was dispatched.")
     if _SANG not in said:
-        raise Unheld(f"The ring {level} could not be tried: nothing runs in it. Nothing was dispatched.")
+        why = refused.decode("utf-8", "replace").strip() or "it ended without a word"
+        raise Unheld(f"Nothing runs in the sandbox {level}: {why[-_WORDS:]}. Nothing was dispatched.")

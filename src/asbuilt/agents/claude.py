@@ -18,7 +18,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents import claude_messages as say
-from asbuilt.agents.adapter import Called, Conversed, Modelled, Noted, Said, Turn, stopped
+from asbuilt.agents.adapter import Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
 from asbuilt.agents.capture import Lines
 from asbuilt.agents.claude_cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
@@ -40,7 +40,7 @@ from asbuilt.agents.claude_messages import (
 from asbuilt.agents.claude_state import State, can_go_on, session_of, state_of
 from asbuilt.agents.claude_tools import GIVEN, GIVEN_TO_READ, call_of
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.kinds import KINDS, hosts_of
 from asbuilt.proof.opinion import form
 
 if TYPE_CHECKING:
@@ -82,8 +82,12 @@ class Claude:
         process = self._process = await self._seat.spawn(
             (*line, *(("--settings", json.dumps({"apiKeyHelper": helper})) if helper else ())),
             environment={**variables, **brief.environment, **state.environment},
-            own=state.own,
-            sealed=state.sealed,
+            needs=Needs(
+                own=state.own,
+                hidden=state.others,
+                programs=(helper.split()[0],) if helper else (),
+                hosts=hosts_of(KINDS["claude"], {**variables, **brief.environment}),
+            ),
         )
         self._seat.before_end(self._interrupt)
         heard = Heard()

@@ -16,7 +16,7 @@ from asbuilt.proof.opinion import opinion_from
 
 if TYPE_CHECKING:
     from asbuilt.agents.claude_messages import Ended
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause
     from asbuilt.ports import Brief
     from asbuilt.proof.opinion import Opinion
 

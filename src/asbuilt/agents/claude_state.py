@@ -56,8 +56,8 @@ class State:
         return (self.login,) if (self.login / _LOGIN).is_file() else ()
 
     @property
-    def sealed(self) -> tuple[Path, ...]:
-        """All that is there besides the login, settings and hooks among it."""
+    def others(self) -> tuple[Path, ...]:
+        """All that is there besides the login: settings, hooks, conversations of other projects."""
         if not self.own:
             return ()
         return tuple(

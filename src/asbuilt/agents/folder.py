@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.signs import starts_of
 from asbuilt.policy.roles import Snapshot
-from asbuilt.ports import Brief, Program, Result
+from asbuilt.ports import Brief, Opened, Program, Result
 from asbuilt.proof.opinion import opinion_from, plain_opinion
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class Folder:
             told["protected"] = tuple(map(Path, told.get("protected", ())))
             told["workspace"] = Path(told["workspace"])
             told["program"] = _program(told.get("program", {}))
+            told["opened"] = _opened(told.get("opened", {}))
             for name in ("script", "results"):
                 told[name] = None if told.get(name) is None else Path(told[name])
             terms = _known(Terms, data["terms"])
@@ -99,6 +100,7 @@ class Folder:
             "protected": [str(path) for path in brief.protected],
             "environment": dict(brief.environment),
             "program": asdict(brief.program),
+            "opened": asdict(brief.opened),
         }
         held = asdict(replace(terms, policy=None)) | {"policy": terms.policy and terms.policy.fields()}
         write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": told, "terms": held}))
@@ -113,7 +115,8 @@ class Folder:
             # A verifier that left none wrote an empty list, before opinions had their form.
             left = told.get("verdict")
             told["verdict"] = opinion_from(left) if left else None
-            told["drift"] = tuple(told.get("drift", ()))
+            for name in ("drift", "refused"):
+                told[name] = tuple(told.get(name, ()))
             return Result(**told)
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"result.json: {error}") from error
@@ -220,12 +223,18 @@ def _policy(data: dict[str, Any] | None) -> Snapshot | None:
     return Snapshot(**told)
 
 
+def _opened(data: dict[str, Any]) -> Opened:
+    known = _known(Opened, data)
+    known |= {name: tuple(known.get(name, ())) for name in ("hosts", "readable")}
+    return Opened(**known)
+
+
 def _program(data: dict[str, Any]) -> Program:
     told = _known(Program, data)
     return Program(**{**told, "command": tuple(told.get("command", ()))})
 
 
-def _known(kind: type[Brief | Program | Result | Terms], data: dict[str, Any]) -> dict[str, Any]:
+def _known(kind: type[Brief | Opened | Program | Result | Terms], data: dict[str, Any]) -> dict[str, Any]:
     """Leave out what another version of us wrote and we do not know: hosts go on over an upgrade."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in data.items() if name in names}

@@ -98,6 +98,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
         else:
             seat = HostSeat(folder, brief, terms, start=number)
             seat.on_spawn = lambda pids: _introduce(folder, terms, pids)
+            seat.on_refused = record.refused
             decided = await _drive(folder, brief, terms, seat=seat, record=record, stop=stop)
             if decided is None:
                 return None

@@ -49,6 +49,7 @@ def described(
         verdict=turn.verdict if turn else None,
         resets_at=turn.resets_at if turn else None,
         drift=tuple(record.drift),
+        refused=tuple(record.hosts_refused),
         session=record.session,
         tool_calls=record.tool_calls,
         cost_usd=record.used.cost_usd,

@@ -15,21 +15,26 @@ import platform
 import shutil
 import signal
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.claude_state import State
-from asbuilt.agents.installation import shown_for
-from asbuilt.agents.ring import found_bubblewrap, settle, without_mounts
+from asbuilt.agents.masks import cleaned
+from asbuilt.agents.proxy import Egress, served
+from asbuilt.agents.ring import found_bubblewrap, history_of, open_filter, settle, without_mounts
 from asbuilt.agents.sealing import digests
-from asbuilt.policy.kinds import KINDS
-from asbuilt.policy.ring import DEFAULT_PATH, Request, bubblewrap, environment_in, passed
-from asbuilt.policy.terminal import MACHINES, terminal_filter
+from asbuilt.agents.toolchains import shown_for
+from asbuilt.policy.hosts import hosts_named
+from asbuilt.policy.kinds import KINDS, hosts_of
+from asbuilt.policy.ring import Request, bubblewrap, environment_in
+from asbuilt.policy.seccomp import MACHINES
+from asbuilt.policy.variables import passed
+from asbuilt.ports import Opened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.policy.ring import Level
 
@@ -53,6 +58,9 @@ class PlanningSeat:
     """Where its Claude Code keeps what it writes."""
     home: Path
     environ: Mapping[str, str]
+    look: Path
+    """The script by which its commands run in a sandbox of their own."""
+    opened: Opened = field(default_factory=Opened)
 
     @property
     def state(self) -> State:
@@ -77,8 +85,15 @@ class PlanningSeat:
             (state.config / _PREFERENCES).write_text(json.dumps({"hasCompletedOnboarding": True}))
         (state.config / _PREFERENCES).chmod(0o600)
 
-    def request(self, more: Mapping[str, str], program: str = "") -> Request:
-        """Say what it may touch; `program` is shown where a private /tmp would hide it."""
+    def way_out(self, level: Level, refused: Callable[[str, str], None]) -> Egress | None:
+        """Make its way out where its network is a list; only bubblewrap gives it one of its own."""
+        if self.opened.network != "list" or level != "bwrap":
+            return None
+        hosts = hosts_named((*hosts_of(KINDS["claude"], self.environ), *self.opened.hosts))
+        return Egress(hosts, refused, self.environ)
+
+    def request(self, more: Mapping[str, str], program: str = "", egress: Egress | None = None) -> Request:
+        """Say what it may touch and reach, and what `program` needs to start."""
         state = self.state
         own = [name for name in self.environ if name.startswith(_OWN)]
         told = {
@@ -88,16 +103,25 @@ class PlanningSeat:
             Request(
                 chdir=str(self.root),
                 writable=tuple(map(str, (self.plans, self.folder, self.config, *state.own))),
-                read_only=tuple(map(str, state.sealed)),
+                read_only=tuple(str(path) for path in state.others if path.name in _LINKED),
                 readable=(
-                    *(str(self.root), str(self.home)),
-                    *shown_for(program, self.environ.get("PATH", DEFAULT_PATH)),
+                    *(str(self.root), str(self.look), *history_of(self.root)),
+                    *(str(state.login / name) for name in _LINKED),
+                    *self.opened.paths(self.home),
+                    *shown_for(self.environ, (self.home,), program),
                 ),
                 home=str(self.home),
-                network=True,
-                environment={**passed(self.environ, [*KINDS["claude"].variables, *own]), **told, **more},
+                placed=cleaned((str(self.root / ".git"), *history_of(self.root)), self.folder),
+                network=egress is None and self.opened.network != "none",
+                environment={
+                    **passed(self.environ, [*KINDS["claude"].variables, *own]),
+                    **told,
+                    **more,
+                    **(egress.environment if egress else {}),
+                },
             ),
             homes=[self.home],
+            hidden=[path for path in state.others if path.name not in _LINKED],
         )
 
     def seals(self) -> dict[str, str]:
@@ -119,28 +143,39 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def run(level: Level, request: Request, argv: Sequence[str], *, terminal: bool) -> int:
+def run(
+    level: Level, request: Request, argv: Sequence[str], *, terminal: bool, egress: Egress | None = None
+) -> int:
     """Run the agent in its ring on the terminal of ours, and give its exit code.
 
     Ctrl-C and Ctrl-Z reach it as they reach us, because we are one group to the terminal: the first is the
     agent's alone to answer, and the second stops us together.
     """
     kept: tuple[int, ...] = ()
+    ways = (egress.descriptor,) if egress else ()
+    if egress is not None:
+        argv = egress.argv(argv)
     if level == "bwrap":
-        kept = (_filter(),) if terminal else ()
+        kept = open_filter()
         program = found_bubblewrap() or "bwrap"
-        held = bubblewrap(request, argv, program=program, filter_fd=kept[0] if kept else None)
+        filter_fd = next(iter(kept), None)
+        held = bubblewrap(request, argv, program=program, filter_fd=filter_fd, shares_terminal=terminal)
         held[1:1] = _NOBODYS_ROOT if os.geteuid() == 0 else ()
     else:
         held = without_mounts(level, request, argv)
     # Not ignored: who is started would ignore them, too.
     before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGQUIT)}
     try:
-        with subprocess.Popen(  # noqa: S603  what the user asked for, held
-            held, env=environment_in(request), cwd=request.chdir, pass_fds=kept
-        ) as process:
+        with (
+            subprocess.Popen(  # noqa: S603  what the user asked for, held
+                held, env=environment_in(request), cwd=request.chdir, pass_fds=(*kept, *ways)
+            ) as process,
+            served(egress),
+        ):
             code = process.wait()
     finally:
+        for descriptor in kept:
+            os.close(descriptor)
         for one, answer in before.items():
             signal.signal(one, answer)
     return 128 - code if code < 0 else code
@@ -149,11 +184,3 @@ def run(level: Level, request: Request, argv: Sequence[str], *, terminal: bool) 
 def can_share_a_terminal(level: Level) -> bool:
     """Tell whether it can be kept from typing in the person's place."""
     return level != "bwrap" or platform.machine() in MACHINES
-
-
-def _filter() -> int:
-    made = os.memfd_create("asbuilt-terminal", 0)
-    os.write(made, terminal_filter())
-    os.lseek(made, 0, os.SEEK_SET)
-    os.set_inheritable(made, True)
-    return made

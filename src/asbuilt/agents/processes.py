@@ -15,22 +15,26 @@ import tempfile
 import time
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
 from asbuilt.agents.capture import Capture
+from asbuilt.agents.package_tools import Registries, registries
+from asbuilt.agents.proxy import Egress, served
 from asbuilt.agents.ring import can_overlay, launch, probe, settle
-from asbuilt.agents.toolchains import toolchains_in
+from asbuilt.agents.toolchains import shown_for, variables_in
 from asbuilt.errors import CommandStopped, RingUnavailable
 from asbuilt.policy.check_environment import PLACED
+from asbuilt.policy.hosts import hosts_named
 from asbuilt.policy.ring import for_check
 from asbuilt.policy.services import NOT_STARTED, REFUSAL
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from asbuilt.policy.ring import Level, Request
     from asbuilt.ports import Command
@@ -59,7 +63,7 @@ class RingProcesses:
     ) -> None:
         """Work in `scratch`; hide `hidden` (the state folder) and the secrets below `homes`.
 
-        `environment` is all that gets in of the one around us: `policy.ring.passed` chooses it.
+        `environment` is all that gets in of the one around us: `policy.variables.passed` chooses it.
         """
         self._scratch = scratch
         self._environment = environment or {}
@@ -91,6 +95,18 @@ class RingProcesses:
 
     def run(self, command: Command) -> Ended:
         """Run it to its end or its limit; nothing of it lives on."""
+        environment = {**variables_in(self._homes), **self._environment, **command.environment}
+        is_listed = command.network == "list"
+        found = registries(environment, self._homes) if is_listed else Registries((), ())
+        readable = (*map(str, command.readable), *shown_for(environment, self._homes), *found.readable)
+        # Only bubblewrap gives a command a network of its own.
+        hosts = hosts_named((*command.hosts, *found.hosts))
+        refused: dict[str, None] = {}
+        egress = (
+            Egress(hosts, lambda host, why: refused.update({f"{host}: {why}": None}), environment)
+            if is_listed and self.level == "bwrap"
+            else None
+        )
         with self._own_folder() as own:
             request = settle(
                 for_check(
@@ -98,32 +114,34 @@ class RingProcesses:
                     home=str(command.home or own / "home"),
                     tmp=str(own / "tmp"),
                     writable=tuple(map(str, command.writable)),
-                    readable=tuple(map(str, command.readable)),
+                    readable=readable,
                     hidden=tuple(map(str, command.hidden)),
-                    network=command.network,
-                    environment={**toolchains_in(self._homes), **self._environment, **command.environment},
+                    network=command.network == "open" or (is_listed and egress is None),
+                    environment=environment | (egress.environment if egress else {}),
                     placed=command.placed,
                     overlays=command.overlays,
                 ),
                 homes=self._homes,
                 hidden=self._hidden,
             )
-            return self._run(command, request.changed(user=_plain_user() if command.as_user else None))
+            request = request.changed(user=_plain_user() if command.as_user else None)
+            ended = self._run(command, request, egress)
+        return replace(ended, output=ended.output + _told(refused)) if refused else ended
 
-    def _run(self, command: Command, request: Request) -> Ended:
+    def _run(self, command: Command, request: Request, egress: Egress | None) -> Ended:
         level = self.level
         status, theirs = os.pipe()
         began = time.monotonic()
         capture = Capture(command.output_cap)
         try:
             argv = _attended(command, _named_when_missing(command.argv))
-            process = launch(level, request, argv, status_fd=theirs)
+            process = launch(level, request, argv, status_fd=theirs, egress=egress)
         except BaseException:  # closed, and raised again
             os.close(status)
             raise
         finally:
             os.close(theirs)
-        with os.fdopen(status, "rb") as told, process:
+        with os.fdopen(status, "rb") as told, process, served(egress):
             try:
                 in_time = _collect(process, capture, began + command.timeout_s, self._is_over)
             finally:
@@ -209,6 +227,12 @@ def _attended(command: Command, argv: tuple[str, ...]) -> tuple[str, ...]:
         for one in command.services
     ]
     return (sys.executable, "-I", "-S", str(_HERE / "attend.py"), json.dumps(services), "--", *argv)
+
+
+def _told(refused: Iterable[str]) -> bytes:
+    """Say behind a command's output which hosts it was refused: few programs show what a proxy answers."""
+    lines = "".join(f"asbuilt: the sandbox refused {one}\n" for one in refused)
+    return f"\n{lines}asbuilt: `asbuilt config set sandbox.hosts HOST` lets a host through\n".encode()
 
 
 def _plain_user() -> int | None:

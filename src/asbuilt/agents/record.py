@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _TEXT_CAP: Final = 16_000
 _DRIFT_CAP: Final = 200
+_HOST_CAP: Final = 300
+_HOSTS: Final = 20
 _DRIFT: Final = "PLAN-TEXT-DRIFT:"
 _N = TypeVar("_N", int, float)
 
@@ -43,6 +45,7 @@ class Record:
         self.session = folder.session()
         self.last_said = ""
         self.drift: list[str] = []
+        self.hosts_refused: list[str] = []
         self._take_over()
         if self._size and not self._ends_whole():
             # A host was killed within a line: readers skip it, and ours begins on its own.
@@ -74,6 +77,13 @@ class Record:
         self.count += 1
         about = asdict(call)
         self.write("asked", {"call": about.pop("kind"), **about, **asdict(answer)})
+
+    def refused(self, host: str, why: str) -> None:
+        """Take a request to a host that was not let through; each host is written down once for a reason."""
+        told = f"{host}: {why}"[:_HOST_CAP]
+        if told not in self.hosts_refused and len(self.hosts_refused) < _HOSTS:
+            self.hosts_refused.append(told)
+            self.write("refused", {"told": told})
 
     def write(self, kind: str, data: dict[str, object]) -> None:
         """Append one line, unless the cap is reached: then one last line says so."""
@@ -127,6 +137,8 @@ class Record:
                 self._add(Used(**told))
             elif event["kind"] == "said" and isinstance(text, str):
                 self._find_drift(text)
+            elif event["kind"] == "refused":
+                self.hosts_refused.append(str(event.get("told", "")))
 
     def _ends_whole(self) -> bool:
         with (self._folder.path / "events.jsonl").open("rb") as file:

@@ -61,7 +61,7 @@ def with_results(request: Request, brief: Brief, own: Path) -> Request:
         PLACED, request.environment.get("PATH", ""), has_venv=(results / "home" / "venv").is_dir()
     )
     return request.changed(
-        placed=tuple(placed),
+        placed=(*request.placed, *placed),
         overlays=tuple(views.values()),
         environment={**request.environment, **leading},
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -15,17 +16,21 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import landlock
+from asbuilt.agents.masks import masks_in
 from asbuilt.agents.refusals import Refusal, knobs_here, why_bubblewrap, why_landlock
 from asbuilt.policy.landlock import rules
 from asbuilt.policy.ring import (
     DEFAULT_PATH,
+    KERNEL,
     PRIVATE_TMP,
     RUN_KEPT,
-    SOCKET_FOLDERS,
+    SETTINGS,
+    SYSTEM,
     Overlay,
     Placed,
     Request,
@@ -35,10 +40,12 @@ from asbuilt.policy.ring import (
     secrets,
 )
 from asbuilt.policy.seatbelt import seatbelt
+from asbuilt.policy.seccomp import MACHINES, seccomp_filter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from asbuilt.agents.proxy import Egress
     from asbuilt.policy.ring import Level
 
 _HERE: Final = Path(__file__).resolve().parent
@@ -46,6 +53,10 @@ _PROBE_TIMEOUT_S: Final = 20
 _AGAIN_S: Final = 10.0
 _SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 _OVERLAID: Final[set[int]] = set()
+_MAY_SIGN_IN: Final = ("/usr/local/etc", "/etc/maven", "/etc/R", "/etc/php")
+"""What of the system is shown and may hold logins of the machine's owner."""
+_SOURCES: Final = "/usr/local/src"
+"""Where people keep repositories, beside programs that are shown."""
 _CANARY: Final = """\
 import os, socket, sys
 held, free, port = sys.argv[1:-2], sys.argv[-2], int(sys.argv[-1])
@@ -87,6 +98,13 @@ class Prepared:
     argv: tuple[str, ...]
     environment: dict[str, str]
     cwd: str
+    descriptors: tuple[int, ...] = ()
+    """Open files that the command inherits; `close` closes ours when it is started."""
+
+    def close(self) -> None:
+        """Close our side of what the command inherited."""
+        for descriptor in self.descriptors:
+            os.close(descriptor)
 
 
 _last: list[tuple[float, Probed]] = []
@@ -136,12 +154,8 @@ def _overlays_in(folder: Path) -> bool:
             path.mkdir()
         (lower / "shown").touch()
         view = Overlay(lower=(str(lower),), upper=str(upper), work=str(work), point=str(point))
-        request = Request(
-            chdir="/",
-            readable=runtime_folders(),
-            overlays=(view,),
-            placed=(Placed(view.point, f"{PRIVATE_TMP}/view"),),
-        )
+        asked = Request(chdir="/", overlays=(view,), placed=(Placed(view.point, f"{PRIVATE_TMP}/view"),))
+        request = settle(asked, homes=())
         script = f"cd {PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
         said = _output("bwrap", request, ["/bin/sh", "-c", script])
         return said == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
@@ -151,13 +165,18 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
     """Put the ring and the guard around a command line.
 
     The thread that starts it must live as long as the command: to the kernel, that thread is the parent.
+    What is masked is looked at once more: a file that went since then cannot be mounted on.
     """
+    request = request.changed(hidden=_left(request.hidden), hidden_files=_left(request.hidden_files))
     environment = environment_in(request)
     cwd = "/"
+    descriptors: tuple[int, ...] = ()
     if level == "bwrap":
         mode = "exec"
         program = found_bubblewrap() or "bwrap"
-        held = bubblewrap(request, argv, program=program, status_fd=status_fd)
+        descriptors = open_filter()
+        filter_fd = next(iter(descriptors), None)
+        held = bubblewrap(request, argv, program=program, status_fd=status_fd, filter_fd=filter_fd)
     else:
         # No mount stands in for /tmp here, so its own folder is named instead.
         tmp = request.tmp or PRIVATE_TMP
@@ -165,46 +184,115 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
         mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
     laid = [word for one in request.overlays for word in (one.point, one.options)]
     guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, *laid, "--"]
-    return Prepared(argv=(*guard, *held), environment=environment, cwd=cwd)
+    return Prepared(argv=(*guard, *held), environment=environment, cwd=cwd, descriptors=descriptors)
+
+
+def open_filter() -> tuple[int, ...]:
+    """Open a file with the filter of system calls; none on a processor whose calls are not known."""
+    if platform.machine() not in MACHINES:
+        return ()
+    made = os.memfd_create("asbuilt-seccomp", 0)
+    os.write(made, seccomp_filter())
+    os.lseek(made, 0, os.SEEK_SET)
+    return (made,)
 
 
 def launch(
-    level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None
+    level: Level,
+    request: Request,
+    argv: Sequence[str],
+    *,
+    status_fd: int | None = None,
+    egress: Egress | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a command in the ring: stdin closed, stdout and stderr in one pipe, a session of its own."""
-    prepared = prepare(level, request, argv, status_fd=status_fd)
-    return subprocess.Popen(  # noqa: S603  list argv; what may be run is the caller's to decide
-        prepared.argv,
-        env=prepared.environment,
-        cwd=prepared.cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        bufsize=0,
-        start_new_session=True,
-        pass_fds=() if status_fd is None else (status_fd,),
-    )
+    prepared = prepare(level, request, egress.argv(argv) if egress else argv, status_fd=status_fd)
+    given = (status_fd, egress.descriptor if egress else None)
+    inherited = tuple(one for one in given if one is not None)
+    try:
+        return subprocess.Popen(  # noqa: S603  list argv; what may be run is the caller's to decide
+            prepared.argv,
+            env=prepared.environment,
+            cwd=prepared.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=(*prepared.descriptors, *inherited),
+        )
+    finally:
+        prepared.close()
 
 
 def settle(request: Request, *, homes: Iterable[Path], hidden: Iterable[Path] = ()) -> Request:
-    """Make a request true on this machine: real paths, only what is there, secrets and sockets hidden.
+    """Make a request true on this machine: the system, real paths, only what is there.
 
-    A mask on a link would leave what it points to in the open, and a mask on nothing cannot be put up.
+    `hidden` and the known secrets below `homes` are masked where a shown folder is around them. A mask on a
+    link would leave what it points to in the open, and a mask on nothing cannot be put up.
     """
-    folders, files = [*SOCKET_FOLDERS, *map(str, hidden), *request.hidden], [*request.hidden_files]
-    for home in homes:
-        more_folders, more_files = secrets(str(home))
-        folders += more_folders
-        files += more_files
-    found = _there([*folders, *files])
+    links, system = _system()
+    writable = _there(request.writable)
+    readable = _there((*request.readable, *runtime_folders(), *RUN_KEPT))
+    secret = [path for home in homes for group in secrets(str(home)) for path in group]
+    masked = _there(
+        [
+            *map(str, hidden),
+            *secret,
+            *request.hidden,
+            *request.hidden_files,
+            *masks_in((*readable, *_MAY_SIGN_IN)),
+            _SOURCES,
+        ]
+    )
+    found = below(masked, (*writable, *readable, *_MAY_SIGN_IN, _SOURCES))
+    # A path that leads there by a link is shown as well, unless the link itself is in what is shown.
+    aliases = [path for path in request.readable if path not in readable and os.path.exists(path)]  # noqa: PTH110
+    also = [path for path in aliases if not below([path], (*system, *writable, *readable))]
     return request.changed(
         chdir=os.path.realpath(request.chdir),
-        writable=_there(request.writable),
-        read_only=tuple(path for path in _there(request.read_only) if path not in _there(request.writable)),
-        readable=_there((*request.readable, *runtime_folders(), *RUN_KEPT)),
+        writable=writable,
+        read_only=tuple(path for path in _there(request.read_only) if path not in writable),
+        readable=(*system, *readable, *dict.fromkeys(also)),
         hidden=tuple(path for path in found if Path(path).is_dir()),
         hidden_files=tuple(path for path in found if not Path(path).is_dir()),
+        links=links,
     )
+
+
+def below(paths: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
+    """Choose the paths that are one of some folders or within one."""
+    around = tuple(folders)
+    return tuple(
+        path for path in paths if any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in around)
+    )
+
+
+@cache
+def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Find the links and the paths of the system that every process is shown."""
+    links = tuple((path, str(Path(path).readlink())) for path in SYSTEM if Path(path).is_symlink())
+    settings = (one for name in SETTINGS for one in sorted(Path("/etc").glob(name)))
+    linked = {path for path, _ in links}
+    found = [*(Path(path) for path in SYSTEM if path not in linked), *settings, *map(Path, KERNEL)]
+    return links, tuple(str(path) for path in found if path.exists())
+
+
+def history_of(workspace: Path) -> tuple[str, ...]:
+    """Find where git keeps the history of a linked worktree, so that it can be read there.
+
+    Nothing else of the repository is shown: the person's own checkout has files that no commit has.
+    """
+    try:
+        link = (workspace / ".git").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ()
+    folder = workspace / link.strip().removeprefix("gitdir: ")
+    try:
+        common = folder / (folder / "commondir").read_text(encoding="utf-8").strip()
+    except OSError:
+        return (str(folder),)
+    return str(folder), str(common)
 
 
 def runtime_folders() -> tuple[str, ...]:
@@ -219,6 +307,10 @@ def found_bubblewrap() -> str | None:
 
 def _there(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(path) for path in paths if os.path.exists(path)))  # noqa: PTH110
+
+
+def _left(masked: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in masked if os.path.lexists(path))
 
 
 def without_mounts(level: Level, request: Request, argv: Sequence[str]) -> list[str]:
@@ -248,7 +340,7 @@ def _tried(level: Level, program: str | None) -> Refusal | None:
         (folder / "held").mkdir()
         (folder / "free").mkdir()
         canaries = [folder / "held" / "canary", Path.home() / f".{folder.name}"]
-        request = for_planning(cwd=str(folder / "held"), readable=runtime_folders())
+        request = settle(for_planning(cwd=str(folder / "held")), homes=())
         if level == "bwrap":
             request = request.changed(writable=(str(folder / "free"),))
         port = str(server.getsockname()[1])

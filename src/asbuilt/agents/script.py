@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import ScriptInvalid
-from asbuilt.lifecycle.causes import Cause
+from asbuilt.events.event import Cause
 from asbuilt.ports import Role
 
 if TYPE_CHECKING:

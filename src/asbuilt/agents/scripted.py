@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from asbuilt.agents.adapter import Emit, Gate, Seat
     from asbuilt.agents.script import Act
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause
     from asbuilt.ports import Brief
 
 _PLAY: Final = Path(__file__).resolve().with_name("scripted_play.py")

@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import tree
+from asbuilt.agents.adapter import NOTHING, Needs
 from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.capture import Capture
-from asbuilt.agents.installation import shown_for
+from asbuilt.agents.masks import cleaned
+from asbuilt.agents.proxy import Egress
 from asbuilt.agents.results import hold, with_results
-from asbuilt.agents.ring import prepare, settle
+from asbuilt.agents.ring import history_of, prepare, settle
 from asbuilt.agents.sealed import Seals
-from asbuilt.agents.toolchains import toolchains_in
-from asbuilt.policy.ring import DEFAULT_PATH, for_agent
+from asbuilt.agents.toolchains import shown_for, variables_in
+from asbuilt.policy.hosts import hosts_named
+from asbuilt.policy.ring import Placed, for_agent
 from asbuilt.policy.roles import ACTING_FOLDERS
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ class HostSeat:
         self._terms = terms
         self._running: list[asyncio.subprocess.Process] = []
         self._drains: list[asyncio.Task[None]] = []
+        self._egresses: list[Egress] = []
         self._log = Capture(_LOG_CAP)
         self._closed = False
         self._seals = Seals(folder.path / "seals.json")
@@ -63,38 +67,55 @@ class HostSeat:
         for own in (self.out, self.home, self._tmp, self._views):
             own.mkdir(mode=0o700, exist_ok=True)
         self.on_spawn: Callable[[list[int]], None] = lambda _: None
+        self.on_refused: Callable[[str, str], None] = lambda *_: None
 
     async def spawn(
         self,
         argv: tuple[str, ...],
         *,
         environment: Mapping[str, str] | None = None,
-        own: tuple[Path, ...] = (),
-        sealed: tuple[Path, ...] = (),
+        needs: Needs = NOTHING,
     ) -> asyncio.subprocess.Process:
         """Start the agent in the ring, with pipes."""
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
-        request = self._request(own, sealed, environment or {}, argv[0])
+        egress = self._egress(needs)
+        told = {**(environment or {}), **(egress.environment if egress else {})}
+        request = self._request(needs, told, argv[0], *self._brief.program.command)
         await self._try(request)
-        prepared = prepare(self.level, request, argv)
-        process = await asyncio.create_subprocess_exec(
-            *prepared.argv,
-            env=prepared.environment,
-            cwd=prepared.cwd,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
+        prepared = prepare(self.level, request, egress.argv(argv) if egress else argv)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *prepared.argv,
+                env=prepared.environment,
+                cwd=prepared.cwd,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=(*prepared.descriptors, *((egress.descriptor,) if egress else ())),
+            )
+        finally:
+            prepared.close()
+        if egress is not None:
+            self._egresses.append(egress)
+            await egress.open()
         self._running.append(process)
         self.on_spawn([one.pid for one in self._running])
         self._drains.append(asyncio.create_task(self._drain(process)))
         return process
 
+    def _egress(self, needs: Needs) -> Egress | None:
+        """Make the way out of an agent whose network is a list; only bubblewrap gives it one of its own."""
+        opened = self._brief.opened
+        if opened.network != "list" or self.level != "bwrap":
+            return None
+        hosts = hosts_named((*needs.hosts, *opened.hosts))
+        return Egress(hosts, self.on_refused, self._brief.environment)
+
     async def try_out(self) -> None:
         """Try the ring as an agent gets it, without one; raises `Unheld` where it does not hold."""
-        await self._try(self._request((), (), {}))
+        await self._try(self._request(NOTHING, {}))
 
     async def _try(self, request: Request) -> None:
         brief = self._brief
@@ -102,16 +123,15 @@ class HostSeat:
             also = () if brief.writable else (brief.workspace,)
             await try_ring(self.level, request, (brief.workspace.parent, self.person, *also))
 
-    def _request(
-        self,
-        own: tuple[Path, ...],
-        sealed: tuple[Path, ...],
-        environment: Mapping[str, str],
-        program: str = "",
-    ) -> Request:
-        brief = self._brief
-        told = {**brief.environment, **environment}
-        held = (*brief.protected, *sealed, *self._acting_folders())
+    def _request(self, needs: Needs, environment: Mapping[str, str], *programs: str) -> Request:
+        brief, homes = self._brief, tuple(map(Path, self._terms.homes))
+        opened = brief.opened
+        # A plug-in of the user's own stays silent: here the host answers every question.
+        told = {**variables_in(homes), **brief.environment, **environment, "ASBUILT_ATTEMPT": "1"}
+        # npm asks its registry for a newer npm whatever it does.
+        told.setdefault("npm_config_update_notifier", "false")
+        held = (*brief.protected, *needs.sealed, *self._acting_folders())
+        shown = shown_for(told, homes, *programs, *needs.programs)
         request = settle(
             for_agent(
                 workspace=str(brief.workspace),
@@ -119,20 +139,39 @@ class HostSeat:
                 out=str(self.out),
                 home=str(self.home),
                 tmp=str(self._tmp),
-                own=tuple(map(str, own)),
+                own=tuple(map(str, needs.own)),
                 sealed=tuple(str(brief.workspace / path) for path in held),
-                readable=shown_for(program, told.get("PATH", DEFAULT_PATH)),
-                # A plug-in of the user's own stays silent: here the host answers every question.
-                environment={
-                    **toolchains_in(map(Path, self._terms.homes)),
-                    **told,
-                    "ASBUILT_ATTEMPT": "1",
-                },
+                readable=(
+                    *history_of(brief.workspace),
+                    *map(str, needs.readable),
+                    *brief.opened.paths(self.person),
+                    *shown,
+                ),
+                # Only bubblewrap gives an agent a network of its own.
+                network=opened.network == "open" or (opened.network == "list" and self.level != "bwrap"),
+                environment=told,
             ),
-            homes=map(Path, self._terms.homes),
-            hidden=map(Path, self._terms.hidden),
+            homes=homes,
+            hidden=(*map(Path, self._terms.hidden), *needs.hidden),
         )
-        return with_results(request, brief, self._views) if self.level == "bwrap" else request
+        if self.level != "bwrap":
+            return request
+        own = self._apart(needs.apart)
+        request = request.changed(placed=(*cleaned(history_of(brief.workspace), self._folder.path), *own))
+        return with_results(request, brief, self._views)
+
+    def _apart(self, folders: tuple[Path, ...]) -> tuple[Placed, ...]:
+        """Have a folder of this attempt's in the place of each, at every start of it.
+
+        What is not there cannot be mounted on, and would be filled by the first start alone.
+        """
+        placed = []
+        for folder in (one for one in folders if one.parent.is_dir()):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            own = self._folder.path / "apart" / folder.name
+            own.mkdir(mode=0o700, parents=True, exist_ok=True)
+            placed.append(Placed(str(own), str(folder.resolve())))
+        return tuple(placed)
 
     def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
         """Have what is named in a folder compared when the attempt ends."""
@@ -158,6 +197,8 @@ class HostSeat:
             await ask()
             await asyncio.wait([asyncio.create_task(one.wait()) for one in living], timeout=_ASKED_S)
         await asyncio.gather(*(asyncio.to_thread(self._end, process) for process in living))
+        for egress in self._egresses:
+            await egress.close()
         for folder in self._placeholders:
             with contextlib.suppress(OSError):
                 folder.rmdir()

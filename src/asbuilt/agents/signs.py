@@ -27,6 +27,8 @@ class Signs(NamedTuple):
     """How often a host has started it."""
     is_alive: bool = False
     """Whether its host process lives."""
+    refused: tuple[str, ...] = ()
+    """Hosts that its sandbox did not let it reach, each with the reason."""
 
 
 def folder_of(state: Path, attempt: str) -> Path:
@@ -39,7 +41,8 @@ def folder_of(state: Path, attempt: str) -> Path:
 def signs_of(folder: Path) -> Signs:
     """Gather what is heard of an attempt; one that was never started has given no sign."""
     heard = last_heard(folder)
-    calls = [event for event in read_events(folder / "events.jsonl", 0)[0] if event["kind"] == "called"]
+    events = read_events(folder / "events.jsonl", 0)[0]
+    calls = [event for event in events if event["kind"] == "called"]
     last = calls[-1] if calls else {}
     return Signs(
         heard_at=None if heard is None else heard.isoformat(),
@@ -48,6 +51,7 @@ def signs_of(folder: Path) -> Signs:
         last_call_at=str(last["at"]) if "at" in last else None,
         starts=starts_of(folder),
         is_alive=is_alive(folder),
+        refused=tuple(str(event.get("told", "")) for event in events if event["kind"] == "refused"),
     )
 
 

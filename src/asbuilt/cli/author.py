@@ -37,7 +37,7 @@ from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.names import slug_of_name
 from asbuilt.plan.sections import SECTIONS
-from asbuilt.settings.running import beside_checks, chosen_for_runs, command_in
+from asbuilt.settings.running import beside_checks, chosen_for_runs, command_in, sandbox_chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,7 +189,7 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
         "auto": False,
         "length": wish.length or settings.text("plan.length"),
         "setup": command_in(settings, "checks.setup"),
-        "ring_required": settings.flag("ring.required"),
+        **sandbox_chosen(settings),
         **beside_checks(settings),
         "desktop": settings.flag("attention.desktop"),
         "approvers": list(settings.globs("approvals.plan")),

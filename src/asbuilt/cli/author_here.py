@@ -19,7 +19,7 @@ from asbuilt.cli.site import asker, look_at
 from asbuilt.cli.talking import answer, next_command
 from asbuilt.errors import DONE, GateStopped, NotFound
 from asbuilt.flows.requests import stop
-from asbuilt.lifecycle.conversing import Over, Persons, Theirs, Yours
+from asbuilt.lifecycle.turns import Over, Persons, Theirs, Yours
 from asbuilt.policy.holding import HoldUnreadable
 from asbuilt.session.authoring import NEXT, Bound, BoundUnreadable, bind, bound_in, put_aside, take_words
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
@@ -181,8 +181,8 @@ def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
             _tell(door, authoring.asked(begins=True, is_new=bound.is_new))
         case Theirs(what):
             _tell(door, f"{bound.slug}: another process is at it still: {what}. Run `{NEXT}` again.")
-        case Persons(why):
-            _tell(door, _approval(bound.slug, why))
+        case Persons(why, question):
+            _tell(door, _approval(bound.slug, why, question))
         case Over(reason):
             with Locked(folder):
                 bind(folder, None)
@@ -192,9 +192,8 @@ def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
     return DONE
 
 
-def _approval(slug: str, why: str) -> str:
-    name = why.removeprefix("approval ")
-    if name == why:
+def _approval(slug: str, why: str, name: str) -> str:
+    if not name:
         return f"{slug} waits for the user: {why}. Tell them, and end your turn."
     return (
         f"The draft of {slug} is in the store, and waits for the user as {name}. Say so, and end your turn."

@@ -5,14 +5,16 @@ The one rule: both sides stand next to each other, the agent's in quotation mark
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.screen import cut, printable
+from asbuilt.events.attempts import AttemptEnded, ChecksDone, VerdictGiven
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from asbuilt.cli.screen import Pen
+    from asbuilt.events.event import Entry
     from asbuilt.proof.evidence import Evidence
 
 _WE: Final = "asbuilt ran"
@@ -31,24 +33,24 @@ class Caught(NamedTuple):
     """Who disagrees, and with what."""
 
 
-def caught(
-    told: Iterable[tuple[str, Mapping[str, Any]]], evidence: Callable[[str], Sequence[Evidence]]
-) -> list[Caught]:
+def caught(told: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]]) -> list[Caught]:
     """Find in a run's events every attempt that said done and was refuted by a check or by a verifier."""
     found: list[Caught] = []
     says = ""
-    for kind, data in told:
-        if kind == "attempt.ended":
-            says = str(data.get("says", "")) if data["ending"] == "done" else ""
-        elif not says or data.get("outcome") == "PASS":
-            continue
-        elif kind == "checks.done":
-            ran = tuple((_WE, _shown(one)) for one in evidence(data["evidence"]) if one.outcome != "PASS")
-            seen = tuple((_SEEN, failure) for failure in data.get("failures", ()))
-            found.append(Caught(data["phase"], data["number"], says, ran or seen))
-        elif kind == "verdict.given":
-            judged = tuple(("verifier says", failure) for failure in data["failures"])
-            found.append(Caught(data["phase"], data["number"], says, judged))
+    for entry in told:
+        match entry.event:
+            case AttemptEnded() as event:
+                says = event.says if event.ending == "done" else ""
+            case ChecksDone() as event if says and event.outcome != "PASS":
+                shown = evidence(event.evidence) if event.evidence else ()
+                ran = tuple((_WE, _shown(one)) for one in shown if one.outcome != "PASS")
+                seen = tuple((_SEEN, failure) for failure in event.failures)
+                found.append(Caught(event.phase, event.number, says, ran or seen))
+            case VerdictGiven() as event if says and event.outcome != "PASS":
+                judged = tuple(("verifier says", failure) for failure in event.failures)
+                found.append(Caught(event.phase, event.number, says, judged))
+            case _:
+                pass
     return found
 
 

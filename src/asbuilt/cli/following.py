@@ -10,15 +10,15 @@ from asbuilt.cli.telling import told
 
 if TYPE_CHECKING:
     from asbuilt.cli.screen import Screen
-    from asbuilt.journal.events import Event
+    from asbuilt.events.event import Entry
 
 
-def line_of(screen: Screen, name: str, event: Event, *, wide: int = 3) -> str | None:
+def line_of(screen: Screen, name: str, entry: Entry, *, wide: int = 3) -> str | None:
     """Say an event in one line; None for bookkeeping, unless more was asked for. `wide`: the longest id."""
-    line = told(event)
+    line = told(entry)
     if not line.is_news and not screen.verbose:
         return None
-    return f"{clock_time(event.at)} {name} {line.phase:<{wide}} {line.word:<9} {line.text}"
+    return f"{clock_time(entry.at)} {name} {line.phase:<{wide}} {line.word:<9} {line.text}"
 
 
 def shortened(text: str, screen: Screen) -> str:

@@ -1,21 +1,59 @@
-"""See to it that the user has granted the variables for which a repository asks, before a run starts."""
+"""See to it, before a run starts, that the user has granted what a repository asks for.
+
+It asks for variables by its settings, and for programs by the settings of its git folder.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.cli.asking import agreed
 from asbuilt.cli.config.files import edit
+from asbuilt.cli.screen import printable
 from asbuilt.errors import GateStopped
+from asbuilt.git.repository import open_repository
 from asbuilt.settings import load, setting_named, user_place
 from asbuilt.settings.variables import GRANTED, asked, without_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from asbuilt.cli.options import Door
+
+_PROGRAMS: Final = "landing.programs"
+
+
+def need_grants(door: Door, options: dict[str, Any]) -> None:
+    """Ask for every grant that is missing; what is granted goes into the options of the run."""
+    need_programs(door, options)
+    need_variables(door, options)
+
+
+def need_programs(door: Door, options: dict[str, Any]) -> None:
+    """Show the programs that the repository's own git settings start, and ask once whether git may."""
+    root = Path(options["checkout"])
+    settings = load(repository=root, environ=door.environ)
+    granted = settings.globs(_PROGRAMS)
+    options["programs"] = [*granted]
+    programs = open_repository(root, agreed=granted).programs
+    if not programs.are_asked:
+        return
+    rows = [printable(f"{key} = {value}") for key, value in programs.named]
+    may_ask = _may_ask(door, options)
+    if may_ask:
+        door.screen.talk("This repository's own git settings (.git/config and its includes) name programs:")
+        for row in rows:
+            door.screen.talk(f"  {row}")
+    if not may_ask or not agreed(door, "May git start them here?"):
+        raise GateStopped(
+            "this repository's own git settings name programs, and you have not agreed to them",
+            why=f"Git would start them as you: {'; '.join(rows)}. An agreement holds for this folder, these"
+            " settings and the contents of its files that they name.",
+            next_step=f"asbuilt config set {_PROGRAMS} +{programs.digest}",
+        )
+    edit(user_place(door.environ), setting_named(_PROGRAMS), (*granted, programs.digest), None)
+    options["programs"] = [*granted, programs.digest]
 
 
 def need_variables(door: Door, options: Mapping[str, Any]) -> None:
@@ -27,8 +65,8 @@ def need_variables(door: Door, options: Mapping[str, Any]) -> None:
     wanted = asked(settings, root)
     if wanted is not None:
         names, is_one = ", ".join(wanted.names), len(wanted.names) == 1
-        may_ask = door.may_ask and not door.json and not options.get("auto")
-        if not may_ask or not agreed(door, f"Give {names} to the checks or the setup of this repository?"):
+        question = f"Give {names} to the checks or the setup of this repository?"
+        if not _may_ask(door, options) or not agreed(door, question):
             raise GateStopped(
                 f"this repository asks for the variable{'' if is_one else 's'} {names}, which you have not"
                 " granted",
@@ -50,3 +88,7 @@ def need_variables(door: Door, options: Mapping[str, Any]) -> None:
             why=f"{key} names it, and neither your settings nor the environment of this command have it.",
             next_step=f'asbuilt config set {missing[0]} "<value>"',
         )
+
+
+def _may_ask(door: Door, options: Mapping[str, Any]) -> bool:
+    return door.may_ask and not door.json and not options.get("auto")

@@ -13,13 +13,13 @@ from asbuilt.cli.looking import complete_address, look_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import answer, next_command
-from asbuilt.cli.telling import told
+from asbuilt.cli.telling import data_of, plain, told
 from asbuilt.errors import DONE
 from asbuilt.journal.events import last
 from asbuilt.journal.failures import failures_in
 
 if TYPE_CHECKING:
-    from asbuilt.journal.events import Event
+    from asbuilt.events.event import Entry
     from asbuilt.journal.ids import Address
     from asbuilt.journal.store import Session
 
@@ -52,25 +52,25 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
     wanted = {"run": run, "phase": phase or named.phase, "number": _number(named.attempt)}
     wanted = {name: value for name, value in wanted.items() if value is not None}
     with looking.journal.store.read() as session:
-        events, earlier = _page(session, address, before, wanted)
-    failures = [failures_in(looking.journal.blobs, event.kind, event.data) for event in events]
+        entries, earlier = _page(session, address, before, wanted)
+    failures = [failures_in(looking.journal.blobs, entry.event) for entry in entries]
     if door.json:
         rows = [
-            {**event._asdict(), "at": stamp(event.at), "failures": [one.plain for one in failed]}
-            for event, failed in zip(events, failures, strict=True)
+            {**plain(entry), "at": stamp(entry.at), "failures": [one.plain for one in failed]}
+            for entry, failed in zip(entries, failures, strict=True)
         ]
         door.screen.emit_json(
             {"schema": "asbuilt.log/1", "plan": address.plan, "events": rows, "earlier": earlier}
         )
         return DONE
-    if not events:
+    if not entries:
         answer(door, "", f"The log of {named.plan} has nothing of that.")
         next_command(door, f"asbuilt log {named.plan}", " shows all of it")
-    lines = [told(event) for event in events]
+    lines = [told(entry) for entry in entries]
     wide = max((len(line.phase) for line in lines), default=0)
-    for event, line, failed in zip(events, lines, failures, strict=True):
+    for entry, line, failed in zip(entries, lines, failures, strict=True):
         name = f"{line.phase:<{max(3, wide)}} {line.word.lower():<11}"
-        lead = f"{to_the_second(event.at, looking.moment.now)}  {name}"
+        lead = f"{to_the_second(entry.at, looking.moment.now)}  {name}"
         answer(door, printable(lead), line.text, under=min(len(lead), door.screen.out.width // 3))
         show_failures(door, failed)
     if earlier is not None:
@@ -81,11 +81,11 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
 
 def _page(
     session: Session, address: Address, before: int | None, wanted: dict[str, str | int | None]
-) -> tuple[list[Event], int | None]:
+) -> tuple[list[Entry], int | None]:
     """Read back from the end until a page is full: its events in order, and before which others may be."""
-    found: list[Event] = []
+    found: list[Entry] = []
     while len(found) < PAGE and (page := last(session, address, before=before, limit=PAGE)):
-        found[:0] = [event for event in page if wanted.items() <= _about(event).items()]
+        found[:0] = [entry for entry in page if wanted.items() <= _about(entry).items()]
         before = page[0].seq
     found = found[-PAGE:]
     return found, found[0].seq if len(found) == PAGE and found[0].seq > 1 else None
@@ -95,5 +95,6 @@ def _number(attempt: str | None) -> int | None:
     return None if attempt is None else int(attempt.removesuffix("v"))
 
 
-def _about(event: Event) -> dict[str, object]:
-    return {name: event.data.get(name) for name in ("run", "phase", "number")}
+def _about(entry: Entry) -> dict[str, object]:
+    data = data_of(entry)
+    return {name: data.get(name) for name in ("run", "phase", "number")}

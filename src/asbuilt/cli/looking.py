@@ -16,6 +16,7 @@ from asbuilt.cli.addresses import Named, matching, named, nearest, slug_of
 from asbuilt.cli.clock import now_in
 from asbuilt.cli.options import door_of
 from asbuilt.errors import AsbuiltError, NotFound, UsageWrong
+from asbuilt.events.attempts import AttemptBegun
 from asbuilt.journal import plans, runs
 from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
@@ -201,7 +202,7 @@ def _known(looking: Looking, incomplete: str) -> list[str]:
             "SELECT key FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND kind = :kind"
             " ORDER BY seq DESC",
             **address._asdict(),
-            kind="attempt.begun",
+            kind=AttemptBegun.kind,
         )
     numbers = {run.run: run.number for run in listed}
     told = [f"{slug}.{run.number}" for run in listed]

@@ -163,11 +163,11 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
         room = home.path / "replay"
         shutil.rmtree(room, ignore_errors=True)
         processes = wiring.check_processes(home, room / "scratch", door.environ)
-        if settings.flag("ring.required") and processes.level == "none":
+        if settings.flag("sandbox.required") and processes.level == "none":
             raise GateStopped(
                 "no ring holds here what the checks run",
                 why="They run code that an agent wrote, with your files and network in reach.",
-                next_step="`asbuilt doctor --fix ring`, or `asbuilt config set ring.required false`",
+                next_step="`asbuilt doctor --fix ring`, or `asbuilt config set sandbox.required false`",
             )
         rigs = Rigs(
             home.path / "setups" / run.repo,

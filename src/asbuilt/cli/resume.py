@@ -8,13 +8,13 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.commands import Command
-from asbuilt.cli.granting import need_variables
+from asbuilt.cli.granting import need_grants
 from asbuilt.cli.options import Door, shared
-from asbuilt.cli.plan.desk import complete_plan, next_command
+from asbuilt.cli.plan.desk import complete_plan, desk_for, next_command
 from asbuilt.cli.run import ask_for, look_on
 from asbuilt.cli.site import asker, look_at, site_of, the_only
-from asbuilt.cli.telling import change_words
 from asbuilt.cli.terms import team_for
+from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED
 from asbuilt.flows.environment import keep_given
 from asbuilt.flows.requests import go_on, renew
@@ -123,7 +123,9 @@ def _wake(door: Door, site: Site, run: Run) -> int:
     options, changes = renewed(run.options, site.desk.settings)
     if not _agreed(door, changes):
         return GATE_STOPPED
-    need_variables(door, options)
+    need_grants(door, options)
+    # A grant is in the settings of now.
+    site = site._replace(desk=desk_for(door))
     keep_given(site.journal.home.runs / run.run, door.environ, options)
     renew(site.journal.store, run, site.desk.settings, asker=asker(door))
     go_on(site.journal.store, run, asker=asker(door))

@@ -16,12 +16,12 @@ from asbuilt.cli.run import target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, UsageWrong
-from asbuilt.flows.reviewing import propose, text_of
+from asbuilt.flows.reviewing import decision, propose, text_of
 from asbuilt.flows.reviews import Terms, await_reviews
 from asbuilt.git.forge import open_forge
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.reviewing import Bound, SentBack, Undecided, decide
+from asbuilt.lifecycle.reviewing import Bound, SentBack, Undecided
 
 if TYPE_CHECKING:
     from asbuilt.cli.site import Site
@@ -92,9 +92,7 @@ def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False)
     forge = open_forge(site.repository, door.environ)
     proposal = propose(site.repository, forge, text, base=terms.base)
     pull, head = proposal
-    said = decide(
-        forge.reviews(pull.number), forge.comments(pull.number), head=head, approvers=terms.approvers
-    )
+    said = decision(forge, pull.number, head=head, approvers=terms.approvers)
     # A refinement has no run, and its file is written by whoever takes the answer.
     if run is not None and terms.approvers and not site.lead:
         journal = site.journal

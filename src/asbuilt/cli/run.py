@@ -17,7 +17,7 @@ from asbuilt.cli.commands import Command
 from asbuilt.cli.costs import expected
 from asbuilt.cli.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.drafts import difference
-from asbuilt.cli.granting import need_variables
+from asbuilt.cli.granting import need_grants
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
@@ -180,7 +180,7 @@ def ask_for(
 ) -> int:
     """Ask for a run, see that somebody does it, and look on; one that is declined says who has the plan."""
     journal = site.journal
-    need_variables(door, options)
+    need_grants(door, options)
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
     if isinstance(asked, Declined):
         return outcome.declined(door, slug, asked)
@@ -284,8 +284,7 @@ def options_for(
             next_step=f"`asbuilt plan check {slug}`",
         )
     branch = target_of(checkout)
-    if wish.phase is not None:
-        the_phase(plan, wish.phase)
+    phase = None if wish.phase is None else the_phase(plan, wish.phase).id
     landing = wish.landing or settings.text("landing.mode")
     if landing == "direct" and settings.text("landing.direct") == "refuse":
         raise GateStopped(
@@ -305,7 +304,7 @@ def options_for(
         "host": machine(),
         **team_for(settings, environ, agent=wish.agent, script=wish.script),
         "mode": "finish" if wish.finish else "phase",
-        "phase": wish.phase,
+        "phase": phase,
         "auto": wish.auto,
         # A pull request is opened for people to look at; only merging it takes a word of theirs.
         "hold": wish.hold or not (wish.auto or landing == "pr"),

@@ -10,7 +10,7 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.clock import now_in, stamp
-from asbuilt.cli.granting import need_variables
+from asbuilt.cli.granting import need_grants
 from asbuilt.cli.site import asker
 from asbuilt.cli.talking import answer
 from asbuilt.cli.timetable import as_json, sentence
@@ -174,7 +174,7 @@ def put_on(
     Else a run follows, and its JSON is the only one.
     """
     home = site.journal.home
-    need_variables(door, options)
+    need_grants(door, options)
     asked = schedule(
         site.journal.store,
         home,

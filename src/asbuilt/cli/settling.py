@@ -138,7 +138,7 @@ def _tried(door: Door, desk: Desk, trial: Trying) -> Iterator[Seen]:
 def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:
     door.screen.talk(printable(f"Trying {way.shown} on a clean checkout"))
     setup = command_in(desk.settings, "checks.setup")
-    return trial.seen(way, setup=setup, required=desk.settings.flag("ring.required"))
+    return trial.seen(way, setup=setup, required=desk.settings.flag("sandbox.required"))
 
 
 def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen]) -> Way | None:

@@ -150,6 +150,10 @@ def _agent(run: RunView, told: Waiting, moment: Moment) -> Cause:
         ("began", f"{at(began, now)}, {ago(began, now)} ago; {calls}; {again}"),
         ("last sign", f"{ago(heard, now)} ago"),
         *_last_call(signs, moment),
+        *(
+            ("refused", f"{one}; `asbuilt config set sandbox.hosts` lets a host through")
+            for one in signs.refused
+        ),
         ("what comes", told.sentence.partition(". ")[2]),
         _spent(run),
     ]

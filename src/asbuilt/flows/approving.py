@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import GateStopped, NameTaken
+from asbuilt.events.plans import PlanCarried, PlanFiled
 from asbuilt.flows.marking import marked
 from asbuilt.flows.record import ACTOR
 from asbuilt.journal import drafts
@@ -85,8 +86,8 @@ def carry(record: Record, landed: Mapping[str, str], corrected: Mapping[str, Seq
     intent = read(data).intent
     if intent != before.intent:
         text = record.blobs.put(data)
-        told = {"of": before.intent, "intent": intent, "digest": digest(data), "text": text}
-        record.say("plan.carried", f"carried/{intent}", **told)
+        event = PlanCarried(of=before.intent, intent=intent, digest=digest(data), text=text)
+        record.say(event, f"carried/{intent}")
 
 
 def file_approved(record: Record, approved: Approved) -> None:
@@ -103,4 +104,4 @@ def file_approved(record: Record, approved: Approved) -> None:
     except NameTaken:
         if digest(read_bytes(file, name=run.plan)) != approved.digest:
             raise
-    record.say("plan.filed", "filed", path=run.plan, digest=approved.digest)
+    record.say(PlanFiled(path=run.plan, digest=approved.digest), "filed")

@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed, LandingRefused
+from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.events.runs import RunStarted
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.asking import asked_of
-from asbuilt.flows.briefing import overall_s, program_of, within
+from asbuilt.flows.briefing import opened, overall_s, program_of, within
 from asbuilt.flows.continuing import take_over
 from asbuilt.flows.environment import given_in, kept
 from asbuilt.flows.proving import tree_of
@@ -101,9 +102,11 @@ class Authoring:
         kept = record.blobs.put(json.dumps(outline).encode())
         with record.store.write() as session:
             say(
-                session, record.run, "run.started", "started",
-                base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept,
-            )  # fmt: skip
+                session,
+                record.run,
+                RunStarted(base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept),
+                "started",
+            )
             take_over(session, record)
 
     def _tried(
@@ -131,7 +134,7 @@ class Authoring:
             raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
         record.hold()
         # Nobody reads there any more; where something is in its way, `clean` says so later.
-        with suppress(LandingRefused, GitFailed):
+        with suppress(NotLanded, GitFailed):
             workspaces.remove(repository, self._workspace(record, repository, facts))
         file_approved(record, step.approved)
 
@@ -166,7 +169,8 @@ class Authoring:
             told=told,
             overall_s=overall_s(record, facts),
             script=Path(script) if script else None,
-            ring_required=record.told("started").get("ring") != "none",
+            ring_required=record.told(RunStarted, "started").ring != "none",
+            opened=opened(record.run.options),
         )
         briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
         self._working.converse(record, facts, move, briefs)

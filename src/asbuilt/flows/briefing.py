@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.health import OVERALL_S
 from asbuilt.lifecycle.money import left_s
 from asbuilt.lifecycle.stoppages import allowed
 from asbuilt.lifecycle.team import agent_of
-from asbuilt.ports import Brief, Program
+from asbuilt.ports import Brief, Opened, Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,16 @@ def program_of(options: Mapping[str, Any], role: str) -> Program:
     """Give how the agent of a role is started."""
     told = options.get("agents", {}).get(role, {}).get("program")
     return Program(**{**told, "command": tuple(told["command"])}) if told else Program()
+
+
+def opened(options: Mapping[str, Any], key: str = "network") -> Opened:
+    """Give what a run's settings open in a sandbox; runs of older versions do not say."""
+    chosen = options.get("sandbox", {})
+    return Opened(
+        network=chosen.get(key, "list"),
+        hosts=tuple(chosen.get("hosts", ())),
+        readable=tuple(chosen.get("readable", ())),
+    )
 
 
 def brief_for(
@@ -63,7 +74,8 @@ def brief_for(
         script=Path(script) if script else None,
         protected=(Path(run.plan),) if run.is_in_repository else (),
         # A run that began in a ring is held to the end; one that began without was agreed to.
-        ring_required=record.told("started").get("ring") != "none",
+        ring_required=record.told(RunStarted, "started").ring != "none",
+        opened=opened(run.options),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.record import ACTOR
 from asbuilt.journal import notices
 from asbuilt.journal.events import append, keyed
@@ -65,24 +66,24 @@ class Calling:
         if desktop is None and not later:
             return
         with self._store.write() as session:
-            event = keyed(session, run.address, key)
-            topic = None if event is None else topic_of(event.kind, event.data)
-            if event is None or topic is None or keyed(session, run.address, f"{key}/called") is not None:
+            entry = keyed(session, run.address, key)
+            topic = None if entry is None else topic_of(entry.event)
+            if entry is None or topic is None or keyed(session, run.address, f"{key}/called") is not None:
                 return
             until = self._reach.held_back(topic, session.now)
             ways = (*((desktop.way,) if desktop is not None else ()), *later)
             append(
                 session,
                 run.address,
+                AttentionCalled(way=", ".join(ways), about=entry.kind),
                 key=f"{key}/called",
-                kind="attention.called",
                 actor=ACTOR,
-                data={"run": run.run, "way": ", ".join(ways), "about": event.kind},
+                run=run.run,
             )
             notices.queue(session, run, key, later if until is None else ways, due_at=until or session.now)
-        said = notice(name_of(run), event.kind, event.data)
+        said = notice(name_of(run), entry.event)
         if desktop is not None and until is None and said is not None:
-            desktop.call(Message(key, event.at, (said,)))
+            desktop.call(Message(key, entry.at, (said,)))
 
 
 def name_of(run: Run) -> str:

@@ -8,15 +8,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from asbuilt.errors import GitFailed, LandingRefused
+from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.events.attempts import AttemptBegun, AttemptLetGo
+from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.flows.record import ACTOR
 from asbuilt.git import snapshots, workspaces
 from asbuilt.git.checkouts import delete
 from asbuilt.git.refs import holding, listed
 from asbuilt.journal import runs
+from asbuilt.journal.codec import whole
 from asbuilt.journal.events import append, of_kinds
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.views import told_of
 from asbuilt.lifecycle import retention
 from asbuilt.lifecycle.retention import Fate, Goes, Made, Stays, attempts_in
 from asbuilt.ports import Kept
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.store import Store
 
 Kind = Literal["workspace", "attempt", "rig", "scratch", "log", "output"]
-_TELLING = ("attempt.begun", "landing.done", "landing.undone")
+_TELLING = (AttemptBegun.kind, LandingDone.kind, LandingUndone.kind)
 """What says of an attempt when it began, and when its phase landed."""
 
 
@@ -112,7 +114,7 @@ class Leavings:
         if run.is_over:
             try:
                 fate, kept = self._judged(leftover, run)
-            except (LandingRefused, GitFailed) as error:
+            except (NotLanded, GitFailed) as error:
                 fate = Stays(error.what)
         remove = partial(self._remove_workspace, leftover, kept)
         return Thing("workspace", f"{name_of(run)} {leftover.lane}", size_of(path), fate, remove)
@@ -146,7 +148,7 @@ class Leavings:
     def _attempts(self, plan: Address, days: int) -> Iterator[Thing]:
         """Judge the attempts of a plan whose trees are kept, the newest first."""
         with self._store.read() as session:
-            told = [told_of(self._blobs, event) for event in of_kinds(session, plan, _TELLING)]
+            told = [whole(entry, self._blobs.get) for entry in of_kinds(session, plan, _TELLING)]
         landed = retention.landings(told)
         for made in sorted(attempts_in(told), key=lambda one: one.began_at, reverse=True):
             run, commit = self._runs.get(made.run), self._refs.get(made.id)
@@ -163,9 +165,9 @@ class Leavings:
 
     def _let_go(self, plan: Address, made: Made, commit: str) -> None:
         """Write down first what is let go; the history would otherwise name a ref that is not there."""
-        data = {"run": made.run, "phase": made.phase, "number": made.number, "commit": commit}
+        event = AttemptLetGo(phase=made.phase, number=made.number, commit=commit)
         with self._store.write() as session:
-            append(session, plan, key=f"{made.id}/let-go", kind="attempt.let_go", actor=ACTOR, data=data)
+            append(session, plan, event, key=f"{made.id}/let-go", actor=ACTOR, run=made.run)
         snapshots.let_go(self._repository, made.id, commit)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.events.phases import PhaseBegun, SignOffWanted
+from asbuilt.events.plans import PlanCompared, PlanDiffers
 from asbuilt.flows.record import say
 from asbuilt.flows.seeing import seen_by_people
 from asbuilt.flows.signoffs import sign_offs, unsigned
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 def compare(record: Record, repository: Repository, document: Document, facts: RunFacts, point: str) -> None:
     """Write down which phases that wait to land the plan has changed since, and what wants a sign-off."""
     run, wanted = record.run, _intents(document)
-    frozen = {work: record.told(f"{work.phase}/begun", run=work.run)["intent"] for work in facts.pending}
+    frozen = {
+        work: record.told(PhaseBegun, f"{work.phase}/begun", run=work.run).intent or ""
+        for work in facts.pending
+    }
     by_remark = sign_offs(record, facts.pending, frozen)
     by_sight = seen_by_people(record, repository, facts.pending, frozen)
     waiting = unsigned(record, [*by_remark, *by_sight])
@@ -35,10 +40,20 @@ def compare(record: Record, repository: Repository, document: Document, facts: R
             said = approvals.last_answered(session, run.org, run.repo, under=f"{found.key}/")
             if found.intent != intent and not (said and said.answer == "yes"):
                 key = f"{work.phase}/differs/{point}"
-                say(session, run, "plan.differs", key, phase=work.phase, **found._asdict())
+                say(
+                    session,
+                    run,
+                    PlanDiffers(phase=work.phase, point=point, commit=found.commit, intent=found.intent),
+                    key,
+                )
         for one in waiting:
-            say(session, run, "signoff.wanted", f"wanted/{one.item}", **one._asdict())
-        say(session, run, "plan.compared", f"compared/{point}", point=point)
+            say(
+                session,
+                run,
+                SignOffWanted(item=one.item, phase=one.phase, question=one.question),
+                f"wanted/{one.item}",
+            )
+        say(session, run, PlanCompared(point=point), f"compared/{point}")
 
 
 def _intents(document: Document) -> dict[str, str]:

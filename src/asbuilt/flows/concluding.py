@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.pulls import PullDropping, PullInvariants
 from asbuilt.flows.outcomes import branch_of
 from asbuilt.flows.pulling import pull_branch
 from asbuilt.flows.repairs import MENDS
@@ -37,7 +38,7 @@ def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Kno
         there is not None and target is not None and commits.contains(repository, target, there)
     )
     if there is not None and has_landed:
-        record.say("pull.dropping", "pull/dropping", branch=branch, head=there)
+        record.say(PullDropping(branch=branch, head=there), "pull/dropping")
         record.hold()
         forge.drop(branch, expected=there)
     for ref, commit in listed(repository, f"{MENDS}{record.run.run}"):
@@ -51,11 +52,12 @@ def check_invariants(
     left = _left(record, repository, forge, facts, root)
     found = broken(left)
     record.say(
-        "pull.invariants",
+        PullInvariants(
+            broken=tuple(found),
+            held=_HELD - len(found),
+            warned=tuple(warnings(left, record.run.options["branch"])),
+        ),
         "pull/invariants",
-        broken=found,
-        held=_HELD - len(found),
-        warned=warnings(left, record.run.options["branch"]),
     )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.plans import AnswerTaken, PlanApproved
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.trying import keep_tried, tried_of
 from asbuilt.journal import drafts, runs
@@ -36,9 +38,11 @@ def take_over(session: Session, record: Record) -> None:
         _take_questions(session, record, facts, number)
     if draft.proposals is not None:
         say(
-            session, run, "stage.judged", "proposals/taken",
-            phase=str(Stage.DRAFT), number=0, outcome="proposed", proposals=draft.proposals,
-        )  # fmt: skip
+            session,
+            run,
+            StageJudged(phase=str(Stage.DRAFT), number=0, outcome="proposed", proposals=draft.proposals),
+            "proposals/taken",
+        )
     stages = list(_stages(draft))
     # Whatever came after a text was sent back is heard after that.
     at = len(stages) if draft.reopened_at is None else draft.reopened_at
@@ -68,26 +72,39 @@ def _take_questions(session: Session, record: Record, facts: RunFacts, number: i
             answers.append((key, answer, draft.notes.get(key, "")))
     details = record.blobs.put(json.dumps({"asks": asks, "answers": answers}).encode())
     say(
-        session, run, "stage.judged", f"asks/{number}/taken",
-        phase=str(Stage.DRAFT), number=0, outcome="asks", details=details, many=len(asks),
-    )  # fmt: skip
+        session,
+        run,
+        StageJudged(phase=str(Stage.DRAFT), number=0, outcome="asks", details=details, many=len(asks)),
+        f"asks/{number}/taken",
+    )
 
 
-def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, dict[str, object]]]:
+def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, str, str | None]]:
     """Give each output that was accepted with the name of its stage and what followed it."""
     names = [one.attempt.rpartition(".")[0] for one in draft.accepted]
     for one, name, due in zip(draft.accepted, names, [*names, draft.due][1:], strict=True):
-        yield name, one, {"due": due, "finished": draft.finished if one is draft.accepted[-1] else None}
+        yield name, one, due, draft.finished if one is draft.accepted[-1] else None
 
 
 def _take_stages(
-    session: Session, record: Record, stages: Iterable[tuple[str, Handed, dict[str, object]]]
+    session: Session, record: Record, stages: Iterable[tuple[str, Handed, str, str | None]]
 ) -> None:
-    for name, one, then in stages:
+    for name, one, due, finished in stages:
         say(
-            session, record.run, "stage.judged", f"{name}/taken", phase=name, number=0, outcome="accepted",
-            stage=one.stage, round=one.round, text=one.text, **then,
-        )  # fmt: skip
+            session,
+            record.run,
+            StageJudged(
+                phase=name,
+                number=0,
+                outcome="accepted",
+                stage=one.stage,
+                round=one.round,
+                text=one.text,
+                due=due,
+                finished=finished,
+            ),
+            f"{name}/taken",
+        )
 
 
 def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:
@@ -105,12 +122,18 @@ def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:
         return
     asked = draft.texts.asked
     if asked is not None:
-        answered = asked._replace(run=run.run, revision=written.number)._asdict()
+        answered = AnswerTaken(
+            name=asked.name,
+            intent=asked.intent,
+            revision=written.number,
+            is_again=asked.is_again,
+            answer=asked.answer,
+            note=asked.note,
+        )
         key = f"{run.run}/answer/{written.number}"
-        append(session, run.address, key=key, kind="answer.taken", actor=ACTOR, data=answered)
+        append(session, run.address, answered, key=key, actor=ACTOR, run=run.run)
     if isinstance(step, File):
-        approved = step.approved._replace(run=run.run)._asdict()
-        append(
-            session, run.address, key=f"{run.run}/approved/{written.number}", kind="plan.approved",
-            actor=step.approved.by, data=approved,
-        )  # fmt: skip
+        of = step.approved
+        approved = PlanApproved(intent=of.intent, digest=of.digest, text=of.text, by=of.by, edited=of.edited)
+        key = f"{run.run}/approved/{written.number}"
+        append(session, run.address, approved, key=key, actor=of.by, run=run.run)

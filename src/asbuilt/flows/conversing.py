@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.prompting import stage_for
 from asbuilt.errors import NotFound
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded
 from asbuilt.flows.asking import asked_of
 from asbuilt.flows.record import Record, say
 from asbuilt.flows.staging import Staging
@@ -19,15 +20,16 @@ from asbuilt.journal import runs
 from asbuilt.journal.events import hold
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.views import facts_of
-from asbuilt.lifecycle.conversing import Yours, turn_of
+from asbuilt.lifecycle.conversing import turn_of
 from asbuilt.lifecycle.stages import progress
+from asbuilt.lifecycle.turns import Yours
 
 if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.store import Session, Store
-    from asbuilt.lifecycle.conversing import Turn
     from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.turns import Turn
 
 AGENT: Final = "claude"
 """Only Claude Code has hooks by which a conversation can be held to its stages."""
@@ -95,20 +97,31 @@ class Conversing:
         """Keep an output before it is judged; False when it is no longer the turn that it was made for."""
         run = self._record.run
         output = self._record.blobs.put(json.dumps([text]).encode())
-        common = {"phase": turn.stage, "number": turn.number}
+        stage, number = turn.stage, turn.number
         with self._store.write() as session:
             hold(session, run.address)
             if turn_of(self._facts(session), session.now) != turn:
                 return False
             say(
-                session, run, "attempt.begun", f"{turn.name}/begun/1",
-                **common, role="plan", agent=AGENT, agents=1,
-            )  # fmt: skip
+                session,
+                run,
+                AttemptBegun(phase=stage, number=number, role="plan", agent=AGENT, agents=1),
+                f"{turn.name}/begun/1",
+            )
             say(
-                session, run, "attempt.ended", f"{turn.name}/ended/1",
-                **common, ending="done", reason="", starts=1, says=text[:300], output=output,
-                attempt=f"{turn.stage}.{turn.number}", cost_usd=None, tokens=None,
-            )  # fmt: skip
+                session,
+                run,
+                AttemptEnded(
+                    phase=stage,
+                    number=number,
+                    ending="done",
+                    starts=1,
+                    says=text[:300],
+                    output=output,
+                    attempt=f"{turn.stage}.{turn.number}",
+                ),
+                f"{turn.name}/ended/1",
+            )
         return True
 
     def _wake(self) -> None:

@@ -9,6 +9,8 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.attempts import DriftFound
+from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.journal.events import shortened
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
@@ -54,7 +56,7 @@ def measure(
     record: Record, phase_id: str, attempt: AttemptFacts, shown: Sequence[Evidence], said: Sequence[str]
 ) -> Measured:
     """Measure what the phase states of numbers, and note what agents said of it; `said` is the verifier's."""
-    plan = read(record.blobs.get(record.told(f"{phase_id}/begun")["text"]))
+    plan = read(record.blobs.get(record.told(PhaseBegun, f"{phase_id}/begun").text))
     phase = the_phase(plan, phase_id)
     theirs: list[str] = json.loads(record.blobs.get(attempt.drift)) if attempt.drift else []
     blamed, _ = tokens_in(said)
@@ -82,18 +84,19 @@ def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Me
         return
     asks = weighed.asks if len(weighed.asks) <= _ASKED else ()
     record.say(
-        "drift.found",
+        DriftFound(
+            phase=phase,
+            number=number,
+            numbers=record.blobs.put(json.dumps(measured.numbers).encode()),
+            asks=tuple(
+                (one.item, one.actual, one.is_flagged, shortened(f"{one.words}\n{one.diff}", _WORDS))
+                for one in asks
+            ),
+            stops=tuple(shortened(one.words, _WORDS) for one in weighed.stops[:1]),
+            notes=tuple(shortened(note, _WORDS // _NOTES) for note in measured.notes),
+            far=far_off(measured.numbers),
+        ),
         f"{phase}/{number}/drift",
-        phase=phase,
-        number=number,
-        numbers=record.blobs.put(json.dumps(measured.numbers).encode()),
-        asks=[
-            [one.item, one.actual, one.is_flagged, shortened(f"{one.words}\n{one.diff}", _WORDS)]
-            for one in asks
-        ],
-        stops=[shortened(one.words, _WORDS) for one in weighed.stops[:1]],
-        notes=[shortened(note, _WORDS // _NOTES) for note in measured.notes],
-        far=far_off(measured.numbers),
     )
 
 
@@ -127,7 +130,9 @@ def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str
 
 def corrected_in(record: Record, works: Sequence[Work | Landed]) -> Mapping[str, tuple[Correction, ...]]:
     """Tell which numbers of some proven phases are to be put right, by phase."""
-    told = {work.phase: record.told(f"{work.phase}/proven", run=work.run).get("corrected") for work in works}
+    told = {
+        work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).corrected for work in works
+    }
     return {
         phase: tuple(Correction(*one) for one in json.loads(record.blobs.get(digest)))
         for phase, digest in told.items()

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.flows.briefing import opened
 from asbuilt.flows.checks.terms import Given
 from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
-from asbuilt.policy.ring import passed
 from asbuilt.policy.services import chosen_services
+from asbuilt.policy.variables import passed
 from asbuilt.settings import survey
 from asbuilt.settings.variables import given
 
@@ -66,12 +68,15 @@ def given_in(room: Path, options: Mapping[str, Any]) -> Given:
 
 def given_by(options: Mapping[str, Any], values: Mapping[str, Any]) -> Given:
     """Put together what the user gives, by a run's options and the values of variables."""
+    found = opened(options, "setup")
+    home = Path(values["home"]) if values.get("home") else None
     return Given(
         services=chosen_services(options),
         checks=values.get("checks", {}),
         setup=values.get("setup", {}),
-        home=Path(values["home"]) if values.get("home") else None,
+        home=home,
         credentials=tuple(options.get("credentials", ())),
+        opened=replace(found, readable=found.paths(home or Path.home())),
     )
 
 

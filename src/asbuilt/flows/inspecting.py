@@ -15,12 +15,13 @@ from asbuilt.git.commits import read_commit
 from asbuilt.git.files import entries
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
+from asbuilt.proof.boundaries import SEVERITY, USUAL, Boundary
 from asbuilt.proof.hollow import hollow
 from asbuilt.proof.new_tests import remarks_on_hollow, remarks_on_unnoticed
 from asbuilt.proof.old_tests import OldTest, with_old_tests
 from asbuilt.proof.projects.dependencies import remarks_on_packages
 from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
-from asbuilt.proof.scope import SEVERITY, USUAL, Boundary, beyond, plan_changed
+from asbuilt.proof.scope import beyond, plan_changed
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order, Severity
 from asbuilt.proof.suites.places import Role, role_of
 from asbuilt.proof.tampering import tampering

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.attempts import TogetherDone
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.waivers import promises_of
 from asbuilt.git.changes import base_of
@@ -77,6 +78,8 @@ def all_exhibits(
     shown: Sequence[Evidence] | None = None,
 ) -> Exhibits:
     """Give what all of them have to show: the difference from where the first began, and the last checks."""
-    last = AttemptFacts(0, "verify", commit=works[-1].commit, evidence=record.told("together")["evidence"])
+    last = AttemptFacts(
+        0, "verify", commit=works[-1].commit, evidence=record.told(TogetherDone, "together").evidence
+    )
     since = base_of(repository, works[0].commit)
     return Exhibits(record, repository, PhaseFacts(WHOLE, attempts=[last]), 0, shown=shown, since=since)

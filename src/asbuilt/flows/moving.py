@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from asbuilt.errors import GitFailed, RepositoryBusy
+from asbuilt.events.landings import (
+    LandingDone,
+    LandingIntended,
+    LandingRecovered,
+    LandingRefused,
+    LandingUnsigned,
+)
 from asbuilt.flows.troubles import may_pass, trouble_in
 from asbuilt.git import candidates, landing
 from asbuilt.git.repository import tip
 from asbuilt.journal.events import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
+    from asbuilt.events.event import Event
     from asbuilt.git.repository import Repository
 
 _TRIES: Final = 5
@@ -35,7 +43,7 @@ class Refusal(NamedTuple):
 class Says(Protocol):
     """A run as its journal knows it."""
 
-    def say(self, kind: str, key: str, **data: object) -> None:
+    def say(self, event: Event, key: str) -> None:
         """Write an event of the run once, under its key."""
 
     def hold(self) -> None:
@@ -65,7 +73,7 @@ def _raise_what_passes(refused: landing.Refused) -> None:
         )
 
 
-def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[..., None]) -> _Built:
+def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[[Event, str], None]) -> _Built:
     """Build something, signed where that is wanted and can be; a locked key never stops a landing."""
     if sign:
         try:
@@ -73,7 +81,7 @@ def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[..., Non
         except GitFailed as error:
             if trouble_in(error) is not None:
                 raise
-            say("landing.unsigned", "unsigned", why=shortened(error.why, _WHY))
+            say(LandingUnsigned(why=shortened(error.why, _WHY)), "unsigned")
     return build(False)
 
 
@@ -97,10 +105,9 @@ class Mover:
         self._room = room
         self._say = record.say
         self._hold = record.hold
-        # Only events of an undo have it.
-        self._reverts: dict[str, bool] = {"reverts": True} if reverts else {}
+        self._reverts = reverts
 
-    def land(self, load: Load, *, cut_off: Mapping[str, Any] | None, sign: bool, again: str) -> None:
+    def land(self, load: Load, *, cut_off: LandingIntended | None, sign: bool, again: str) -> None:
         """Put a load onto the target's tip and move it, or write down why not.
 
         `cut_off` is an intent of this run whose mover may have died: what became of it is found out first.
@@ -116,35 +123,37 @@ class Mover:
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:
             self._say(
-                "landing.refused",
+                LandingRefused(
+                    what=shortened(outcome.what, _WHAT),
+                    why=shortened(outcome.why, _WHY),
+                    next=shortened(outcome.next_step, _NEXT),
+                    reverts=self._reverts,
+                ),
                 "refused",
-                what=shortened(outcome.what, _WHAT),
-                why=shortened(outcome.why, _WHY),
-                next=shortened(outcome.next_step, _NEXT),
-                **self._reverts,
             )
 
-    def _has_landed(self, cut_off: Mapping[str, Any]) -> bool:
+    def _has_landed(self, cut_off: LandingIntended) -> bool:
         """Find out how an earlier landing ended, and put its checkout right."""
         intent = landing.Intent(
             run=self._run,
             ref=self._ref,
-            old=cut_off["old"],
-            new=cut_off["new"],
-            checkout=cut_off.get("checkout"),
+            old=cut_off.old,
+            new=cut_off.new,
+            checkout=cut_off.checkout,
         )
         found = landing.recover(self._repository, intent)
         settled = found.settled if isinstance(found, landing.NotMoved) else None
         self._say(
-            "landing.recovered",
+            LandingRecovered(
+                found=type(found).__name__,
+                restored=len(settled.restored) if settled else 0,
+                left=tuple(shortened(path, 200) for path in settled.left[:_PATHS]) if settled else (),
+            ),
             f"recovered/{intent.new[:12]}",
-            found=type(found).__name__,
-            restored=len(settled.restored) if settled else 0,
-            left=[shortened(path, 200) for path in settled.left[:_PATHS]] if settled else [],
         )
         if not isinstance(found, landing.Landed):
             return False
-        self._done(intent.new, cut_off["details"])
+        self._done(intent.new, cut_off.details)
         return True
 
     def _landed(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
@@ -173,12 +182,8 @@ class Mover:
         )
         if isinstance(ready, landing.Intent):
             self._say(
-                "landing.intended",
+                LandingIntended(new=candidate.tip, old=onto, checkout=ready.checkout, details=details),
                 f"intended/{candidate.tip[:12]}",
-                new=candidate.tip,
-                old=onto,
-                checkout=ready.checkout,
-                details=details,
             )
             ready = landing.land(self._repository, ready, self._room, hold=self._hold)
         if isinstance(ready, landing.Landed):
@@ -187,5 +192,5 @@ class Mover:
         return ready
 
     def _done(self, new: str, details: str) -> None:
-        told = {"new": new, "branch": self._branch, "details": details, **self._reverts}
-        self._say("landing.done", f"landed/{new[:12]}", **told)
+        event = LandingDone(new=new, branch=self._branch, details=details, reverts=self._reverts)
+        self._say(event, f"landed/{new[:12]}")

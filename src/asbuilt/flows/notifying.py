@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.approvals import ApprovalAsked
 from asbuilt.flows.beside import beside
 from asbuilt.flows.calling import name_of
 from asbuilt.journal import approvals, notices, runs
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from asbuilt.events.event import Event
     from asbuilt.flows.calling import Reach
-    from asbuilt.journal.events import Event
     from asbuilt.journal.notices import Waiting
     from asbuilt.journal.store import Session, Store
     from asbuilt.ports import Attention
@@ -94,11 +95,11 @@ def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
     """Say what happened and still stands; None when nothing of it does."""
     said = []
     for one in taken:
-        event = keyed(session, one.address, one.key)
+        entry = keyed(session, one.address, one.key)
         run = runs.find(session, one.org, one.repo, one.run)
-        told = None if event is None or run is None else notice(name_of(run), event.kind, event.data)
-        if event is not None and told is not None and not _is_answered(session, one, event):
-            said.append((event.at, event.seq, told))
+        told = None if entry is None or run is None else notice(name_of(run), entry.event)
+        if entry is not None and told is not None and not _is_answered(session, one, entry.event):
+            said.append((entry.at, entry.seq, told))
     if not said:
         return None
     said.sort(key=lambda one: one[:2])  # a plan's own events of one millisecond keep their order
@@ -110,7 +111,7 @@ def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
 
 def _is_answered(session: Session, one: Waiting, event: Event) -> bool:
     """Tell whether somebody has answered a question before they were told of it."""
-    if event.kind != "approval.asked":
+    if not isinstance(event, ApprovalAsked):
         return False
-    found = approvals.named(session, one.org, one.repo, int(event.data["number"]))
+    found = approvals.named(session, one.org, one.repo, event.number)
     return found is not None and found.answer is not None

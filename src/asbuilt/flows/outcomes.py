@@ -6,6 +6,9 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.landings import LandingUndone
+from asbuilt.events.phases import PhaseProven
+from asbuilt.events.plans import PlanCompleted, PlanMarked
 from asbuilt.flows.approving import approvers, carry
 from asbuilt.flows.document import Document
 from asbuilt.flows.drifting import corrected_in, keep_corrections
@@ -70,13 +73,15 @@ class Outcomes:
         commits.advance(self._repository, branch_of(self._record), new=commit, old=old)
         if not is_ahead(workspace, facts):
             workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
-        told = {"waived": keep_waived(self._record, waived)} if waived else {}
-        corrected = keep_corrections(self._record, frozen, attempt)
-        if corrected is not None:
-            told["corrected"] = corrected
-        if for_a_person(kept_remarks(self._record, attempt.remarks)):
-            told["remarks"] = attempt.remarks or ""
-        self._record.say("phase.proven", f"{phase_id}/proven", phase=phase_id, commit=commit, **told)
+        is_remarked = bool(for_a_person(kept_remarks(self._record, attempt.remarks)))
+        proven = PhaseProven(
+            phase=phase_id,
+            commit=commit,
+            waived=keep_waived(self._record, waived) if waived else None,
+            corrected=keep_corrections(self._record, frozen, attempt),
+            remarks=attempt.remarks if is_remarked else None,
+        )
+        self._record.say(proven, f"{phase_id}/proven")
 
     def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
         """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
@@ -126,8 +131,8 @@ class Outcomes:
                     lambda data: marked(data, landed, completed=completed, waived=waived, corrected=corrected)
                 )
             if completed is not None:
-                self._record.say("plan.completed", "completed", gaps=self._gaps(facts))
-        self._record.say("plan.marked", f"marked/{(facts.tip or '')[:12]}")
+                self._record.say(PlanCompleted(gaps=tuple(self._gaps(facts))), "completed")
+        self._record.say(PlanMarked(), f"marked/{(facts.tip or '')[:12]}")
 
     def _undo(self, facts: RunFacts) -> None:
         if not facts.marks_landed:
@@ -136,7 +141,7 @@ class Outcomes:
             self._drop(facts)
         gone = [*(one.commit for one in facts.undoes), *(work.commit for work in facts.drops)]
         details = self._record.blobs.put(json.dumps({"commits": gone}).encode())
-        self._record.say("landing.undone", "undone", of=facts.of, details=details)
+        self._record.say(LandingUndone(of=facts.of, details=details), "undone")
 
     def _drop(self, facts: RunFacts) -> None:
         """Take proven work off the plan's branch; it is kept under a ref of ours first."""

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.errors import TreeTooLarge
+from asbuilt.events.attempts import AttemptLost, ChecksDone, TogetherDone, TreeKept, TreeRefused
+from asbuilt.events.phases import PhaseBegun, PhaseRechecked, WorkspaceMade
+from asbuilt.events.runs import ReportWritten
 from asbuilt.flows import preparing
 from asbuilt.flows.approving import hold_to_approval
 from asbuilt.flows.author import Authoring
@@ -101,7 +104,7 @@ class Performer:
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""
-        repository = open_repository(Path(run.options["checkout"]))
+        repository = open_repository(Path(run.options["checkout"]), agreed=run.options.get("programs", ()))
         # A move that was cut off may find its work done, and the lock of the git that did it.
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
@@ -128,7 +131,7 @@ class Performer:
                 preparing.resolve_tests(record, repository, base)
             case phases.MakeWorkspace():
                 self._main(run, repository, facts)
-                record.say("workspace.made", "workspace", lane=facts.lane)
+                record.say(WorkspaceMade(lane=facts.lane), "workspace")
             case phases.SetUp():
                 preparing.set_up(record, repository, proving, base)
             case phases.Baseline():
@@ -154,7 +157,7 @@ class Performer:
             case phases.VerifyTogether():
                 self._verify_together(record, repository, facts)
             case phases.Report():
-                record.say("report.written", "report", report=self.report(run, facts))
+                record.say(ReportWritten(report=self.report(run, facts)), "report")
             case phases.Land():
                 outcomes.land(facts)
             case phases.Mark():
@@ -248,11 +251,7 @@ class Performer:
         hold_to_approval(record, data)
         phase = the_phase(read(data), phase_id)
         record.say(
-            "phase.begun",
-            f"{phase_id}/begun",
-            phase=phase_id,
-            intent=phase.intent,
-            text=self._blobs.put(data),
+            PhaseBegun(phase=phase_id, intent=phase.intent, text=self._blobs.put(data)), f"{phase_id}/begun"
         )
 
     def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Attempt) -> None:
@@ -272,7 +271,7 @@ class Performer:
             reason = f"Its files were with a worker that is lost: {folder} is not here."
             start = attempt_of(facts.part(phase_id), number).starts
             key = f"{phase_id}/{number}/lost/{start}"
-            record.say("attempt.lost", key, phase=phase_id, number=number, reason=reason)
+            record.say(AttemptLost(phase=phase_id, number=number, reason=reason), key)
             return
         workspace = self._space(record, repository, ground)
         author = record.author()
@@ -284,7 +283,7 @@ class Performer:
             except TreeTooLarge as error:
                 again = attempt_of(facts.part(phase_id), number).refusals + 1
                 key, reason = f"{phase_id}/{number}/refused/{again}", f"{error.what}. {error.next_step}"
-                record.say("tree.refused", key, phase=phase_id, number=number, reason=reason)
+                record.say(TreeRefused(phase=phase_id, number=number, reason=reason), key)
                 return
             # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
             if record.run.is_in_repository:
@@ -295,13 +294,14 @@ class Performer:
             # Nothing goes on in there: what was kept is all that it has.
             workspaces.reset_to(repository, workspace, kept.commit, kept=kept)
         record.say(
-            "tree.kept",
+            TreeKept(
+                phase=phase_id,
+                number=number,
+                commit=kept.commit,
+                tree=kept.tree,
+                changed=kept.tree != tree_of(repository, base),
+            ),
             f"{phase_id}/{number}/kept",
-            phase=phase_id,
-            number=number,
-            commit=kept.commit,
-            tree=kept.tree,
-            changed=kept.tree != tree_of(repository, base),
         )
 
     def _check(
@@ -331,17 +331,18 @@ class Performer:
         remarks = (*outside, *seen.after(shown), *by_chance)
         failing = failing_of(remarks, changed=attempt.changed)
         record.say(
-            "checks.done",
+            ChecksDone(
+                phase=phase.id,
+                number=number,
+                outcome="FAIL" if failing else outcome_of(shown),
+                failures=tuple(failing or failures_of(shown)),
+                evidence=proving.keep(shown),
+                reused=tuple(one.name for one in shown if one.reused),
+                inspected=seen.of,
+                remarks=keep_remarks(record, remarks),
+                unusable=unusable_in(shown),
+            ),
             f"{phase.id}/{number}/checks{attempt.unusable or ''}",
-            phase=phase.id,
-            number=number,
-            outcome="FAIL" if failing else outcome_of(shown),
-            failures=failing or failures_of(shown),
-            evidence=proving.keep(shown),
-            reused=[one.name for one in shown if one.reused],
-            inspected=seen.of,
-            remarks=keep_remarks(record, remarks),
-            **unusable_in(shown),
         )
 
     def _verify(self, record: Record, repository: Repository, facts: RunFacts, move: phases.Verify) -> None:
@@ -359,14 +360,9 @@ class Performer:
         """Prove a phase again, as the plan words it now, on what the run began with."""
         phase = the_phase(read(Document(record, repository).read()), phase_id)
         shown = proving.prove(proving.base, [check.command for check in phase.checks])
-        record.say(
-            "phase.rechecked",
-            f"{phase_id}/rechecked",
-            phase=phase_id,
-            outcome=outcome_of(shown),
-            failures=failures_of(shown),
-            evidence=proving.keep(shown),
-        )
+        outcome, failures, kept = outcome_of(shown), tuple(failures_of(shown)), proving.keep(shown)
+        event = PhaseRechecked(phase=phase_id, outcome=outcome, failures=failures, evidence=kept)
+        record.say(event, f"{phase_id}/rechecked")
 
     def _together(self, record: Record, repository: Repository, proving: Proving, facts: RunFacts) -> None:
         """Run the tests on all of it, and the checks of every phase: a later one may have undone another."""
@@ -381,12 +377,13 @@ class Performer:
         }
         shown = [*proving.prove(tree, [check for check in checks if check not in known]), *known.values()]
         record.say(
-            "together.done",
+            TogetherDone(
+                failures=tuple(failures_of(shown)),
+                outcome=outcome_of(shown),
+                evidence=proving.keep(shown),
+                reused=tuple(one.name for one in shown if one.reused),
+            ),
             "together",
-            failures=failures_of(shown),
-            outcome=outcome_of(shown),
-            evidence=proving.keep(shown),
-            reused=[one.name for one in shown if one.reused],
         )
 
     def _verify_together(self, record: Record, repository: Repository, facts: RunFacts) -> None:

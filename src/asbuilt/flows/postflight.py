@@ -20,6 +20,8 @@ from asbuilt.errors import (
     PlanUnreadable,
     PlanUnwritable,
 )
+from asbuilt.events.authoring import TaskJudged, TaskPosted
+from asbuilt.events.landings import LandingRefused
 from asbuilt.flows.moving import Mover
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.showing import are_committed, finish, found_at, found_here, rendered, write_here
@@ -34,6 +36,7 @@ from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.state_json import STATE
 
 if TYPE_CHECKING:
+    from asbuilt.events.event import Event
     from asbuilt.flows.moving import Refusal
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
@@ -76,8 +79,8 @@ def fail(session: Session, run: Run, kind: str, message: str, *, checkpoint: str
 def post(record: Record, facts: RunFacts) -> None:
     """Settle the task in the ledger: status, link and counter in one transaction."""
     run, order = record.run, order_of(record.run)
-    told = record.told(f"{order.operation}/judged")
-    artifact = Artifact(order.operation, facts.task.path, told["summary"])
+    told = record.told(TaskJudged, f"{order.operation}/judged")
+    artifact = Artifact(order.operation, facts.task.path, told.summary)
     with record.store.write() as session:
         tasks.hold(session, run.org, run.repo)
         task = tasks.every(session, run.org, run.repo)[order.number]
@@ -90,7 +93,7 @@ def post(record: Record, facts: RunFacts) -> None:
             key=f"{run.run}/postflight",
             actor=ACTOR,
         )
-        say(session, run, "task.posted", "posted", task=order.number, status=after.status)
+        say(session, run, TaskPosted(task=order.number, status=after.status), "posted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +102,11 @@ class _Told:
 
     record: Record
 
-    def say(self, kind: str, key: str, **data: object) -> None:
+    def say(self, event: Event, key: str) -> None:
         with self.record.store.write() as session:
-            if kind == "landing.refused":
-                fail(session, self.record.run, "commit_refused", str(data["what"]), checkpoint="commit")
-            say(session, self.record.run, kind, key, **data)
+            if isinstance(event, LandingRefused):
+                fail(session, self.record.run, "commit_refused", event.what, checkpoint="commit")
+            say(session, self.record.run, event, key)
 
     def hold(self) -> None:
         self.record.hold()
@@ -120,7 +123,7 @@ class _Files:
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Put the files onto a tip, as one commit that holds nothing else."""
         run, order = self.record.run, self.order
-        text = self.record.told(f"{order.operation}/judged")["text"]
+        text = self.record.told(TaskJudged, f"{order.operation}/judged").text
         message = commits.message_for(
             f"task {order.number}: {_SUBJECTS.get(order.operation, _SUBJECT)}",
             Session=session_of(run),
@@ -188,4 +191,4 @@ def land(record: Record, repository: Repository, facts: RunFacts, room: Path) ->
     except AsbuiltError as error:
         if trouble_in(error) is not None:
             raise
-        told.say("landing.refused", "refused", what=error.what, why=error.why, next=error.next_step)
+        told.say(LandingRefused(what=error.what, why=error.why, next=error.next_step), "refused")

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.phases import BaselineDone, SetupDone
 from asbuilt.git.trees import names_in, texts_of
 from asbuilt.journal import approvals
 from asbuilt.proof.projects.dependencies import dependencies_of
@@ -17,18 +18,19 @@ from asbuilt.proof.projects.model import Project
 from asbuilt.proof.projects.resolving import chosen, proposal, resolve, resolve_setup, written
 
 if TYPE_CHECKING:
+    from asbuilt.events.event import Outcome
     from asbuilt.flows.proving import Proving
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.evidence import Evidence, Outcome
+    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.projects.model import Setup, Suite
 
 _MAX_COMMAND: Final = 1_000
-_UNKNOWN: Final = "INDETERMINATE"
-_WORST_FIRST: Final = (_UNKNOWN, "NOT_RUN", "FAIL")
+_UNKNOWN: Final[Outcome] = "INDETERMINATE"
+_WORST_FIRST: Final[tuple[Outcome, ...]] = (_UNKNOWN, "NOT_RUN", "FAIL")
 _SHOWN: Final = 600
 """Characters of a setup that its event has; a longer one is kept whole beside it."""
 
@@ -41,7 +43,7 @@ def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     with record.store.read() as session:
         said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")
     agreed = said.name if said and said.answer == "yes" else None
-    record.prepare("tests.resolved", "tests", **written(resolved), agreed=agreed)
+    record.prepare(written(resolved, agreed=agreed), "tests")
 
 
 def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
@@ -51,15 +53,16 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
     shown = proving.set_up(setup)
     why = "no setup is set" if setup.command is None else "it stands from before"
     record.prepare(
-        "setup.done",
+        SetupDone(
+            command=setup.command[:_SHOWN] if setup.command else None,
+            script=record.blobs.put(setup.command.encode()) if setup.command and is_long else None,
+            digest=setup.digest,
+            outcome="PASS" if shown is None else shown.outcome,
+            why=why if shown is None else shown.why,
+            output=None if shown is None else shown.output,
+            evidence=None if shown is None else proving.keep([shown]),
+        ),
         "setup",
-        command=setup.command[:_SHOWN] if setup.command else None,
-        script=record.blobs.put(setup.command.encode()) if setup.command and is_long else None,
-        digest=setup.digest,
-        outcome="PASS" if shown is None else shown.outcome,
-        why=why if shown is None else shown.why,
-        output=None if shown is None else shown.output,
-        **({} if shown is None else {"evidence": proving.keep([shown])}),
     )
 
 
@@ -68,37 +71,45 @@ def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
     suites = record.suites()
     if not suites:
         why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
-        record.prepare("baseline.done", "baseline", outcome="PASS", why=why)
+        record.prepare(BaselineDone(outcome="PASS", why=why), "baseline")
         return
     if facts.kind == "verify":
         # What is verified is the base itself: no failure there is an old one.
-        record.prepare("baseline.done", "baseline", outcome="PASS", why="every failure counts")
+        record.prepare(BaselineDone(outcome="PASS", why="every failure counts"), "baseline")
         return
     if facts.kind != "run":
         proven_by = facts.unlanded[-1].run if facts.kind == "land" else facts.of
-        known = record.prepared("baseline", run=proven_by)
-        told = {name: known[name] for name in ("counts", "ran", "failed") if name in known}
-        outcome = "FAIL" if known.get("failed") else "PASS"
-        record.prepare("baseline.done", "baseline", outcome=outcome, why=f"as of run {proven_by}", **told)
+        known = record.prepared(BaselineDone, "baseline", run=proven_by)
+        told = BaselineDone(
+            outcome="FAIL" if known.failed else "PASS",
+            why=f"as of run {proven_by}",
+            ran=known.ran,
+            failed=known.failed,
+            counts=known.counts,
+        )
+        record.prepare(told, "baseline")
         return
     base = {name: proving.baseline(name, suite) for name, suite in suites.items()}
     shown = [evidence for evidence, _ in base.values()]
     counts = {name: counted for name, (_, counted) in base.items()}
     outcomes = {name: _of_base(evidence, counted) for name, (evidence, counted) in base.items()}
     # Of several suites, one that could not be run decides; failures that are known by name do not.
-    outcome = next((one for one in _WORST_FIRST if one in outcomes.values()), "PASS")
+    outcome: Outcome = next((one for one in _WORST_FIRST if one in outcomes.values()), "PASS")
     asks = any(outcomes[name] == _UNKNOWN and one.ran and not one.unusable for name, (one, _) in base.items())
     record.prepare(
-        "baseline.done",
+        BaselineDone(
+            outcome=outcome,
+            why="; ".join(
+                (one.why if len(base) == 1 else f"{name}: {one.why}" for name, (one, _) in base.items())
+            ),
+            ran=sum(one.ran or 0 for one in shown) if any(one.ran is not None for one in shown) else None,
+            failed=sum(one.failed or 0 for one in shown),
+            took_s=round(sum(one.duration_s for one in shown), 1),
+            asks=asks,
+            counts=record.blobs.put(json.dumps(counts).encode()),
+            evidence=proving.keep(shown),
+        ),
         "baseline",
-        outcome=outcome,
-        why="; ".join(one.why if len(base) == 1 else f"{name}: {one.why}" for name, (one, _) in base.items()),
-        ran=sum(one.ran or 0 for one in shown) if any(one.ran is not None for one in shown) else None,
-        failed=sum(one.failed or 0 for one in shown),
-        took_s=round(sum(one.duration_s for one in shown), 1),
-        **({"asks": True} if asks else {}),
-        counts=record.blobs.put(json.dumps(counts).encode()),
-        evidence=proving.keep(shown),
     )
 
 

@@ -35,6 +35,7 @@ from asbuilt.proof.origins import cause_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from asbuilt.events.event import Outcome
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.record import Record
     from asbuilt.flows.rigs import Rig, Rigs
@@ -386,12 +387,11 @@ def failures_of(shown: Sequence[Evidence]) -> list[str]:
     ][:4]
 
 
-def outcome_of(shown: Sequence[Evidence]) -> str:
+def outcome_of(shown: Sequence[Evidence]) -> Outcome:
     """Judge all of it; where nothing was ordered, nothing had to be shown."""
     return overall(one.outcome for one in shown) if shown else "PASS"
 
 
-def unusable_in(shown: Sequence[Evidence]) -> dict[str, bool]:
-    """Give what an event tells of checks that showed nothing, where no other one failed."""
-    nothing = outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)
-    return {"unusable": True} if nothing else {}
+def unusable_in(shown: Sequence[Evidence]) -> bool:
+    """Tell whether checks showed nothing, where no other one failed."""
+    return outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)

@@ -8,9 +8,24 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import ForgeBusy, ForgeFailed, GateStopped
+from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.events.pulls import (
+    IssuesTelling,
+    IssuesTold,
+    PullBlocked,
+    PullIntended,
+    PullMended,
+    PullMerged,
+    PullMerging,
+    PullOpened,
+    PullOpening,
+    PullPushed,
+    PullRefused,
+    PullSeen,
+)
 from asbuilt.flows.document import Document
 from asbuilt.flows.loads import Picks, completion
 from asbuilt.flows.moving import Refusal, built
@@ -26,8 +41,9 @@ from asbuilt.pages import pull as pages
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from asbuilt.events.event import Entry
     from asbuilt.flows.proving import Proving
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
@@ -46,7 +62,7 @@ class Known(NamedTuple):
 
     ours: frozenset[str]
     """Heads that were pushed and hold nothing but what asbuilt has made."""
-    heads: dict[str, dict[str, Any]]
+    heads: dict[str, PullIntended]
     """Every head that was intended, with what stands in it."""
     mends: tuple[str, ...]
     resolved: dict[tuple[str, str], str]
@@ -88,19 +104,14 @@ class Pulls:
         """Write down what the target has, by a merged pull request or by hand."""
         pull, target = self._found(facts), self._forge.fetch(self._target)
         stands = self._landed(facts, pull, target)
-        known = self.known().heads.get(pull.head, {}) if pull is not None else {}
+        known = self.known().heads.get(pull.head) if pull is not None else None
         told = {
             "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
-            "marks": bool(known.get("marks")),
+            "marks": known is not None and known.marks,
         }
         new = (pull.merged_as if pull is not None else None) or target or ""
-        self._record.say(
-            "landing.done",
-            f"landed/{new[:12]}",
-            new=new,
-            branch=self._target,
-            details=self._record.blobs.put(json.dumps(told).encode()),
-        )
+        details = self._record.blobs.put(json.dumps(told).encode())
+        self._record.say(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
 
     def _look(self, facts: RunFacts) -> None:
         pull, head = self._found(facts), self._forge.tip(self._branch)
@@ -113,15 +124,16 @@ class Pulls:
         checks = self._forge.checks(head) if state == "open" and head else Checks(state="none")
         told = {"failing": checks.failing, "excerpt": checks.excerpt}
         self._record.say(
-            "pull.seen",
+            PullSeen(
+                state=state,
+                asked_at=self._now(),
+                head=head,
+                mergeable="unknown" if pull is None else pull.mergeable,
+                checks=checks.state,
+                target=target,
+                details=self._record.blobs.put(json.dumps(told).encode()),
+            ),
             f"pull/seen/{facts.pull.looks + 1}",
-            state=state,
-            asked_at=self._now(),
-            head=head,
-            mergeable="unknown" if pull is None else pull.mergeable,
-            checks=checks.state,
-            target=target,
-            details=self._record.blobs.put(json.dumps(told).encode()),
         )
 
     def _push(self, facts: RunFacts) -> None:
@@ -148,25 +160,20 @@ class Pulls:
             self._block(facts, "red", refusal)
             return
         self._record.say(
-            "pull.intended",
+            PullIntended(
+                head=found.tip,
+                target=onto,
+                theirs=there is not None and there not in known.ours,
+                details=self._details(facts, found),
+            ),
             f"pull/intended/{found.tip[:12]}",
-            head=found.tip,
-            target=onto,
-            theirs=there is not None and there not in known.ours,
-            details=self._details(facts, found),
         )
         pushed = self._forge.push(self._branch, found.tip, expected=there)
         if isinstance(pushed, BranchMoved):
             self._block(facts, "moved", self._moved())
             return
-        self._record.say(
-            "pull.pushed",
-            f"pull/pushed/{facts.pull.pushes + 1}",
-            branch=self._branch,
-            head=found.tip,
-            target=onto,
-            pushed_at=self._now(),
-        )
+        sent = PullPushed(branch=self._branch, head=found.tip, target=onto, pushed_at=self._now())
+        self._record.say(sent, f"pull/pushed/{facts.pull.pushes + 1}")
 
     def _standing(
         self, load: Picks, known: Known, onto: str, there: str | None
@@ -213,9 +220,7 @@ class Pulls:
 
     def _propose(self, facts: RunFacts) -> None:
         """Open the pull request, or find the one that is open, and put the plan's progress into it."""
-        self._record.say(
-            "pull.opening", f"pull/opening/{self._branch}", branch=self._branch, into=self._target
-        )
+        self._record.say(PullOpening(branch=self._branch, into=self._target), f"pull/opening/{self._branch}")
         options, plan = self._run.options, read(self._document.read())
         steps = self._steps(facts, plan)
         brought = {work.phase for work in facts.pending}
@@ -228,14 +233,14 @@ class Pulls:
         # A body that cannot be brought up to date stops nothing: the journal has it all.
         with suppress(ForgeFailed):
             self._forge.update(pull.number, body=pages.with_progress(pull.body, block))
-        self._record.say("pull.opened", f"pull/opened/{pull.number}", number=pull.number, url=pull.url)
+        self._record.say(PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
 
     def _steps(self, facts: RunFacts, plan: Plan) -> list[pages.Step]:
         """Give the plan's phases with the commits that stand for them, in this pull request or before it."""
         events = self._events()
         proven = {work.phase: work.commit for work in fold_plan(events).proven}
-        pushed = known_of(events).heads.get(facts.pull.head or "", {}).get("commits", ())
-        stands = proven | {phase: commit for phase, _, _, commit in pushed}
+        pushed = known_of(events).heads.get(facts.pull.head or "")
+        stands = proven | {phase: commit for phase, _, _, commit in (pushed.commits if pushed else ())}
         return [
             pages.Step(
                 phase.id, phase.title, stands.get(phase.id, "by hand") if phase.id in facts.done else None
@@ -245,18 +250,18 @@ class Pulls:
 
     def _merge(self, facts: RunFacts) -> None:
         head, number, turn = facts.pull.head or "", facts.pull.number or 0, facts.pull.looks
-        self._record.say("pull.merging", f"pull/merging/{turn}", number=number, head=head)
+        self._record.say(PullMerging(number=number, head=head), f"pull/merging/{turn}")
         merged = self._forge.merge(number, head=head)
         if isinstance(merged, NotMerged):
-            self._record.say("pull.refused", f"pull/refused/{turn}", why=shortened(merged.why, _WORDS))
+            self._record.say(PullRefused(why=shortened(merged.why, _WORDS)), f"pull/refused/{turn}")
         else:
-            self._record.say("pull.merged", f"pull/merged/{turn}", number=number, new=merged.merged_as)
+            self._record.say(PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
 
     def _close_issues(self, facts: RunFacts) -> None:
         """Tell the issues of a plan that is complete what has landed, and close them; each once."""
         is_complete = completion(self._record, facts) is not None
         numbers = read(self._document.read()).issues if is_complete else ()
-        self._record.say("issues.telling", "issues/telling", numbers=list(numbers))
+        self._record.say(IssuesTelling(numbers=tuple(numbers)), "issues/telling")
         failed: list[str] = []
         for number in numbers:
             try:
@@ -265,7 +270,7 @@ class Pulls:
                 raise
             except ForgeFailed as error:
                 failed.append(shortened(f"#{number}: {error.what}", _WORDS))
-        self._record.say("issues.told", "issues/told", numbers=list(numbers), failed=failed[:_PATHS])
+        self._record.say(IssuesTold(numbers=tuple(numbers), failed=tuple(failed[:_PATHS])), "issues/told")
 
     def _close_issue(self, facts: RunFacts, number: int) -> None:
         found = self._forge.issue(number)
@@ -295,7 +300,8 @@ class Pulls:
         stands = {} if target is None else self._stands(facts, target, since=since)
         if pull is not None and pull.state == "merged" and pull.merged_as:
             # Where all was squashed into one commit, that one stands for each.
-            held = {commit for _, _, commit, _ in self.known().heads.get(pull.head, {}).get("commits", ())}
+            known = self.known().heads.get(pull.head)
+            held = {commit for _, _, commit, _ in known.commits} if known else set()
             waiting = (work.commit for work in facts.pending)
             stands = {commit: pull.merged_as for commit in waiting if commit in held} | stands
         return stands
@@ -323,15 +329,16 @@ class Pulls:
         self, facts: RunFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None
     ) -> None:
         paths = conflict.paths if conflict is not None else ()
-        told = {"commit": conflict.commit, "here": conflict.onto} if conflict is not None else {}
         self._record.say(
-            "pull.blocked",
+            PullBlocked(
+                why=why,
+                what=shortened(f"{refusal.what} {refusal.why}", _WORDS),
+                next=shortened(refusal.next_step, _WORDS),
+                details=self._record.blobs.put(json.dumps({"paths": paths}).encode()),
+                commit="" if conflict is None else conflict.commit,
+                here="" if conflict is None else conflict.onto,
+            ),
             f"pull/blocked/{facts.pull.blocks + 1}",
-            why=why,
-            what=shortened(f"{refusal.what} {refusal.why}", _WORDS),
-            next=shortened(refusal.next_step, _WORDS),
-            details=self._record.blobs.put(json.dumps({"paths": paths}).encode()),
-            **told,
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
@@ -362,22 +369,22 @@ class Pulls:
             return session.now
 
 
-def known_of(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Known:
+def known_of(entries: Iterable[Entry]) -> Known:
     """Fold what all runs of a plan have done to its pull request since it last landed."""
-    heads: dict[str, dict[str, Any]] = {}
+    heads: dict[str, PullIntended] = {}
     ours: set[str] = set()
     mends: list[str] = []
     resolved: dict[tuple[str, str], str] = {}
-    for kind, data in events:
-        match kind:
-            case "pull.intended":
-                heads[data["head"]] = dict(data)
-                ours |= set() if data["theirs"] else {data["head"]}
-            case "pull.mended" if "commit" in data:
-                mends.append(data["commit"])
-            case "pull.mended":
-                resolved[data["of"], data["here"]] = data["tree"]
-            case "landing.done" | "landing.undone":
+    for event in (entry.event for entry in entries):
+        match event:
+            case PullIntended():
+                heads[event.head] = event
+                ours |= set() if event.theirs else {event.head}
+            case PullMended(commit=str(commit)):
+                mends.append(commit)
+            case PullMended(of=str(of), here=str(here), tree=str(tree)):
+                resolved[of, here] = tree
+            case LandingDone() | LandingUndone():
                 mends = []
             case _:
                 pass

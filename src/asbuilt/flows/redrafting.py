@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, LandingRefused
+from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
 from asbuilt.flows import environment
-from asbuilt.flows.briefing import program_of
+from asbuilt.flows.briefing import opened, program_of
 from asbuilt.flows.read_only import need_unchanged
 from asbuilt.git import workspaces
 from asbuilt.git.repository import resolve
@@ -105,7 +105,7 @@ class AgentRedrafting:
             yield made, base
         finally:
             # Where something is in its way, `clean` says so later.
-            with suppress(LandingRefused, GitFailed):
+            with suppress(NotLanded, GitFailed):
                 workspaces.remove(self.repository, made)
 
     def _brief(self, run: str, number: int, workspace: Workspace, told: tuple[tuple[str, str], ...]) -> Brief:
@@ -123,6 +123,7 @@ class AgentRedrafting:
             told=told,
             script=Path(script) if script else None,
             ring_required=bool(self.options["ring_required"]),
+            opened=opened(self.options),
             environment=environment.kept_for(self.home.runs / run, program.kind),
         )
 

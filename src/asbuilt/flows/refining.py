@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped, PlanChanged
+from asbuilt.events.plans import PlanFiled, PlanRedrafted, PlanRefining
 from asbuilt.flows.record import ACTOR
 from asbuilt.flows.trying import keep_tried
 from asbuilt.journal import drafts
@@ -100,14 +101,13 @@ class Refinements:
         with self._store.write() as session:
             open_plan(session, self._address, wish.slug)
             hold(session, self._address)
-            data = {
-                "run": run,
-                "base": before.intent,
-                "change": shortened(wish.change, 700),
-                "by": wish.actor,
-                "checkout": wish.checkout,
-            }
-            append(session, self._address, key=f"{run}/begun", kind=BEGUN, actor=wish.actor, data=data)
+            begun = PlanRefining(
+                base=before.intent,
+                change=shortened(wish.change, 700),
+                by=wish.actor,
+                checkout=wish.checkout,
+            )
+            append(session, self._address, begun, key=f"{run}/begun", actor=wish.actor, run=run)
             newest = drafts.drafts_of(session, self._address).newest
             if newest is None or newest.intent != before.intent:
                 drafts.write(session, self._address, before, run=run, by=wish.actor, text=was)
@@ -120,32 +120,35 @@ class Refinements:
     def write_down(self, slug: str, brief: Brief, ended: Result | None) -> None:
         """Keep how a turn of an agent ended that writes a plan anew, and what it has used."""
         run, _, attempt = brief.attempt.partition(".")
-        data = {
-            "run": run,
-            "attempt": attempt,
-            "agent": brief.agent,
-            "ending": ended.ending if ended else "not ended",
-            **(ended.used if ended else {"cost_usd": None, "tokens": None}),
-        }
+        event = PlanRedrafted(
+            attempt=attempt,
+            agent=brief.agent,
+            ending=ended.ending if ended else "not ended",
+            cost_usd=ended.cost_usd if ended else None,
+            tokens=ended.tokens if ended else None,
+        )
         with self._store.write() as session:
             open_plan(session, self._address, slug)
-            append(session, self._address, key=brief.attempt, kind=REDRAFTED, actor=ACTOR, data=data)
+            append(session, self._address, event, key=brief.attempt, actor=ACTOR, run=run)
 
     def last(self) -> Refining | None:
         """Return the newest refinement, and what becomes of it; None when there never was one."""
         with self._store.read() as session:
-            begun = [one for one in whole_history(session, self._address) if one.kind == BEGUN]
-            if not begun:
+            told = [
+                (one.run or "", one.event)
+                for one in whole_history(session, self._address)
+                if isinstance(one.event, PlanRefining)
+            ]
+            if not told:
                 return None
             known = drafts.drafts_of(session, self._address)
-            run = str(begun[-1].data["run"])
+            run, begun = told[-1]
             is_over = known.newest is None or known.newest.run != run
             if is_over or keyed(session, self._address, f"{run}/filed") is not None:
                 step = None
             else:
                 step = next_step(known)
-        data = begun[-1].data
-        return Refining(run, data["change"], data["base"], data["checkout"], step)
+        return Refining(run, begun.change, begun.base, begun.checkout, step)
 
     def file(self, refining: Refining, plan: Plan, file: Path, *, name: str, actor: str) -> Approved | None:
         """Write an approved text into the file it refines; None when it has no yes, or is there already.
@@ -167,10 +170,8 @@ class Refinements:
             replace(file, data, expected=plan.digest, name=name)
             written = digest(data)
         with self._store.write() as session:
-            told = {"run": refining.run, "path": self._address.plan, "digest": written}
-            append(
-                session, self._address, key=f"{refining.run}/filed", kind="plan.filed", actor=actor, data=told
-            )
+            event = PlanFiled(path=self._address.plan, digest=written)
+            append(session, self._address, event, key=f"{refining.run}/filed", actor=actor, run=refining.run)
         return approved
 
     def _need_the_same(self, refining: Refining, plan: Plan, name: str) -> None:

@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec.structs import replace as evolve
+
+from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.pulls import PullMended
 from asbuilt.flows.inspecting import failing_of, inspect, keep_remarks
 from asbuilt.flows.outcomes import attempt_of
 from asbuilt.flows.proving import failures_of, outcome_of
@@ -68,25 +72,26 @@ def check_repair(
     checks = list(dict.fromkeys(check.command for phase in frozen for check in phase.checks))
     shown = [] if failing else proving.prove(attempt.tree or "", checks)
     record.say(
-        "checks.done",
+        ChecksDone(
+            phase=repair,
+            number=number,
+            outcome="FAIL" if failing else outcome_of(shown),
+            failures=tuple(failing or failures_of(shown)),
+            evidence=proving.keep(shown),
+            remarks=keep_remarks(record, remarks),
+        ),
         f"{repair}/{number}/checks",
-        phase=repair,
-        number=number,
-        outcome="FAIL" if failing else outcome_of(shown),
-        failures=failing or failures_of(shown),
-        evidence=proving.keep(shown),
-        remarks=keep_remarks(record, remarks),
     )
 
 
 def take_over(record: Record, repository: Repository, facts: RunFacts, move: Mend) -> None:
     """Make what was mended and proven part of what is pushed next."""
     attempt = attempt_of(facts.repairs[move.repair], move.number)
-    told = {"repair": move.repair, "number": move.number, "tree": attempt.tree}
+    mended = PullMended(repair=move.repair, number=move.number, tree=attempt.tree)
     key = f"pull/mended/{move.repair}/{move.number}"
     blocked = facts.pull.blocked
     if move.repair == CONFLICT and blocked is not None:
-        record.say("pull.mended", key, **told, of=blocked.commit, here=blocked.here)
+        record.say(evolve(mended, of=blocked.commit, here=blocked.here), key)
         return
     subject = f"Mend the checks of {record.run.options['slug']}"
     commit = commits.commit_tree(
@@ -99,7 +104,7 @@ def take_over(record: Record, repository: Repository, facts: RunFacts, move: Men
     ref = f"{MENDS}{record.run.run}/{move.number}"
     if tip(repository, ref) is None:
         locks.set_ref(repository, ref, new=commit, old=None)
-    record.say("pull.mended", key, **told, commit=commit)
+    record.say(evolve(mended, commit=commit), key)
 
 
 def _head(facts: RunFacts) -> str:

@@ -6,9 +6,12 @@ The one rule: nothing is written down. What was shown then is read, what is show
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import UNSET
 
 from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, VerdictGiven
 from asbuilt.flows.inspecting import inspect, kept_remarks
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter
@@ -23,7 +26,7 @@ from asbuilt.proof.replay import VERDICT, Again, checks_again, remarks_again, ve
 from asbuilt.proof.verdict import faults_in, item_from, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from asbuilt.flows.matters import Matter
     from asbuilt.flows.record import Record
@@ -99,7 +102,7 @@ class Replay:
         if last.items is not None:
             moved = phase.but(attempts=[last.but(commit=commit)])
             exhibits = Exhibits(record, repository, moved, last.number, shown=now)
-            told = record.told(f"{phase.id}/{last.number}/verdict")
+            told = record.told(VerdictGiven, f"{phase.id}/{last.number}/verdict")
             yield from self._verdict(phase_matter(record, phase.id), exhibits, told)
 
     def _of_all(self) -> Iterator[Again]:
@@ -112,19 +115,21 @@ class Replay:
         frozen = [record.frozen(work.phase, run=work.run)[0] for work in works]
         checks = dict.fromkeys(check.command for phase in frozen for check in phase.checks)
         now = self._proving.prove(tree_of(self._repository, commit), [*checks], anew=True)
-        yield from checks_again(self._shown(record.told("together")["evidence"]), now)
+        yield from checks_again(self._shown(record.told(TogetherDone, "together").evidence), now)
         exhibits = all_exhibits(record, self._repository, works, shown=now)
-        yield from self._verdict(all_matter(record, works), exhibits, record.told("together/judged"))
+        yield from self._verdict(
+            all_matter(record, works), exhibits, record.told(TogetherJudged, "together/judged")
+        )
 
-    def _verdict(self, matter: Matter, exhibits: Exhibits, told: Mapping[str, Any]) -> Iterator[Again]:
-        if "opinion" not in told:
+    def _verdict(self, matter: Matter, exhibits: Exhibits, told: Judged) -> Iterator[Again]:
+        if told.opinion is UNSET:
             yield Again(VERDICT, "given", "not kept", "an earlier version of asbuilt kept no opinion")
             return
-        kept = told["opinion"] and self._record.blobs.get(told["opinion"])
+        kept = self._record.blobs.get(told.opinion) if told.opinion else None
         opinion = opinion_from(json.loads(kept)) if kept else None
         verdict = judge(matter.promises, opinion, exhibits.held(matter.intent, opinion))
-        items = [item_from(one) for one in json.loads(self._record.blobs.get(told["items"]))]
-        yield from verdict_again(items, faults_in(told["failures"]), verdict)
+        items = [item_from(one) for one in json.loads(self._record.blobs.get(told.items or ""))]
+        yield from verdict_again(items, faults_in(told.failures), verdict)
 
     @property
     def _proving(self) -> Proving:

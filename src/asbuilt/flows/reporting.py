@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from msgspec import UNSET
 
 from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.attempts import AttemptBegun, Judged, TogetherDone, TogetherJudged, VerdictGiven
+from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
+from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
 from asbuilt.flows.outcomes import branch_of
-from asbuilt.flows.seeing import PICTURES, pictures_in
+from asbuilt.flows.seeing import pictures_in
 from asbuilt.flows.signoffs import signed_off
 from asbuilt.flows.waivers import kept_waived, promises_of
 from asbuilt.git import snapshots
@@ -30,16 +36,18 @@ from asbuilt.proof.verdict import faults_in, item_from
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.events.event import Entry, Event
     from asbuilt.flows.record import Record
-    from asbuilt.journal.events import Event
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.plan.model import Plan
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
+    from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture
 
 
 _SEVERAL: Final = 2
+_Kind = TypeVar("_Kind", bound="Event")
 
 
 class _Gathering:
@@ -50,21 +58,25 @@ class _Gathering:
         self._facts = facts
         run = record.run
         with record.store.read() as session:
-            every = [
-                event for event in whole_history(session, run.address) if event.data.get("run") == run.run
-            ]
-        self.events: list[Event] = every
+            every = [entry for entry in whole_history(session, run.address) if entry.run == run.run]
+        self.entries: list[Entry] = every
         self.failures: dict[str, Failure] = {}
-        self._by_key = {event.key.removeprefix(f"{run.run}/"): event for event in every}
+        self._by_key = {entry.key.removeprefix(f"{run.run}/"): entry.event for entry in every}
 
-    def told(self, key: str) -> dict[str, Any]:
-        """Return the data of an event; nothing when it was not written."""
+    def told(self, kind: type[_Kind], key: str) -> _Kind | None:
+        """Return an event by its key; None when it was not written."""
         event = self._by_key.get(key)
-        return event.data if event else {}
+        return event if isinstance(event, kind) else None
+
+    def last(self, kind: type[_Kind]) -> _Kind | None:
+        """Return the last event of a kind."""
+        found = (one.event for one in reversed(self.entries))
+        return next((event for event in found if isinstance(event, kind)), None)
 
     def frozen(self, phase: str) -> Plan | None:
         """Read the plan as it was when a phase began."""
-        kept = self._blob(self.told(f"{phase}/begun").get("text"))
+        begun = self.told(PhaseBegun, f"{phase}/begun")
+        kept = self._blob(begun.text) if begun else None
         return read(kept) if kept else None
 
     def phase(self, phase: PhaseFacts) -> PhaseAccount:
@@ -73,6 +85,7 @@ class _Gathering:
         frozen = the_phase(plan, phase.id) if plan else None
         attempts = tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts)
         stands = {one.commit: one.stands for one in self._facts.landed}
+        rechecked = self.told(PhaseRechecked, f"{phase.id}/rechecked")
         return PhaseAccount(
             id=phase.id,
             title=frozen.title if frozen else phase.title,
@@ -83,13 +96,13 @@ class _Gathering:
             waived=kept_waived(self._record, phase.waived),
             intent=phase.intent or "",
             signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),
-            rechecked=self._evidence(self.told(f"{phase.id}/rechecked").get("evidence")),
+            rechecked=self._evidence(rechecked.evidence if rechecked else None),
         )
 
     def _attempt(self, phase: str, attempt: AttemptFacts) -> AttemptAccount:
         key = f"{phase}/{attempt.number}"
-        verdict, items = self.told(f"{key}/verdict"), self._plain(attempt.items)
-        opinion = self._plain(verdict.get("opinion"))
+        verdict, items = self.told(VerdictGiven, f"{key}/verdict"), self._plain(attempt.items)
+        begun = self.told(AttemptBegun, f"{key}/begun/1")
         costs = self._facts.costs
         name = f"{phase}.{attempt.number}"
         return AttemptAccount(
@@ -101,76 +114,66 @@ class _Gathering:
             kept=f"{snapshots.ATTEMPTS}{self._record.run.run}.{name}" if attempt.commit else None,
             evidence=self._evidence(attempt.evidence),
             items=tuple(item_from(one) for one in items or ()),
-            opinion=None if opinion is None else opinion_from(opinion),
-            faults=faults_in(verdict.get("failures", ())),
+            opinion=self._opinion(verdict),
+            faults=faults_in(verdict.failures if verdict else ()),
             remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
             numbers=tuple(Number(*one) for one in self._plain(attempt.numbers) or ()),
-            agent=str(self.told(f"{key}/begun/1").get("agent", "")),
+            agent=begun.agent if begun else "",
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,
             notes=attempt.notes,
+            refused=attempt.refused,
             spent=total(used for of, used in costs.items() if of == name or of.startswith(f"{name}v")),
         )
 
     def whole(self) -> AttemptAccount | None:
         """Tell what was shown of all phases together, where there are several."""
-        proven, judged = self.told("together"), self.told("together/judged")
-        if len(self._facts.unlanded) + len(self._facts.works) < _SEVERAL or not proven:
+        proven, judged = self.told(TogetherDone, "together"), self.told(TogetherJudged, "together/judged")
+        if len(self._facts.unlanded) + len(self._facts.works) < _SEVERAL or proven is None:
             return None
-        opinion = self._plain(judged.get("opinion"))
         return AttemptAccount(
             number=0,
             role="verify",
-            ending=proven["outcome"],
-            reason="; ".join(proven.get("failures", ())),
-            says=str(judged.get("says", "")),
+            ending=proven.outcome,
+            reason="; ".join(proven.failures),
+            says=judged.says if judged else "",
             kept=None,
-            evidence=self._evidence(proven.get("evidence")),
-            items=tuple(item_from(one) for one in self._plain(judged.get("items")) or ()),
-            opinion=None if opinion is None else opinion_from(opinion),
-            faults=faults_in(judged.get("failures", ())),
+            evidence=self._evidence(proven.evidence),
+            items=tuple(item_from(one) for one in self._plain(judged.items if judged else None) or ()),
+            opinion=self._opinion(judged),
+            faults=faults_in(judged.failures if judged else ()),
         )
 
-    def pictured(self) -> dict[str, Any]:
-        """Return what was told of the last pictures."""
-        return next((event.data for event in reversed(self.events) if event.kind == PICTURES), {})
+    def _opinion(self, judged: Judged | None) -> Opinion | None:
+        kept = self._plain(judged.opinion or None) if judged and judged.opinion is not UNSET else None
+        return None if kept is None else opinion_from(kept)
 
     def pictures(self) -> tuple[Picture, ...]:
         """Give the last pictures of what people see."""
-        told = self.pictured()
+        told = self.last(PicturesTaken)
         return pictures_in(self._record.blobs, told) if told else ()
 
     def pull(self) -> PullAccount | None:
         """Tell of the pull request, once it is opened."""
-        opened = next((event.data for event in reversed(self.events) if event.kind == "pull.opened"), None)
+        opened = self.last(PullOpened)
         if opened is None:
             return None
-        found = self.told("pull/invariants")
+        found = self.told(PullInvariants, "pull/invariants")
         return PullAccount(
-            opened["number"],
-            opened["url"],
-            sum(event.kind == "pull.mended" for event in self.events),
-            tuple(found["broken"]) if found else None,
-            tuple(found.get("warned", ())),
+            opened.number,
+            opened.url,
+            sum(isinstance(one.event, PullMended) for one in self.entries),
+            found.broken if found else None,
+            found.warned if found else (),
         )
 
     def decisions(self) -> tuple[Decision, ...]:
         """List what was asked of people, and what they said, the newest first."""
-        answers = {event.data["key"]: event for event in self.events if event.kind == "approval.answered"}
-        asked = [event.data for event in self.events if event.kind == "approval.asked"]
-        found = [(data, answers.get(data["key"])) for data in reversed(asked)]
-        return tuple(
-            Decision(
-                f"a{data['number']}",
-                str(data.get("kind", "")),
-                str(data.get("question", "")),
-                str(said.data["answer"]) if said else "",
-                said.actor if said else "",
-                said.at if said else "",
-                str(said.data.get("note") or "") if said else "",
-            )
-            for data, said in found
-        )
+        answers = {
+            one.event.key: (one.event, one) for one in self.entries if isinstance(one.event, ApprovalAnswered)
+        }
+        asked = [one.event for one in self.entries if isinstance(one.event, ApprovalAsked)]
+        return tuple(_decision(one, *answers.get(one.key, (None, None))) for one in reversed(asked))
 
     def _evidence(self, digest: str | None) -> tuple[Evidence, ...]:
         shown = tuple(evidence_from(one) for one in self._plain(digest) or ())
@@ -190,10 +193,19 @@ class _Gathering:
             return None
 
 
+def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: Entry | None) -> Decision:
+    name = f"a{asked.number}"
+    if answered is None or entry is None:
+        return Decision(name, asked.about, asked.question, "", "", "", "")
+    said, note = answered.answer, answered.note
+    return Decision(name, asked.about, asked.question, said, entry.actor, entry.at, note)
+
+
 def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Account:
     """Gather what a report says of a run; `folder` is where its workspaces are."""
     run, gathering = record.run, _Gathering(record, facts)
-    events = gathering.events
+    entries = gathering.entries
+    pictured = gathering.last(PicturesTaken)
     order = [work.phase for work in facts.works]
     begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in facts.rechecked)
     order += [phase for phase in begun if phase not in order]
@@ -220,19 +232,17 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         spent=facts.spent,
         ring=facts.ring,
         tests=", ".join(suite.shown for suite in suites_of(facts.tests)) or None if facts.tests else None,
-        setup=record.prepared("setup").get("command") if facts.setup else None,
+        setup=record.prepared(SetupDone, "setup").command if facts.setup else None,
         baseline=facts.baseline_shown,
         outline=tuple(
             Outlined(phase.id, phase.title, phase.needs, phase.id in facts.done_before)
             for phase in facts.phases.values()
         ),
-        spans=spans_of(
-            ((event.at, event.kind, event.data) for event in events), now or (events[-1].at if events else "")
-        ),
+        spans=spans_of(entries, now or (entries[-1].at if entries else "")),
         decisions=gathering.decisions(),
         pictures=gathering.pictures(),
         pull=gathering.pull(),
-        pictured=str(gathering.pictured().get("why", "")),
+        pictured=pictured.why if pictured else "",
         whole=gathering.whole(),
         far=drifted(facts),
         failures=gathering.failures,

@@ -9,12 +9,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import GateStopped, NotFound
+from asbuilt.events.approvals import ApprovalPutOff
+from asbuilt.events.plans import PlanNoted
+from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked
 from asbuilt.flows import environment
 from asbuilt.journal import approvals, claims, drafts, issues, runs
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.lifecycle.approving import may_answer
-from asbuilt.lifecycle.folding import NOTED
 from asbuilt.plan.reader import read
 from asbuilt.settings.running import differing, renewed
 
@@ -118,10 +120,10 @@ def _stop(session: Session, run: Run, *, reason: str, asker: Asker) -> bool:
         append(
             session,
             run.address,
+            StopAsked(reason=reason[:500]),
             key=f"{run.run}/stop",
-            kind="run.stop_asked",
             actor=asker.actor,
-            data={"run": run.run, "reason": reason[:500]},
+            run=run.run,
         )
         runs.wake(session, run.org, run.repo, run.run)
     return asked
@@ -138,10 +140,10 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
         append(
             session,
             run.address,
+            PauseAsked(reason=reason[:500]),
             key=f"{run.run}/pause/{pauses.asked + 1}",
-            kind=runs.PAUSE,
             actor=asker.actor,
-            data={"run": run.run, "reason": reason[:500]},
+            run=run.run,
         )
         runs.wake(session, run.org, run.repo, run.run)
     return True
@@ -154,16 +156,12 @@ def _tell_changes(session: Session, run: Run, changes: Sequence[Change], asker: 
         append(
             session,
             run.address,
+            SettingsChanged(
+                key=one.key, before=_in_event(one.before), after=_in_event(one.after), revision=revision
+            ),
             key=f"{run.run}/settings/{revision}/{one.key}",
-            kind="settings.changed",
             actor=asker.actor,
-            data={
-                "run": run.run,
-                "key": one.key,
-                "before": _in_event(one.before),
-                "after": _in_event(one.after),
-                "revision": revision,
-            },
+            run=run.run,
         )
 
 
@@ -200,19 +198,19 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
             append(
                 session,
                 run.address,
+                ResumeAsked(),
                 key=f"{run.run}/resume/{pauses.asked}",
-                kind=runs.RESUME,
                 actor=asker.actor,
-                data={"run": run.run},
+                run=run.run,
             )
         elif moved:
             append(
                 session,
                 run.address,
+                RunHastened(),
                 key=f"{run.run}/hastened/{moved[0].n}",
-                kind="run.hastened",
                 actor=asker.actor,
-                data={"run": run.run},
+                run=run.run,
             )
     return bool(moved) or pauses.is_open
 
@@ -222,14 +220,8 @@ def note(store: Store, address: Address, slug: str, *, text: str, asker: Asker) 
     with store.write() as session:
         open_plan(session, address, slug)
         hold(session, address)
-        append(
-            session,
-            address,
-            key=f"note/{new_id()}",
-            kind=NOTED,
-            actor=asker.actor,
-            data={"note": text, "by": asker.actor},
-        )
+        noted = PlanNoted(note=text, by=asker.actor)
+        append(session, address, noted, key=f"note/{new_id()}", actor=asker.actor)
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts
@@ -298,10 +290,10 @@ def put_off(store: Store, org: str, repo: str, number: int, *, asker: Asker) -> 
             append(
                 session,
                 Address(org, repo, asked.plan),
+                ApprovalPutOff(number=number, by=asker.actor),
                 key=f"{asked.key}/later/{asker.actor}",
-                kind="approval.put_off",
                 actor=asker.actor,
-                data={"number": number, "run": asked.run, "by": asker.actor},
+                run=asked.run,
             )
     return asked
 

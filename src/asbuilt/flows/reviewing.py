@@ -13,12 +13,17 @@ from asbuilt.git.commits import author_of, message_for
 from asbuilt.git.gh import LATER
 from asbuilt.git.trees import file_in
 from asbuilt.lifecycle.forge import BranchMoved
+from asbuilt.lifecycle.reviewing import decide, to_ask_about
 from asbuilt.pages.pull import title as title_of
 from asbuilt.plan.reader import read
+from asbuilt.policy.masking import masked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.forge import Pull
+    from asbuilt.lifecycle.reviewing import Decision
     from asbuilt.ports import Forge
 
 BRANCH: Final = "plan/"
@@ -59,8 +64,17 @@ def propose(repository: Repository, forge: Forge, text: Text, *, base: str) -> P
     name = title_of(text.slug, f"Plan: {text.title}")
     found = forge.find(branch)
     if found is None or found.state == "closed":
-        found = forge.open(branch=branch, base=base, title=name, body=_BODY.format(path=text.path))
+        body = masked(_BODY.format(path=text.path))
+        found = forge.open(branch=branch, base=base, title=name, body=body)
     return Proposal(found, head)
+
+
+def decision(forge: Forge, number: int, *, head: str, approvers: Sequence[str]) -> Decision:
+    """Read what the approvers have decided; only logins that a pattern names are asked about."""
+    reviews = forge.reviews(number)
+    asked = to_ask_about(reviews, head=head, approvers=approvers)
+    writers = {login for login in sorted(asked) if forge.may_write(login)}
+    return decide(reviews, forge.comments(number), head=head, approvers=approvers, writers=writers)
 
 
 def text_of(path: str, data: bytes, revision: int) -> Text:
@@ -89,6 +103,6 @@ def _committed(repository: Repository, text: Text, *, onto: str) -> str:
 _BODY: Final = """\
 A plan that waits for approval: `{path}`. Nothing is built before.
 
-An approving review by somebody whom `approvals.plan` names binds exactly this text. A review that requests
-changes sends it back, with every remark at a line as a finding for whoever drafts it again.
+An approving review by somebody whom `approvals.plan` names binds exactly this text. Their review that
+requests changes sends it back, with the remarks at its lines as findings for whoever drafts it again.
 """

@@ -14,7 +14,7 @@ from asbuilt.flows.beside import beside
 from asbuilt.flows.environment import keep_for_forge, kept_for_forge
 from asbuilt.flows.record import ACTOR
 from asbuilt.flows.requests import Asker, answer
-from asbuilt.flows.reviewing import propose, text_of
+from asbuilt.flows.reviewing import decision, propose, text_of
 from asbuilt.flows.troubles import retry_at, words_of
 from asbuilt.git.forge import open_forge
 from asbuilt.git.repository import open_repository
@@ -23,7 +23,7 @@ from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.home import machine as this_machine
 from asbuilt.journal.reviews import Review
 from asbuilt.lifecycle import reviewing
-from asbuilt.lifecycle.reviewing import Bound, Look, Rest, SentBack, Undecided, decide, wait_s
+from asbuilt.lifecycle.reviewing import Bound, Look, Rest, SentBack, Undecided, wait_s
 from asbuilt.lifecycle.timers import seconds_after
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ class Reviews:
 
     def _heard(self, review: Review, asked: _Asked) -> _Heard:
         """Ask the forge; a text that it has not yet is put to the same reviewers first."""
-        repository = open_repository(Path(asked.run.options["checkout"]))
+        options = asked.run.options
+        repository = open_repository(Path(options["checkout"]), agreed=options.get("programs", ()))
         forge = open_forge(repository, kept_for_forge(self._home.runs / review.run))
         state, terms = forge.pull(review.pull).state, _terms(review)
         is_new = asked.question != review.question
@@ -160,10 +161,7 @@ class Reviews:
             with self._store.write() as session:
                 review = _review(asked.run, proposal, question=asked.question, terms=terms, now=session.now)
                 reviews.set_(session, review, actor=ACTOR)
-        said = decide(
-            forge.reviews(review.pull), forge.comments(review.pull),
-            head=review.head, approvers=terms.approvers,
-        )  # fmt: skip
+        said = decision(forge, review.pull, head=review.head, approvers=terms.approvers)
         return _Heard(review, state, said)
 
     def _take(self, heard: _Heard, asked: _Asked) -> None:

@@ -155,7 +155,7 @@ class Rig:
                 argv_of(self._setup.command),
                 (*mounts, *logins.mounts),
                 overlays,
-                network=True,
+                is_setup=True,
                 environment={**for_setup(self._inside), **given.setup, **scripts},
                 secrets=logins.secrets,
             )
@@ -200,7 +200,7 @@ class Rig:
         """What is to be known of what commands find here, in words."""
         how = "an overlay" if self.is_laid else "copies, since no overlay can be made here"
         made = (f"setup results: {how}",) if self._results.are_made else ()
-        own = () if self._is_trusted else ("packages were installed for this tree, with the network open",)
+        own = () if self._is_trusted else ("packages were installed for this tree alone",)
         return (*made, *own, *self.lacks)
 
     @property
@@ -243,7 +243,7 @@ class Rig:
             call.argv,
             mounts,
             overlays,
-            network=False,
+            is_setup=False,
             environment={
                 **OFFLINE,
                 **variables_of(served.services),
@@ -363,19 +363,19 @@ class Rig:
         mounts: tuple[Placed, ...],
         overlays: tuple[Overlay, ...],
         *,
-        network: bool,
+        is_setup: bool,
         environment: Mapping[str, str] | None = None,
         services: tuple[Service, ...] = (),
         secrets: tuple[str, ...] = (),
         limit_s: int | None = None,
         folder: str = "",
     ) -> Ended:
-        given = self._terms.environment
+        given, opened = self._terms.environment, self._terms.given.opened
         placed = (
             *mounts,
             Placed(str(self.out), PLACED.out),
             # Install scripts put hooks there; what a setup writes there is deleted with it.
-            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=network),
+            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=is_setup),
             Placed(str(self._repository.common / "objects"), _OBJECTS, writable=False),
         )
         ended = self._processes.run(
@@ -384,8 +384,9 @@ class Rig:
                 cwd=Path(self._inside.checkout, folder),
                 home=Path(self._inside.home),
                 writable=() if self._is_placed else (self._checkout, self.out, self._folder / "cache"),
-                readable=alternates_of(self._repository),
-                network=network,
+                readable=(*alternates_of(self._repository), *map(Path, opened.readable)),
+                network=opened.network if is_setup else "none",
+                hosts=opened.hosts,
                 environment={**given, **self._leading(given.get("PATH", "")), **(environment or {})},
                 placed=placed if self._is_placed else (),
                 overlays=overlays,

@@ -5,11 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
+from enum import Enum
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied, RingUnavailable
+from asbuilt.events.runs import (
+    JournalBehind,
+    ReportWritten,
+    RunEnded,
+    RunParked,
+    RunTakenOver,
+    TroubleMet,
+    WaitReason,
+)
 from asbuilt.flows import engine
 from asbuilt.flows.calling import NOBODY, Calling
 from asbuilt.flows.engine import ENDED_WELL
@@ -102,7 +112,7 @@ class Runs:
             runs.set_state(session, found, "running")
             before, now = segments.owners(session, fenced.segment)
             if None not in (before, now) and before != now:
-                say(session, found, "run.taken_over", f"taken/{fenced.segment.n}", lost=before, by=now)
+                say(session, found, RunTakenOver(lost=before, by=now), f"taken/{fenced.segment.n}")
 
     def _decide(self, fenced: Fenced) -> Plain:
         with fenced.read() as session:
@@ -136,18 +146,17 @@ class Runs:
             if why == ENDED_WELL and not found.is_over:
                 # Only a journal that was put back to an earlier time has open what the engine has ended.
                 if segments.follow(session, segment, due_at=session.now, why="behind"):
-                    say(session, found, "journal.behind", f"behind/{n}")
+                    say(session, found, JournalBehind(), f"behind/{n}")
                 return
             # What is kept outside the journal may be what has broken, so nothing of it is needed here.
-            told = ((event.kind, event.data) for event in whole_history(session, found.address))
-            troubles = fold(run, found.options, told).troubles
+            troubles = fold(run, found.options, whole_history(session, found.address)).troubles
             what = f"segment {n} broke off: {why}"[:_MAX_REASON]
             again = again_at(troubles, session.now)
             if found.is_over or troubles >= phases.TROUBLE_LIMIT:
                 if runs.close_segment(session, segment) and not found.is_over:
                     end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
             elif segments.follow(session, segment, due_at=again, why="trouble"):
-                say(session, found, "trouble.met", f"trouble/{n}/lost", what=what, retry_at=again)
+                say(session, found, TroubleMet(what=what, retry_at=again), f"trouble/{n}/lost")
                 runs.set_state(session, found, "waiting")
         clear(self._store, self._performer.home, found.address)
 
@@ -177,11 +186,16 @@ class Runs:
                 if trouble is not None:
                     again = retry_at(error, facts.troubles, session.now)
                     what = trouble[:_MAX_REASON]
-                    say(session, found, "trouble.met", f"trouble/{turn}", what=what, retry_at=again)
+                    say(session, found, TroubleMet(what=what, retry_at=again), f"trouble/{turn}")
                 elif refusal is not None:
                     reason, code = words_of(refusal)[:_MAX_REASON], refusal.exit_code
-                    ran = _not_run(self._blobs, refusal)
-                    say(session, found, "run.ended", "ended", state="failed", reason=reason, code=code, **ran)
+                    command, output = _not_run(self._blobs, refusal)
+                    say(
+                        session,
+                        found,
+                        RunEnded(state="failed", reason=reason, code=code, command=command, output=output),
+                        "ended",
+                    )
                 else:
                     raise
 
@@ -195,10 +209,11 @@ class Runs:
     def _wait(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
         """Plan the next segment in place of this one; closed before, it has been planned already."""
         segment, why, until = fenced.segment, told["why"], told["until"]
+        reason = WaitReason(told["reason"])
         with self._store.write() as session:
             if segments.follow(session, segment, due_at=until or runs.FAR, why=why):
-                runs.set_state(session, found, "paused" if why == phases.PAUSED else "waiting")
-                say(session, found, "run.parked", f"parked/{segment.n}", why=why, until=until)
+                runs.set_state(session, found, "paused" if reason is WaitReason.PAUSE else "waiting")
+                say(session, found, RunParked(reason=reason, why=why, until=until), f"parked/{segment.n}")
                 # What somebody said between the decision and this moment would otherwise wait for ever.
                 facts = self._histories.facts_of(session, _found(session, segment))
                 move = phases.next_move(facts, session.now)
@@ -219,7 +234,7 @@ class Runs:
         with self._store.write() as session:
             if runs.close_segment(session, fenced.segment):
                 if report is not None:
-                    say(session, found, "report.written", "report/end", report=report)
+                    say(session, found, ReportWritten(report=report), "report/end")
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
                 end(session, found, state, reason, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
@@ -234,7 +249,7 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
     over = ends_with(state, is_complete=is_complete) if run.options.get("kind", "run") == "run" else None
     if over is not None:
         schedules.end(session, run.address, reason=over, actor=ACTOR)
-    say(session, run, "run.ended", "ended", state=state, reason=reason[:_MAX_REASON])
+    say(session, run, RunEnded(state=state, reason=reason[:_MAX_REASON]), "ended")
     runs.set_state(session, run, state)
     _learn(session, run)
     if state == "stopped" or (state == "landed" and is_complete):
@@ -245,17 +260,17 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
     claims.release(session, run.address, run=run.run, actor=ACTOR)
 
 
-def _not_run(blobs: Blobs, error: AsbuiltError) -> Plain:
+def _not_run(blobs: Blobs, error: AsbuiltError) -> tuple[str, str | None]:
     """Report the command for which no sandbox started, and what the sandbox printed."""
     if not isinstance(error, RingUnavailable) or not error.output:
-        return {}
-    return {"command": shlex.join(error.argv)[:_MAX_REASON], "output": blobs.put(error.output)}
+        return "", None
+    return shlex.join(error.argv)[:_MAX_REASON], blobs.put(error.output)
 
 
 def _learn(session: Session, run: Run) -> None:
-    told = ((event.kind, event.data) for event in whole_history(session, run.address))
+    told = whole_history(session, run.address)
     slug = str(run.options.get("slug", run.plan))
-    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, events=told)
+    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=told)
     memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
 
 
@@ -277,6 +292,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
     """Escape what the engine's database does not take as text: a name that is not UTF-8."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
+    if isinstance(value, Enum):
+        return value.value
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
@@ -288,7 +305,8 @@ def _comes_next(told: Plain, move: phases.Move) -> bool:
 
 
 def _still_waits(move: phases.Move, told: Plain) -> bool:
-    return isinstance(move, phases.Wait) and (move.why == phases.PAUSED) == (told["why"] == phases.PAUSED)
+    pauses = WaitReason(told["reason"]) is WaitReason.PAUSE
+    return isinstance(move, phases.Wait) and (move.reason is WaitReason.PAUSE) == pauses
 
 
 _MOVES: Final[dict[str, Callable[..., phases.Move]]] = {kind.__name__: kind for kind in get_args(phases.Move)}

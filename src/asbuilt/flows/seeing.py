@@ -6,9 +6,10 @@ The one rule: whatever comes of the pictures, a phase that people see lands only
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.phases import PicturesTaken
 from asbuilt.flows.proving import tree_of
 from asbuilt.lifecycle.facts import SignOff
 from asbuilt.proof.evidence import judge_check
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.lifecycle.facts import RunFacts, Work
 
-PICTURES: Final = "pictures.taken"
 _LEFT: Final = 5
 
 
@@ -62,23 +62,24 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Run
         f"not shown: {left}" if left else "",
     ]
     record.say(
-        PICTURES,
-        f"pictures/{tree}",
-        command=command,
-        outcome=judged.outcome if found.pictures else "FAIL",
-        why="; ".join(filter(None, why)),
-        tree=tree,
-        pictures=record.blobs.put(
-            json.dumps([(one.name, record.blobs.put(one.content)) for one in found.pictures]).encode()
+        PicturesTaken(
+            command=command,
+            outcome=judged.outcome if found.pictures else "FAIL",
+            why="; ".join(filter(None, why)),
+            tree=tree,
+            pictures=record.blobs.put(
+                json.dumps([(one.name, record.blobs.put(one.content)) for one in found.pictures]).encode()
+            ),
+            output=record.blobs.put(ran.ended.output),
         ),
-        output=record.blobs.put(ran.ended.output),
+        f"pictures/{tree}",
     )
 
 
-def pictures_in(blobs: Blobs, told: Mapping[str, Any]) -> tuple[Picture, ...]:
+def pictures_in(blobs: Blobs, told: PicturesTaken) -> tuple[Picture, ...]:
     """Give the pictures of an event; what is not kept any more is left out."""
     try:
-        named = json.loads(blobs.get(told["pictures"]))
+        named = json.loads(blobs.get(told.pictures))
         kept = [(name, blobs.get(digest)) for name, digest in named]
     except (NotFound, StoreFailed):
         return ()

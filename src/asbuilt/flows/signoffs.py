@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.phases import PhaseProven
 from asbuilt.flows.inspecting import kept_remarks
 from asbuilt.lifecycle.facts import SignOff
 from asbuilt.proof.remarks import asked_about, key_of, words_of
@@ -25,7 +26,7 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
     """List what of some proven phases wants a person's word."""
     found = []
     for work in works:
-        kept = record.told(f"{work.phase}/proven", run=work.run).get("remarks")
+        kept = record.told(PhaseProven, f"{work.phase}/proven", run=work.run).remarks
         for group in asked_about(kept_remarks(record, kept)):
             question = f"sign off {words_of(group)}"[:_QUESTION]
             found.append(SignOff(_item(intents[work], group), work.phase, question))

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.errors import GateStopped, PlanUnreadable
+from asbuilt.events.authoring import StageJudged
 from asbuilt.flows.record import ACTOR
 from asbuilt.flows.trying import keep_tried
 from asbuilt.journal import drafts, memory
@@ -155,12 +156,14 @@ class Staging:
         attempt = next(one for one in self._facts.phases[stage].attempts if one.number == number)
         texts = self._texts(attempt.output or "")
         if len(texts) > 1 and self.session.stage is Stage.DRAFT:
-            found: dict[str, Any] = {"outcome": "proposed", "proposals": attempt.output}
+            found = StageJudged(
+                phase=stage, number=number, outcome="proposed", proposals=attempt.output or ""
+            )
         else:
-            found = self._judged("\n\n".join(texts))
-        self._record.say("stage.judged", f"{stage}/{number}/judged", phase=stage, number=number, **found)
+            found = self._judged(stage, number, "\n\n".join(texts))
+        self._record.say(found, f"{stage}/{number}/judged")
 
-    def _judged(self, text: str) -> dict[str, Any]:
+    def _judged(self, name: str, number: int, text: str) -> StageJudged:
         asked = None
         if self.session.stage is Stage.DRAFT:
             asked = questions_in(text, most=self.asks_left, before=self._draft.asked.values())
@@ -168,7 +171,8 @@ class Staging:
         if questions:
             batch = f"question/{self._record.run.run}/{len(self._draft.batches) + 1}"
             asks = [(f"{batch}/{at}", one.words) for at, one in enumerate(questions, 1)]
-            return {"outcome": "asks", "details": self._keep({"asks": asks}), "many": len(asks)}
+            details = self._keep({"asks": asks})
+            return StageJudged(phase=name, number=number, outcome="asks", details=details, many=len(asks))
         flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)
         move = stages.next_move(hand_in(self.session, text), self.around())
         if not flaws and isinstance(move, stages.Accept) and self.session.is_final:
@@ -183,17 +187,23 @@ class Staging:
                 then = stages.next_move(after, self.around())
                 is_over = isinstance(then, stages.Finish)
                 left_out = names_of(self._chosen_session.options.stages)[len(after.options.stages) :]
-                return {
-                    "outcome": "accepted", "stage": record.stage, "round": record.round,
-                    "text": self._record.blobs.put(text.encode("utf-8", "surrogateescape")),
-                    "finished": then.exit_reason if isinstance(then, stages.Finish) else None,
-                    "due": None if is_over else name_of(after.stage, after.round),
-                    **({"left_out": left_out} if left_out else {}),
-                }  # fmt: skip
+                return StageJudged(
+                    phase=name,
+                    number=number,
+                    outcome="accepted",
+                    stage=str(record.stage),
+                    round=record.round,
+                    text=self._record.blobs.put(text.encode("utf-8", "surrogateescape")),
+                    finished=then.exit_reason if isinstance(then, stages.Finish) else None,
+                    due=None if is_over else name_of(after.stage, after.round),
+                    left_out=tuple(left_out),
+                )
             case stages.Refuse(_, flaws):
-                return {"outcome": "refused", "flaws": self._keep(flaws), "why": shortened(told(flaws), _WHY)}
+                why, kept = shortened(told(flaws), _WHY), self._keep(flaws)
+                return StageJudged(phase=name, number=number, outcome="refused", flaws=kept, why=why)
             case stages.GiveUp(_, flaws):
-                return {"outcome": "gave_up", "why": shortened(told(flaws), _WHY)}
+                why = shortened(told(flaws), _WHY)
+                return StageJudged(phase=name, number=number, outcome="gave_up", why=why)
             case _:
                 raise TypeError(f"nothing to judge: {type(move).__name__}")
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.runs import RunStarted
 from asbuilt.flows.document import Document
 from asbuilt.flows.outcomes import branch_of
 from asbuilt.flows.record import ACTOR
@@ -91,21 +92,22 @@ def start(
     if carried is not None:
         outline["carried"] = carried
     record.say(
-        "run.started",
+        RunStarted(
+            base=base,
+            ring=ring,
+            ring_agreed=is_agreed(record, "ring/none/"),
+            branch_at=ground.branch,
+            of=of,
+            outline=record.blobs.put(json.dumps(outline).encode()),
+            revision=record.blobs.put(data),
+            intent=plan.intent,
+            author=(
+                author.name,
+                author.email,
+                datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat(),
+            ),
+        ),
         "started",
-        base=base,
-        ring=ring,
-        ring_agreed=is_agreed(record, "ring/none/"),
-        branch_at=ground.branch,
-        of=of,
-        outline=record.blobs.put(json.dumps(outline).encode()),
-        revision=record.blobs.put(data),
-        intent=plan.intent,
-        author=[
-            author.name,
-            author.email,
-            datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat(),
-        ],
     )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.runs import RunStarted
 from asbuilt.flows.inspecting import keep_remarks
 from asbuilt.git.outside import reach, under_way
 from asbuilt.proof.scope import strayed
@@ -34,7 +36,7 @@ class Surroundings:
 
     def keep_strayed(self, phase: str) -> str | None:
         """Keep what has changed since the phase's first agent began; None when nothing has."""
-        told = self._record.told(f"{phase}/1/begun/1").get("before")
+        told = self._record.told(AttemptBegun, f"{phase}/1/begun/1").before
         if told is None:
             return None
         before, now = json.loads(self._record.blobs.get(told)), self._now()
@@ -51,7 +53,7 @@ class Surroundings:
 
     def _now(self) -> dict[str, dict[str, str]]:
         # Where a ring holds, nothing that changes in the person's checkout is an agent's doing.
-        is_open = self._record.told("started").get("ring") == "none"
+        is_open = self._record.told(RunStarted, "started").ring == "none"
         return {
             "ours": reach(self._repository, self._workspace, self._record.run.run),
             "shared": under_way(self._repository) if is_open else {},

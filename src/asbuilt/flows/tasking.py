@@ -9,10 +9,15 @@ import json
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GateStopped, GitFailed, LandingRefused
-from asbuilt.flows.briefing import overall_s, program_of, within
+from msgspec.structs import replace as evolve
+
+from asbuilt.errors import GateStopped, GitFailed, NotLanded
+from asbuilt.events.authoring import TaskJudged
+from asbuilt.events.landings import LandingTidied
+from asbuilt.events.runs import RunStarted
+from asbuilt.flows.briefing import opened, overall_s, program_of, within
 from asbuilt.flows.postflight import fail, land, order_of, post, session_of
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.starting import claim, is_agreed
@@ -98,7 +103,8 @@ class Tasking:
             ask=prompt(order, task, session_of(run), known),
             overall_s=min(order.timeout_s, overall_s(record, facts)),
             script=Path(script) if script else None,
-            ring_required=record.told("started").get("ring") != "none",
+            ring_required=record.told(RunStarted, "started").ring != "none",
+            opened=opened(run.options),
         )
         self._working.converse(record, facts, move, [brief])
         if not brief.ring_required:
@@ -113,10 +119,10 @@ class Tasking:
 
     def _tidy(self, record: Record, repository: Repository, facts: RunFacts) -> None:
         """Remove what nobody needs any more; where something is in its way, `clean` says so later."""
-        with suppress(LandingRefused, GitFailed):
+        with suppress(NotLanded, GitFailed):
             workspaces.remove(repository, self._workspace(record, repository, facts))
         candidates.let_go(repository, record.run.run)
-        record.say("landing.tidied", "tidied", kept_in_all=0)
+        record.say(LandingTidied(kept_in_all=0), "tidied")
 
 
 def _recalled(session: Session, run: Run, about: str) -> list[str]:
@@ -150,9 +156,18 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
             actor=ACTOR,
         )
         say(
-            session, run, "run.started", "started", base=base, ring=ring, ring_agreed=agreed, outline=kept,
-            author=[author.name, author.email, at], session_id=pending.session,
-        )  # fmt: skip
+            session,
+            run,
+            RunStarted(
+                base=base,
+                ring=ring,
+                ring_agreed=agreed,
+                outline=kept,
+                author=(author.name, author.email, at),
+                session_id=pending.session,
+            ),
+            "started",
+        )
 
 
 def _judge(record: Record, facts: RunFacts, stage: str, number: int) -> None:
@@ -160,19 +175,26 @@ def _judge(record: Record, facts: RunFacts, stage: str, number: int) -> None:
     run, order = record.run, order_of(record.run)
     attempt = next(one for one in facts.phases[stage].attempts if one.number == number)
     found = _result(record, order, attempt)
-    about: dict[str, Any] = {"phase": stage, "number": number, "task": order.number}
+    judged = TaskJudged(phase=stage, number=number, task=order.number, outcome=FINISHED)
     if isinstance(found, Finished):
         record.say(
-            "task.judged", f"{stage}/judged", **about, outcome=FINISHED, path=order.path,
-            text=record.blobs.put(found.text.encode()), summary=found.artifact.summary,
-            phases=[shortened(one, 80) for one in found.phases[:_TITLES]], count=len(found.phases),
-            hours=found.hours, warnings=len(found.warnings),
-        )  # fmt: skip
+            evolve(
+                judged,
+                path=order.path,
+                text=record.blobs.put(found.text.encode()),
+                summary=found.artifact.summary,
+                phases=[shortened(one, 80) for one in found.phases[:_TITLES]],
+                count=len(found.phases),
+                hours=found.hours,
+                warnings=len(found.warnings),
+            ),
+            f"{stage}/judged",
+        )
         return
     with record.store.write() as session:
         fail(session, run, found.cause, found.why, checkpoint="result")
         why = shortened(found.why, _WHY)
-        say(session, run, "task.judged", f"{stage}/judged", **about, outcome=found.status, why=why)
+        say(session, run, evolve(judged, outcome=found.status, why=why), f"{stage}/judged")
 
 
 def _result(record: Record, order: Order, attempt: AttemptFacts) -> Finished | Unfinished:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed, LandingRefused
+from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.events.landings import LandingTidied
 from asbuilt.flows.outcomes import branch_of
 from asbuilt.flows.troubles import trouble_in
 from asbuilt.git import candidates, locks, workspaces
@@ -32,7 +33,7 @@ def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) ->
             continue
         try:
             workspaces.remove(repository, leftover.workspace)
-        except (LandingRefused, GitFailed) as error:
+        except (NotLanded, GitFailed) as error:
             # What passes is tried again: given up here, the workspace would stay for ever.
             if trouble_in(error) is not None:
                 raise
@@ -40,7 +41,7 @@ def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) ->
     record.hold()
     branch = _drop_branch(record, repository, facts)
     candidates.let_go(repository, record.run.run)
-    record.say("landing.tidied", "tidied", branch=branch, kept=kept[:_TOLD], kept_in_all=len(kept))
+    record.say(LandingTidied(branch=branch, kept=tuple(kept[:_TOLD]), kept_in_all=len(kept)), "tidied")
 
 
 def _over(record: Record, names: set[str]) -> set[str]:

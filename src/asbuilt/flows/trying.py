@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.plans import DraftTried
 from asbuilt.flows.preparing import project_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
@@ -165,14 +166,16 @@ def keep_tried(
 ) -> None:
     """Keep what the checks of a draft did before the work, for whoever approves it."""
     rows = blobs.put(json.dumps([one.plain for one in tried]).encode())
-    data = {"run": revision.run, "number": revision.number, "rows": rows, "told": told(tried)}
-    append(session, address, key=_key(revision), kind=TRIED, actor=ACTOR, data=data)
+    event = DraftTried(number=revision.number, rows=rows, told=told(tried))
+    append(session, address, event, key=_key(revision), actor=ACTOR, run=revision.run)
 
 
 def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revision) -> list[Tried] | None:
     """Give back what the checks of a draft did; None when nobody has tried them."""
-    event = keyed(session, address, _key(revision))
-    return None if event is None else [tried_from(one) for one in json.loads(blobs.get(event.data["rows"]))]
+    found = keyed(session, address, _key(revision))
+    if found is None or not isinstance(found.event, DraftTried):
+        return None
+    return [tried_from(one) for one in json.loads(blobs.get(found.event.rows))]
 
 
 def _key(revision: Revision) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from asbuilt.events.phases import PhaseProven
 from asbuilt.proof.verdict import Promise, Waived, Waiver
 
 if TYPE_CHECKING:
@@ -52,5 +53,7 @@ def kept_waived(record: Record, digest: str | None) -> tuple[Waived, ...]:
 
 def waived_in(record: Record, works: Sequence[Work | Landed]) -> dict[str, tuple[Waived, ...]]:
     """Tell what of some proven phases was accepted unmet, by phase."""
-    told = {work.phase: record.told(f"{work.phase}/proven", run=work.run).get("waived") for work in works}
+    told = {
+        work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).waived for work in works
+    }
     return {phase: kept_waived(record, digest) for phase, digest in told.items() if digest}

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec.structs import replace as evolve
+
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    TogetherJudged,
+    TogetherJudging,
+    VerifierBegun,
+)
 from asbuilt.flows.briefing import brief_for
 from asbuilt.flows.checks.results import Results
 from asbuilt.flows.drifting import tell
+from asbuilt.flows.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.environment import kept_for
 from asbuilt.flows.judging import Exhibits
 from asbuilt.flows.matters import all_exhibits, all_matter, phase_matter, repair_matter
@@ -23,7 +31,6 @@ from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Result
 from asbuilt.proof.drift import weigh
 from asbuilt.proof.infrastructure import is_cache
-from asbuilt.proof.opinion import plain_opinion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,12 +57,6 @@ _TOLD: Final = 500
 """Files that a verifier is told by name; the difference itself is in its workspace."""
 _UNSEEN: Final = 50
 """Places of new code that no test runs or notices which a verifier is told."""
-_WAIVABLE: Final = 10
-"""Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
-_NAMED: Final = 5
-"""Files that a verifier wrote and that are told by name."""
-_COMMAND: Final = 300
-"""Characters of an agent's command that its event keeps."""
 _STARTS: Final = 5
 """Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
 
@@ -102,10 +103,16 @@ class Working:
         role: Role = "fix" if move.role == "fix" else "implement"
         notes = tuple(facts.untold) if known is None else known.notes
         record.say(
-            "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
-            agent=agent_of(record.run.options, move.role), before=around.keep() if around else None,
-            **({"notes": len(notes)} if notes and known is None else {}),
-        )  # fmt: skip
+            AttemptBegun(
+                phase=move.phase,
+                number=move.number,
+                role=move.role,
+                agent=agent_of(record.run.options, move.role),
+                before=around.keep() if around else None,
+                notes=len(notes) if known is None else 0,
+            ),
+            f"{key}/begun/{start}",
+        )
         matter = (
             repair_matter(record, facts.pending, move.phase)
             if move.phase in REPAIRS
@@ -118,15 +125,9 @@ class Working:
             take(record, workspace, facts, attempt)
         ended = self._await(record, brief, after=after)
         outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
-        record.say(
-            "attempt.ended",
-            f"{key}/ended/{start}",
-            **_how(record, move, known, ended),
-            **_failed(record, brief, ended),
-            **ended.used,
-            **({"drift": record.blobs.put(json.dumps(ended.drift).encode())} if ended.drift else {}),
-            **({"outside": outside} if outside else {}),
-        )
+        event = attempt_ended(record, move, known, brief, [ended])
+        drift = record.blobs.put(json.dumps(ended.drift).encode()) if ended.drift else None
+        record.say(evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
 
     def converse(
         self, record: Record, facts: RunFacts, move: phases.Attempt, briefs: Sequence[Brief]
@@ -135,9 +136,15 @@ class Working:
         known, start = _known(facts, move)
         key = f"{move.phase}/{move.number}"
         record.say(
-            "attempt.begun", f"{key}/begun/{start}", phase=move.phase, number=move.number, role=move.role,
-            agent=agent_of(record.run.options, move.role), agents=len(briefs),
-        )  # fmt: skip
+            AttemptBegun(
+                phase=move.phase,
+                number=move.number,
+                role=move.role,
+                agent=agent_of(record.run.options, move.role),
+                agents=len(briefs),
+            ),
+            f"{key}/begun/{start}",
+        )
         room = self._rooms / record.run.run
         ended_start = 0 if known is None else known.ended_start
         told = [
@@ -151,16 +158,12 @@ class Working:
             for brief, after in told:
                 self._start(record, brief, after)
         ended = [self._await(record, brief, after=after) for brief, after in told]
-        at = next((at for at, one in enumerate(ended) if one.ending != "done"), 0)
-        whole = ended[at]
-        record.say(
-            "attempt.ended",
-            f"{key}/ended/{start}",
-            **_how(record, move, known, whole),
-            **_failed(record, briefs[at], whole),
-            **_used_by(ended),
-            output=record.blobs.put(json.dumps([one.says for one in ended]).encode()),
+        failed = next(
+            (brief for brief, one in zip(briefs, ended, strict=True) if one.ending != "done"), briefs[0]
         )
+        event = attempt_ended(record, move, known, failed, ended)
+        output = record.blobs.put(json.dumps([one.says for one in ended]).encode())
+        record.say(evolve(event, output=output), f"{key}/ended/{start}")
 
     def _after(self, attempt: str, ended_start: int) -> int:
         """Tell which start of one of several is over; whoever has handed something in does nothing again."""
@@ -179,9 +182,8 @@ class Working:
         phase, number = facts.phases[move.phase], move.number
         judged = attempt_of(phase, number)
         name = f"{number}v{_again(judged)}"
-        about = {"phase": phase.id, "number": number}
         agent = agent_of(record.run.options, "verify")
-        record.say("verifier.begun", f"{phase.id}/{name}/begun", **about, agent=agent)
+        record.say(VerifierBegun(phase=phase.id, number=number, agent=agent), f"{phase.id}/{name}/begun")
         verifying = _Verifying(
             phase_matter(record, phase.id), Exhibits(record, repository, phase, number), f"{phase.id}.{name}"
         )
@@ -190,20 +192,20 @@ class Working:
         )
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
-            record.say("verifier.ended", key, **about, **_unjudged(record, brief, ended, judged))
+            record.say(verifier_ended(record, phase.id, number, judged, brief, ended), key)
             return
         verifying.exhibits.measure(ended.drift)
         weighed = _weighed(record, verifying, ended)
         tell(record, phase.id, number, weighed, verifying.exhibits.measured)
         told = _judged(record, verifying, ended, weighed.verdict)
-        record.say("verdict.given", f"{phase.id}/{number}/verdict", **about, **told)
+        record.say(verdict_given(phase.id, number, told), f"{phase.id}/{number}/verdict")
 
     def verify_together(
         self, record: Record, repository: Repository, workspace: Workspace, facts: RunFacts
     ) -> None:
         """Let another agent judge all that waits to be landed, as one change."""
         whole, name = facts.whole, f"1v{_again(facts.whole)}"
-        record.say("together.judging", f"together/{name}/begun")
+        record.say(TogetherJudging(), f"together/{name}/begun")
         exhibits = all_exhibits(record, repository, facts.pending)
         verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
         brief, ended = self._verify(
@@ -211,10 +213,10 @@ class Working:
         )
         if ended.ending != "done":
             key = f"together/{name}/ended/{ended.starts}"
-            record.say("together.unjudged", key, **_unjudged(record, brief, ended, whole))
+            record.say(unjudged(record, whole, brief, ended), key)
             return
         told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
-        record.say("together.judged", "together/judged", **told)
+        record.say(told, "together/judged")
 
     def _verify(
         self,
@@ -325,48 +327,8 @@ def _known(facts: RunFacts, move: phases.Attempt) -> tuple[AttemptFacts | None, 
     return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
 
 
-def _how(record: Record, move: phases.Attempt, known: AttemptFacts | None, ended: Result) -> dict[str, Any]:
-    """Tell how an attempt ended."""
-    return {
-        "phase": move.phase, "number": move.number, "ending": ended.ending, "reason": ended.reason[:500],
-        "cause": ended.cause, "resets_at": record.reopens_at(ended, known.overloads if known else 0),
-        "starts": ended.starts, "says": ended.says[:300], "attempt": f"{move.phase}.{move.number}",
-        "ring": ended.ring,
-    }  # fmt: skip
-
-
-def _failed(record: Record, brief: Brief, ended: Result) -> dict[str, Any]:
-    """Report what is known of an agent's process that did not end well."""
-    if ended.ending == "done":
-        return {}
-    return {
-        "agent": brief.agent, "command": shlex.join(brief.program.command)[:_COMMAND],
-        "folder": str(brief.workspace), "exit_code": ended.exit_code, "duration_s": ended.duration_s,
-        "stderr": record.blobs.put(ended.stderr.encode("utf-8", "replace")) if ended.stderr else None,
-    }  # fmt: skip
-
-
-def _used_by(ended: Sequence[Result]) -> dict[str, Any]:
-    """Tell what several have used together; what one did not tell is null for all."""
-    used = [one.used for one in ended]
-    return {
-        name: None if any(one[name] is None for one in used) else sum(one[name] for one in used)
-        for name in used[0]
-    }
-
-
 def _again(judged: AttemptFacts) -> str:
     return str(judged.lost_verifiers + 1) if judged.lost_verifiers else ""
-
-
-def _unjudged(record: Record, brief: Brief, ended: Result, judged: AttemptFacts) -> dict[str, Any]:
-    """Tell how a verifier ended that has not judged."""
-    return {
-        "ending": ended.ending, "reason": ended.reason[:500], "cause": ended.cause,
-        "resets_at": record.reopens_at(ended, judged.verifier_overloads),
-        "starts": ended.starts, "attempt": brief.attempt.partition(".")[2], **ended.used,
-        **_failed(record, brief, ended),
-    }  # fmt: skip
 
 
 def _weighed(record: Record, verifying: _Verifying, ended: Result) -> Weighed:
@@ -383,14 +345,6 @@ def _opinion(ended: Result) -> Opinion | None:
     return ended.verdict and ended.verdict._replace(says=ended.says)
 
 
-def _judged(record: Record, verifying: _Verifying, ended: Result, verdict: Verdict) -> dict[str, Any]:
-    """Tell what is left of what a verifier says."""
-    opinion, written = _opinion(ended), verifying.exhibits.written
-    kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
-    return {
-        "outcome": verdict.outcome, "failures": [failure[:300] for failure in verdict.failures][:4],
-        "says": ended.says[:200], "attempt": verifying.name, **ended.used,
-        "unproven": verdict.unproven if len(verdict.unproven) <= _WAIVABLE else (), "opinion": kept,
-        "items": record.blobs.put(json.dumps(verdict.items).encode()),
-        **({"written": written[:_NAMED]} if written else {}),
-    }  # fmt: skip
+def _judged(record: Record, verifying: _Verifying, ended: Result, verdict: Verdict) -> TogetherJudged:
+    written = verifying.exhibits.written
+    return judged_of(record, verifying.name, ended, _opinion(ended), verdict, written)

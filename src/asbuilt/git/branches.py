@@ -119,21 +119,20 @@ class Remote:
     def _git(self) -> Git:
         parts = urlsplit(self.url)
         user = replace(self.repository.git, as_user=True, timeout_s=600.0)
-        # Of the user's own settings alone: a repository chooses no program that we start.
-        ssh = user.said("config", "--global", "--get", "core.sshCommand", allowed=(0, 1)).line
+        # The user's own, or the repository's once the user has agreed to it.
+        own = self.repository.programs
+        ssh = dict(own.named if own.is_agreed else ()).get("core.sshcommand", "") or (
+            user.said("config", "--global", "--get", "core.sshCommand", allowed=(0, 1)).line
+        )
         given = {"GIT_SSH_COMMAND": ssh or "ssh -oBatchMode=yes", **self.environment}
         # What is said in the clear stays on this machine.
         clear = ":http" if (parts.hostname or "").endswith(".localhost") else ""
         given |= {"GIT_ALLOW_PROTOCOL": f"https:ssh{clear}"}
         given |= {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
-        if parts.scheme == "https":
-            # After the user's own credential helpers: whoever is signed in to gh need not tell git as well.
-            given |= {
-                "GIT_CONFIG_COUNT": "1",
-                "GIT_CONFIG_KEY_0": f"credential.https://{parts.netloc.rpartition('@')[2]}.helper",
-                "GIT_CONFIG_VALUE_0": "!gh auth git-credential",
-            }
-        return replace(user, environment=given)
+        # After the user's own credential helpers: whoever is signed in to gh need not tell git as well.
+        helper = f"credential.https://{parts.netloc.rpartition('@')[2]}.helper", "!gh auth git-credential"
+        more = (helper,) if parts.scheme == "https" else ()
+        return replace(user, environment=given, settings=(*user.settings, *more))
 
     @property
     def _named(self) -> str:

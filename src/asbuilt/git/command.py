@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Final
 from asbuilt.errors import GitFailed, UsageWrong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 MEGABYTE: Final = 1_000_000
@@ -84,6 +84,8 @@ class Git:
     """How long somebody else's lock is waited for; it is never taken away."""
     output_cap: int = 256 * MEGABYTE
     environment: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[tuple[str, str], ...] = ()
+    """Settings, in their order, that outrank those of every file."""
     descriptors: tuple[int, ...] = ()
     """Open files that git and whatever it starts shall hold open."""
     shielded: bool = False
@@ -183,7 +185,14 @@ class Git:
             clean["GIT_INDEX_FILE"] = str(self.index)
         if self.objects is not None:
             clean["GIT_OBJECT_DIRECTORY"] = str(self.objects)
-        return clean | dict(self.environment)
+        return clean | dict(self.environment) | settings_environment(self.settings)
+
+
+def settings_environment(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Write settings as variables; unlike `-c`, they take any key."""
+    each = {f"GIT_CONFIG_KEY_{at}": key for at, (key, _) in enumerate(settings)}
+    each |= {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(settings)}
+    return each | {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
 
 
 def check_ref_name(name: str) -> str:

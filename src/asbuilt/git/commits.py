@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
-from asbuilt.git.command import Git, check_branch, check_oid
+from asbuilt.errors import GitFailed, NotLanded, UsageWrong
+from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.locks import set_ref
 from asbuilt.git.repository import checkouts_of, tip
 
@@ -71,7 +71,8 @@ class Outcome:
 
 def author_of(repository: Repository) -> Person:
     """Ask git who the user is: `git var GIT_AUTHOR_IDENT`, in the user's own settings."""
-    said = Git(git_dir=repository.git_dir, as_user=True).said("var", "GIT_AUTHOR_IDENT", allowed=(0, 128))
+    git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
+    said = git.said("var", "GIT_AUTHOR_IDENT", allowed=(0, 128))
     if said.code:
         raise GitFailed(
             "git does not know who you are",
@@ -83,9 +84,8 @@ def author_of(repository: Repository) -> Person:
 
 def signs(repository: Repository) -> bool:
     """Tell whether the user's git is set to sign commits, for `landing.sign = auto`."""
-    said = Git(git_dir=repository.git_dir, as_user=True).said(
-        "config", "--type=bool", "--get", "commit.gpgSign", allowed=(0, 1)
-    )
+    git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
+    said = git.said("config", "--type=bool", "--get", "commit.gpgSign", allowed=(0, 1))
     return said.line == "true"
 
 
@@ -180,7 +180,7 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
         return
     held = checkouts_of(repository, ref)
     if held:
-        raise LandingRefused(
+        raise NotLanded(
             f"{branch} is checked out in {held[0].path}",
             why="asbuilt advances this branch phase by phase, which would pull it from under that checkout.",
             next_step=f"Switch {held[0].path} to another branch (git switch --detach), then resume.",
@@ -190,7 +190,7 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
         found = tip(repository, ref)
         if found == new:
             return
-        raise LandingRefused(
+        raise NotLanded(
             f"{branch} was moved by somebody else",
             why=f"It was expected at {(old or 'nothing')[:12]} and is at {(found or 'nothing')[:12]}.",
             next_step=f"Look with git log {branch}, then resume.",

@@ -11,6 +11,7 @@ from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.gh import refused
 from asbuilt.git.github_reading import (
     is_red,
+    login,
     member,
     read_checks,
     read_comment,
@@ -43,6 +44,7 @@ _LOGS: Final = 3
 _EXCERPT: Final = 6_000
 _ACTIONS: Final = "github-actions"
 _GONE: Final = (404, 410)
+_WRITERS: Final = ("admin", "write")
 _EXISTS: Final = 422
 _NOT_NOW: Final = 405
 _HEAD_MOVED: Final = 409
@@ -160,9 +162,18 @@ class GitHub:
         answer = self.gh.ask("GET", self._path(f"issues/{number}"))
         return None if answer.status in _GONE else read_issue(_good(answer, "show the issue").json())
 
+    def may_write(self, person: str) -> bool:
+        """Read an account's permission for the repository: maintainers have `write` here too."""
+        answer = self.gh.ask("GET", self._path(f"collaborators/{quote(person, safe='')}/permission"))
+        if answer.status in _GONE:
+            return False
+        held = member(_good(answer, "show who may write").json(), "permission", str)
+        return held in _WRITERS
+
     def say(self, number: int, text: str, *, mark: str) -> bool:
-        """Comment once."""
-        if any(mark in member(one, "body", str) for one in self._all(f"issues/{number}/comments")):
+        """Comment once; a mark in the comment of another account is not ours."""
+        found = [one for one in self._all(f"issues/{number}/comments") if mark in member(one, "body", str)]
+        if found and self._account() in {login(one) for one in found}:
             return False
         body = text if mark in text else f"{text}\n\n{mark}"
         _good(
@@ -178,6 +189,12 @@ class GitHub:
         wanted = {"state": "closed", "state_reason": "completed"}
         _good(self.gh.ask("PATCH", self._path(f"issues/{number}"), wanted), "close the issue")
         return True
+
+    def _account(self) -> str:
+        """Read the login that we act by; unlike REST, GraphQL answers this to the token of an app too."""
+        asked = self.gh.ask("POST", "graphql", {"query": "{viewer{login}}"})
+        data = member(_good(asked, "name your account").json(), "data", dict)
+        return str(member(member(data, "viewer", dict), "login", str))
 
     def _patched(self, number: int, change: dict[str, str]) -> Pull:
         answer = self.gh.ask("PATCH", self._path(f"pulls/{number}"), change)

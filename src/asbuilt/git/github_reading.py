@@ -61,7 +61,7 @@ def read_review(data: Any) -> Review | None:  # noqa: ANN401 - JSON
         return None
     return Review(
         id=member(data, "id", int),
-        by=_login(data),
+        by=login(data),
         state=cast("ReviewState", state),
         body=member(data, "body", (str, type(None))) or "",
         commit=member(data, "commit_id", (str, type(None))) or "",
@@ -73,11 +73,12 @@ def read_comment(data: Any) -> Comment:  # noqa: ANN401 - JSON
     """Read one remark at a line."""
     return Comment(
         id=member(data, "id", int),
-        by=_login(data),
+        by=login(data),
         path=member(data, "path", str),
         line=data.get("line") if isinstance(data.get("line"), int) else None,
         body=member(data, "body", str),
         at=member(data, "created_at", str),
+        review=member(data, "pull_request_review_id", (int, type(None))),
     )
 
 
@@ -130,7 +131,7 @@ def _output(run: Any) -> str:  # noqa: ANN401 - JSON
     return "\n".join(part for part in parts if isinstance(part, str) and part)
 
 
-def _login(data: Any) -> str:  # noqa: ANN401 - JSON
+def login(data: Any) -> str:  # noqa: ANN401 - JSON
     """Name who said it; whoever has left GitHub is `ghost` there, too."""
     user = member(data, "user", (dict, type(None)))
     return "ghost" if user is None else str(member(user, "login", str))

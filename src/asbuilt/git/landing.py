@@ -13,11 +13,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from asbuilt.errors import GitFailed, LandingRefused, RepositoryBusy
+from asbuilt.errors import GitFailed, NotLanded, RepositoryBusy
 from asbuilt.git.carrying import Settled, is_locked, settle, write_hook
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
-from asbuilt.git.preflight import between, in_the_way, lines_at_stake, overlapping
+from asbuilt.git.preflight import between, filtered, in_the_way, lines_at_stake, overlapping
 from asbuilt.git.repository import checkouts, checkouts_of, operations, tip
 
 if TYPE_CHECKING:
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Checkout, Repository
 
 Kind = Literal[
-    "in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "restless", "locked", "git"
-]
+    "in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "restless", "locked", "git",
+    "programs",
+]  # fmt: skip
 _PATIENCE_S: Final = 10.0
 _TURN_S: Final = 60.0
 """Whoever has the turn may be stopped, or run the tests for an hour."""
@@ -83,9 +84,9 @@ class Refused:
     why: str
     next_step: str
 
-    def error(self) -> LandingRefused:
+    def error(self) -> NotLanded:
         """Say it to a person."""
-        return LandingRefused(self.what, why=self.why, next_step=self.next_step)
+        return NotLanded(self.what, why=self.why, next_step=self.next_step)
 
 
 @contextmanager
@@ -177,8 +178,10 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
 def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: Path, descriptor: int) -> str:
     """Let git move the ref and its checkout; returns what it said. What has happened is read from the ref."""
     # Every ref that is told of costs: of what attempts have kept, nothing is on its way to a target.
+    # A push forgets how many settings its variables hold before it starts the other side.
     receive = (
-        "git -c receive.denyCurrentBranch=updateInstead -c receive.autogc=false"
+        f"GIT_CONFIG_COUNT={len(repository.programs.off)} git"
+        " -c receive.denyCurrentBranch=updateInstead -c receive.autogc=false"
         " -c core.fsmonitor=false -c core.fsync=committed,reference -c receive.hideRefs=refs/asbuilt/attempts"
         " -c core.alternateRefsCommand=true -c core.filesRefLockTimeout=5000 -c 'safe.directory=*'"
         f" -c {shlex.quote(f'core.hooksPath={hooks}')} receive-pack"
@@ -235,6 +238,10 @@ def _settle_all(repository: Repository) -> Settled:
     )
 
 
+def _left_by(operation: str) -> str:
+    return "git bisect reset" if operation == "bisect" else f"git {operation} --abort"
+
+
 def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: str) -> Refused | None:
     busy = operations(checkout.git_dir)
     if busy:
@@ -243,14 +250,29 @@ def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: s
             paths=(),
             what=f"Not landed: {checkout.path} is in the middle of a {busy[0]}.",
             why=f"{_short(ref)} is checked out there. Nothing moved.",
-            next_step=f"Finish it, or git {busy[0]} --abort, then land again.",
+            next_step=f"Finish it, or {_left_by(busy[0])}, then land again.",
         )
     paths = between(repository, old, new)
+    if drivers := filtered(checkout, paths, repository.programs.drivers):
+        return _not_agreed(ref, drivers, repository.programs.digest)
     blocking = in_the_way(checkout, paths)
     if blocking:
         return _in_the_way(checkout, ref, blocking)
     overlap = overlapping(checkout, paths, old)
     return _your_changes(checkout, ref, overlap, old) if overlap else None
+
+
+def _not_agreed(ref: str, drivers: tuple[str, ...], digest: str) -> Refused:
+    return Refused(
+        kind="programs",
+        paths=(),
+        what=f"Not landed: files that this plan changes go through {_named(drivers)}, to which you have not"
+        " agreed.",
+        why="The repository's own git settings name the program. Without it the files in your checkout would"
+        f" not be what git makes of them. Nothing moved: {_short(ref)} and your files are as they were.",
+        next_step=f"Look at it with git config --get-regexp ^filter; if it is yours:"
+        f" asbuilt config set landing.programs +{digest}, then land again.",
+    )
 
 
 def _in_the_way(checkout: Checkout, ref: str, paths: tuple[str, ...]) -> Refused:

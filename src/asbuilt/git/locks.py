@@ -119,7 +119,7 @@ def set_ref(repository: Repository, ref: str, *, new: str, old: str | None, why:
             "update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing, allowed=(0, 1, 128)
         )
         if said.code and "but expected" not in said.err and "already exists" not in said.err:
-            git.said("update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing)
+            said = git.said("update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing)
     return said.code == 0
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.git.command import Git
 from asbuilt.git.workspaces import is_linked
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def reach(repository: Repository, workspace: Workspace, run: str) -> dict[str, s
 def under_way(repository: Repository) -> dict[str, str]:
     """Read what differs in the person's checkout from its index, and its commit.
 
-    Neither command starts a program of the repository's choosing, as a status with filters would.
+    Neither command starts a program of the repository's choosing that the user has not agreed to.
     """
     root = repository.root
-    git = Git(git_dir=repository.git_dir, work_tree=root)
+    git = replace(repository.git, git_dir=repository.git_dir, work_tree=root)
     changed = git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields
     new = git.said("ls-files", "-z", "--others", "--exclude-standard").fields
     found = {"HEAD": git.line("rev-parse", "--verify", "HEAD")}

@@ -73,6 +73,16 @@ def overlapping(checkout: Checkout, paths: Paths, old: str) -> tuple[str, ...]:
     return tuple(sorted(os.fsdecode(path) for path in dirty & (paths.present | paths.added)))
 
 
+def filtered(checkout: Checkout, paths: Paths, drivers: frozenset[str]) -> tuple[str, ...]:
+    """Name the filters, of some, through which git would put files of the landing."""
+    if not drivers:
+        return ()
+    given = b"".join(path + b"\0" for path in sorted(paths.changed | paths.added))
+    fields = checkout.git.said("check-attr", "-z", "--stdin", "filter", stdin=given).fields
+    found = {os.fsdecode(value) for value in fields[2::3]} & drivers
+    return tuple(f"filter.{name}" for name in sorted(found))
+
+
 def lines_at_stake(checkout: Checkout, path: str, old: str) -> int:
     """Count the lines of a person's that a landing over a path would lose."""
     git = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")

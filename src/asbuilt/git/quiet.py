@@ -68,13 +68,8 @@ def quiet(
             index=index if index is not None else folder / "index",
             objects=repository.common / "objects",
             descriptors=held,
+            settings=(("core.excludesFile", str(repository.excludes)),) if repository.excludes else (),
         )
-        if repository.excludes is not None:
-            place = place.with_environment(
-                GIT_CONFIG_COUNT="1",
-                GIT_CONFIG_KEY_0="core.excludesFile",
-                GIT_CONFIG_VALUE_0=str(repository.excludes),
-            )
         yield place
 
 

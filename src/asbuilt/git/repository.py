@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
 from asbuilt.git.locks import writing
+from asbuilt.git.programs import NO_PROGRAMS, Programs, programs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PathState = Literal["clean", "dirty", "untracked", "ignored", "missing"]
 
@@ -25,7 +29,8 @@ _OPERATIONS: Final = {
     "BISECT_START": "bisect",
 }
 _BRANCH: Final = "refs/heads/"
-_WANTED: Final = r"^(extensions\.objectformat|core\.(filemode|excludesfile))$"
+_OWN: Final = ("local", "worktree")
+_USERS: Final = ("system", "global")
 _FALSE: Final = ("false", "no", "off", "0")
 
 
@@ -43,11 +48,13 @@ class Repository:
     file_mode: bool = True
     excludes: Path | None = None
     """The user's own ignore file, which counts in every repository of theirs."""
+    programs: Programs = NO_PROGRAMS
+    """What its own settings start; those that the user has not agreed to are off."""
 
     @property
     def git(self) -> Git:
         """The shared folder, with no checkout: refs, objects and history."""
-        return Git(git_dir=self.common)
+        return Git(git_dir=self.common, settings=self.programs.off)
 
     @property
     def nothing(self) -> str:
@@ -64,11 +71,19 @@ class Checkout:
     branch: str | None
     """Full ref name; also while it is being rebased or bisected, when git calls the checkout detached."""
     commit: str | None
+    settings: tuple[tuple[str, str], ...] = ()
+    """Settings that outrank the repository's own."""
 
     @property
     def git(self) -> Git:
         """The user's own checkout, with the user's own settings."""
-        return Git(git_dir=self.git_dir, work_tree=self.path, index=self.git_dir / "index", as_user=True)
+        return Git(
+            git_dir=self.git_dir,
+            work_tree=self.path,
+            index=self.git_dir / "index",
+            as_user=True,
+            settings=self.settings,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +96,20 @@ class Identity:
     inode: int
 
 
-def open_repository(start: Path) -> Repository:
-    """Find the repository around a folder by reading its files; git discovers nothing."""
+def open_repository(start: Path, *, agreed: Iterable[str] = ()) -> Repository:
+    """Find the repository around a folder by reading its files; git discovers nothing.
+
+    `agreed` are digests of programs in repositories' own settings that git may start.
+    """
     here = start.resolve()
     for folder in (here, *here.parents):
         marker = folder / ".git"
         if marker.is_dir():
-            return _opened(folder, marker)
+            return _opened(folder, marker, agreed)
         if marker.is_file():
-            return _opened(folder, _linked(marker))
+            return _opened(folder, _linked(marker), agreed)
     if (here / "HEAD").is_file() and (here / "objects").is_dir() and (here / "refs").is_dir():
-        return _opened(here, here)
+        return _opened(here, here, agreed)
     raise NotFound(
         f"{start} is not in a git repository",
         why="Plans are run in workspaces that git makes, and land as commits.",
@@ -157,7 +175,9 @@ def base_on(repository: Repository, branch: str) -> str:
 
 def current_branch(repository: Repository) -> str | None:
     """Return the full ref name that is checked out at the root, or None when it is detached."""
-    said = Git(git_dir=repository.git_dir).said("symbolic-ref", "--quiet", "HEAD", allowed=(0, 1))
+    said = replace(repository.git, git_dir=repository.git_dir).said(
+        "symbolic-ref", "--quiet", "HEAD", allowed=(0, 1)
+    )
     return said.line if said.code == 0 else None
 
 
@@ -173,7 +193,8 @@ def checkouts(repository: Repository) -> tuple[Checkout, ...]:
         if "worktree" not in facts or "bare" in facts or folder is None or not path.is_dir():
             continue
         branch = facts.get("branch") or _branch_in_operation(folder)
-        found.append(Checkout(path=path, git_dir=folder, branch=branch, commit=facts.get("HEAD")))
+        commit, settings = facts.get("HEAD"), repository.programs.off
+        found.append(Checkout(path=path, git_dir=folder, branch=branch, commit=commit, settings=settings))
     return tuple(found)
 
 
@@ -232,30 +253,33 @@ def path_state(checkout: Checkout, path: str) -> PathState:
     return "clean" if tracked else "missing"
 
 
-def _opened(root: Path, git_dir: Path) -> Repository:
+def _opened(root: Path, git_dir: Path, agreed: Iterable[str]) -> Repository:
     shared = _content(git_dir / "commondir")
     common = (git_dir / shared).resolve() if shared else git_dir
     _refuse_foreign(root, common)
-    said = _settings(common)
+    settings = _settings(common)
+    said = {(scope, key): value for scope, key, value in settings}
+    last = {key: value for _, key, value in settings}
+    own = [(key, value) for scope, key, value in settings if scope in _OWN]
+    users = [(key, value) for scope, key, value in settings if scope in _USERS]
     return Repository(
         root=root,
         git_dir=git_dir,
         common=common,
         object_format=said.get(("local", "extensions.objectformat")) or "sha1",
         file_mode=(said.get(("local", "core.filemode")) or "true").lower() not in _FALSE,
-        excludes=_users_excludes(said.get(("", "core.excludesfile"), "")),
+        excludes=_users_excludes(last.get("core.excludesfile", "")),
+        programs=programs_of(root, common, own, users).unless(agreed),
     )
 
 
-def _settings(common: Path) -> dict[tuple[str, str], str]:
-    """Read what counts of git's settings in one start: by scope and name, the last one under scope ""."""
-    fields = Git(git_dir=common, as_user=True).said(
-        "config", "-z", "--show-scope", "--get-regexp", _WANTED, allowed=(0, 1)
-    ).fields  # fmt: skip
-    found: dict[tuple[str, str], str] = {}
+def _settings(common: Path) -> list[tuple[str, str, str]]:
+    """Read git's settings in one start: scope, key and value."""
+    fields = Git(git_dir=common, as_user=True).said("config", "-z", "--show-scope", "--list").fields
+    found = []
     for scope, setting in zip(fields[::2], fields[1::2], strict=True):
         name, _, value = os.fsdecode(setting).partition("\n")
-        found[os.fsdecode(scope), name] = found["", name] = value
+        found.append((os.fsdecode(scope), name, value))
     return found
 
 

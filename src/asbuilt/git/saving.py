@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from asbuilt.git.command import Git
 from asbuilt.git.commits import message_for
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def commit_files(
     The user's other changes stay as they are, staged ones too. Ignored files are left out. No hook runs; the
     author is the user, and their settings decide about a signature.
     """
-    git = Git(git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
+    git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
     named = b"".join(path.encode() + b"\0" for path in paths)
     ignored = git.said("check-ignore", "-z", "--stdin", stdin=named, allowed=(0, 1)).fields
     wanted = [path for path in paths if path.encode() not in ignored]

@@ -27,6 +27,10 @@ class Versions(NamedTuple):
     path: str
     before: bytes | None
     after: bytes | None
+    target: str | None = None
+    """Where a symbolic link of the second tree leads, as it is written."""
+    submodule: str | None = None
+    """The commit of another repository that the second tree has here."""
 
 
 def differing(
@@ -40,6 +44,8 @@ def differing(
         "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", check_oid(before), check_oid(after)
     ).fields
     sides: dict[str, tuple[str, str]] = {}
+    links: dict[str, str] = {}
+    submodules: dict[str, str] = {}
     followed = 0
     for head, name in zip(fields[::2], fields[1::2], strict=True):
         if among is not None and os.fsdecode(name) not in among:
@@ -52,10 +58,17 @@ def differing(
                 followed += 1
                 end = _end_of(repository, tree, name) or end
             found.append(end)
-        sides[os.fsdecode(name)] = (found[0], found[1])
-    wanted = {file for both in sides.values() for file in both} - {repository.nothing}
+        path = os.fsdecode(name)
+        sides[path] = (found[0], found[1])
+        if modes[1] in (_LINK, _SUBMODULE):
+            (links if modes[1] == _LINK else submodules)[path] = objects[1].decode("ascii")
+    wanted = {*links.values(), *(file for both in sides.values() for file in both)} - {repository.nothing}
     read = dict(contents(repository, sorted(wanted), cap))
-    return [Versions(path, read.get(old), read.get(new)) for path, (old, new) in sides.items()]
+    targets = {path: os.fsdecode(read.get(file, b"")) for path, file in links.items()}
+    return [
+        Versions(path, read.get(old), read.get(new), targets.get(path), submodules.get(path))
+        for path, (old, new) in sides.items()
+    ]
 
 
 def _end_of(repository: Repository, tree: str, name: bytes) -> str | None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed, LandingRefused, UsageWrong
+from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.checkouts import fill
 from asbuilt.git.command import Git, check_oid
 from asbuilt.git.commits import commit_tree, read_commit
@@ -106,7 +106,7 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
             "A workspace is reset only when every file in it is kept under a ref.",
         )
     if not _has(repository, kept.ref, kept.commit):
-        raise LandingRefused(
+        raise NotLanded(
             f"the snapshot {kept.ref} is gone",
             why="The files of this workspace would be lost with a reset.",
             next_step="Keep them again, then resume.",
@@ -320,7 +320,7 @@ def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
         stdin="\n".join(sorted(named)).encode(),
     ).line
     if loose:
-        raise LandingRefused(
+        raise NotLanded(
             f"{workspace.path} holds a commit that no branch has: {loose[:12]}",
             why="It would be lost with the workspace. Nothing was removed.",
             next_step=f"Keep it with git branch keep-{loose[:7]} {loose[:12]}, then try again.",
@@ -342,7 +342,7 @@ def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) 
     if _is_at(repository, workspace, tree):
         return
     with_changes = _differences(repository, workspace, tree)
-    raise LandingRefused(
+    raise NotLanded(
         f"{workspace.path} has files that are not kept: {', '.join(with_changes[:5])}",
         why=f"{why} Nothing was changed.",
         next_step="Resume the run, which keeps them; or copy what you need and remove them yourself.",

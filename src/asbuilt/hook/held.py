@@ -101,8 +101,9 @@ def _ran(call: Call) -> Decided:
 
     root = call.hold.root or call.cwd
     refused = verdict(
-        text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath, exists=os.path.lexists
-    )
+        text, cwd=call.cwd, home=call.home, root=root, resolve=os.path.realpath, exists=os.path.lexists,
+        names=_names, opened=call.hold.plans,
+    )  # fmt: skip
     if refused:
         return f"{refused}\n{_legal_way(call)}", None
     if text.split()[0] == "asbuilt":
@@ -118,6 +119,12 @@ def _ran(call: Call) -> Decided:
     return "", {**call.given, "command": wrapped(call.folder, text, since=call.hold.since)}
 
 
+def _names(folder: str) -> list[str]:
+    from asbuilt.session.folders import names_in  # noqa: PLC0415  only a wildcard, or links that are followed
+
+    return names_in(folder)
+
+
 def _read(call: Call) -> str:
     named, pattern = call.given.get(READS[call.tool]), call.given.get("pattern")
     if call.tool == "Glob" and isinstance(pattern, str):
@@ -127,18 +134,31 @@ def _read(call: Call) -> str:
     path = _path(call, "." if named is None and call.tool == "Grep" else named)
     if not path:
         return UNREADABLE
-    from asbuilt.policy.secrets import aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
+    from asbuilt.policy.secrets import Reach, aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
 
-    real, home = os.path.realpath(path), os.path.realpath(call.home)
+    real = os.path.realpath(path)
+    reach = Reach((call.home, os.path.realpath(call.home)), _opened(call))
+    if reach.closes(path) or reach.closes(real):
+        return f"planning reads nothing of a home outside its repository, and {path} is there."
+    among = call.given.get("glob") if call.tool == "Grep" else pattern if call.tool == "Glob" else ""
+    filters = [among, *among.replace(",", " ").split()] if isinstance(among, str) and among else []
     if call.tool in ("Glob", "LS"):
-        secret = is_secret_folder(real, home=home)
+        secret = is_secret_folder(real, reach)
     elif call.tool == "Grep":
-        among = call.given.get("glob")
-        secret = holds_secrets(real, home=home) or is_secret(real, home=home)
-        secret = secret or (isinstance(among, str) and aims_at_secret(among))
+        secret = holds_secrets(real, reach) or is_secret(real, reach)
     else:
-        secret = is_secret(path, home=home) or is_secret(real, home=home)
-    return f"planning does not read secrets, and {_shown(call, path)} is or holds one." if secret else ""
+        secret = is_secret(path, reach) or is_secret(real, reach)
+    if secret or any(aims_at_secret(one) for one in filters):
+        return f"planning does not read secrets, and {_shown(call, path)} is or holds one."
+    return ""
+
+
+def _opened(call: Call) -> list[str]:
+    """Name what the conversation reads: its repository, its plans, what Claude Code keeps beside its talk."""
+    own = [call.hold.root or call.cwd, *call.hold.plans]
+    if call.transcript.endswith(".jsonl"):
+        own += [call.transcript[: -len(".jsonl")], f"{os.path.dirname(call.transcript)}/memory"]
+    return [*own, *map(os.path.realpath, own)]
 
 
 def _written(call: Call, named: object) -> str:

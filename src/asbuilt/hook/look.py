@@ -1,22 +1,27 @@
 """Make the `look` of a conversation, and go on as it: `python -m asbuilt.hook.look SCRIPT [COMMAND]`.
 
-The one rule: nothing runs that no ring holds, unless the user's settings say `ring.required = false`.
+The one rule: nothing runs that no ring holds, unless the user's settings say `sandbox.required = false`.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.ring import found_bubblewrap, probe, settle, without_mounts
+from asbuilt.agents.masks import cleaned
+from asbuilt.agents.ring import below, found_bubblewrap, probe, settle, without_mounts
+from asbuilt.agents.toolchains import shown_for
 from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import open_repository
 from asbuilt.policy.holding import HoldUnreadable
-from asbuilt.policy.look import by_argv, by_bubblewrap, git_environment
-from asbuilt.policy.ring import for_planning, passed, secrets
+from asbuilt.policy.look import FILTER, by_argv, by_bubblewrap, git_environment
+from asbuilt.policy.ring import for_planning, secrets
+from asbuilt.policy.seccomp import MACHINES, seccomp_filter
+from asbuilt.policy.variables import passed
 from asbuilt.session.conversation import hold_in
 from asbuilt.session.look import place
 from asbuilt.settings.layers import load
@@ -33,22 +38,29 @@ The person sees why with: asbuilt doctor
 """
 
 
-def made(root: str, environ: Mapping[str, str], level: Level) -> str | None:
-    """Write the script for a conversation that stands in `root`; None: no ring holds here, and one has to."""
+def made(root: str, environ: Mapping[str, str], level: Level, folder: str) -> str | None:
+    """Write the script for a conversation that stands in `root`; None: no ring holds here, and one has to.
+
+    `folder` is the conversation's own.
+    """
     home = environ.get("HOME", "/")
     shown = _repository_around(root)
     environment = {**passed(environ), **git_environment(shown[0])}
-    request = settle(for_planning(cwd=root, readable=shown, environment=environment), homes=[Path(home)])
+    readable = (*shown, *shown_for(environment, (Path(home),)))
+    request = settle(for_planning(cwd=root, readable=readable, environment=environment), homes=[Path(home)])
     bash = shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin")
     shell = (bash, "--noprofile", "--norc") if bash else ("/bin/sh",)
     if level == "bwrap":
-        folders, files = secrets(os.path.realpath(home))
+        # What is hidden may come and go for as long as the conversation lasts.
+        folders, files = (below(group, request.readable) for group in secrets(os.path.realpath(home)))
         request = request.changed(
             hidden=tuple(dict.fromkeys((*request.hidden, *folders))),
             hidden_files=tuple(dict.fromkeys((*request.hidden_files, *files))),
+            placed=cleaned((f"{shown[0]}/.git", *shown[1:]), Path(folder)),
         )
-        return by_bubblewrap(request, shell, program=found_bubblewrap() or "bwrap")
-    if level == "none" and load(repository=None, environ=environ).flag("ring.required"):
+        filtered = platform.machine() in MACHINES
+        return by_bubblewrap(request, shell, program=found_bubblewrap() or "bwrap", filtered=filtered)
+    if level == "none" and load(repository=None, environ=environ).flag("sandbox.required"):
         return None
     return by_argv(level, request, without_mounts(level, request, ()), shell)
 
@@ -68,13 +80,14 @@ def main(arguments: list[str]) -> int:
     folder = os.path.dirname(script)
     try:
         hold = hold_in(folder)
-        text = made(hold.root if hold and hold.root else os.getcwd(), os.environ, probe().level)
+        text = made(hold.root if hold and hold.root else os.getcwd(), os.environ, probe().level, folder)
     except (AsbuiltError, HoldUnreadable, OSError) as error:
         sys.stderr.write(f"asbuilt: {error}\n")
         return NOT_RUN
     if text is None:
         sys.stderr.write(_NO_RING.format(command=" ".join(command) or "nothing"))
         return NOT_RUN
+    Path(folder, FILTER).write_bytes(seccomp_filter())
     place(folder, text)
     if command:
         os.execv(script, [script, *command])  # noqa: S606  to become it is what this is for

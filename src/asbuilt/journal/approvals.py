@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
 from asbuilt.journal.store import first
@@ -95,17 +96,16 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
     append(
         session,
         address,
+        ApprovalAsked(
+            number=number,
+            key=key,
+            about=wish.kind,
+            phase=wish.phase,
+            question=shortened(wish.question, 700),
+        ),
         key=f"{key}/asked",
-        kind="approval.asked",
         actor=actor,
-        data={
-            "number": number,
-            "key": key,
-            "run": wish.run,
-            "kind": wish.kind,
-            "phase": wish.phase,
-            "question": shortened(wish.question, 700),
-        },
+        run=wish.run,
     )
     asked = named(session, address.org, address.repo, number)
     if asked is None:
@@ -165,16 +165,10 @@ def answer(  # noqa: PLR0913 - an answer has these parts
         append(
             session,
             Address(org, repo, found.plan),
+            ApprovalAnswered(number=number, key=found.key, answer=said, note=shortened(note or "", 700)),
             key=f"{found.key}/answered",
-            kind="approval.answered",
             actor=actor,
-            data={
-                "number": number,
-                "key": found.key,
-                "run": found.run,
-                "answer": said,
-                "note": shortened(note or "", 700),
-            },
+            run=found.run,
         )
     return bool(changed), found
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.runs import ClaimAcquired, ClaimBroken, ClaimReleased
 from asbuilt.journal.events import append
 from asbuilt.journal.store import first
 
@@ -80,10 +81,10 @@ def acquire(session: Session, address: Address, *, run: str, mode: str, host: st
     append(
         session,
         address,
+        ClaimAcquired(epoch=epoch, mode=mode, host=host),
         key=f"{run}/claim/{epoch}",
-        kind="claim.acquired",
         actor=actor,
-        data={"run": run, "epoch": epoch, "mode": mode, "host": host},
+        run=run,
     )
     return Acquired(Answer.YOURS, claim)
 
@@ -99,10 +100,10 @@ def release(session: Session, address: Address, *, run: str, actor: str) -> Answ
     append(
         session,
         address,
+        ClaimReleased(epoch=held.epoch),
         key=f"{run}/release/{held.epoch}",
-        kind="claim.released",
         actor=actor,
-        data={"run": run, "epoch": held.epoch},
+        run=run,
     )
     return Answer.YOURS
 
@@ -116,10 +117,10 @@ def break_(session: Session, address: Address, *, reason: str, actor: str) -> Cl
     append(
         session,
         address,
+        ClaimBroken(epoch=held.epoch, reason=reason[:500]),
         key=f"{held.run}/broken/{held.epoch}",
-        kind="claim.broken",
         actor=actor,
-        data={"run": held.run, "epoch": held.epoch, "reason": reason[:500]},
+        run=held.run,
     )
     return held
 

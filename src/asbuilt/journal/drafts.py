@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.events.plans import DraftWritten, PlanApproved
 from asbuilt.journal import approvals
 from asbuilt.journal.events import append, hold, whole_history
 from asbuilt.lifecycle import approving
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def drafts_of(session: Session, address: Address) -> Drafts:
     """Fold what is known of a plan's drafts."""
-    return approving.fold_drafts((event.kind, event.data) for event in whole_history(session, address))
+    return approving.fold_drafts(whole_history(session, address))
 
 
 def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, text: str) -> Revision:
@@ -36,8 +37,15 @@ def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, 
         return newest
     number = newest.number + 1 if newest else 1
     written = Revision(run, number, plan.intent, plan.digest, text, by, "" if by == AGENT else EDITED)
-    data = written._asdict()
-    append(session, address, key=f"{run}/draft/{number}", kind="draft.written", actor=by, data=data)
+    event = DraftWritten(
+        number=number,
+        intent=written.intent,
+        digest=written.digest,
+        text=text,
+        by=by,
+        label=written.label,
+    )
+    append(session, address, event, key=f"{run}/draft/{number}", actor=by, run=run)
     overtake(session, address)
     return written
 
@@ -77,15 +85,14 @@ def approve(session: Session, address: Address, number: int, *, actor: str) -> N
     append(
         session,
         address,
+        PlanApproved(
+            intent=revision.intent,
+            digest=revision.digest,
+            text=revision.text,
+            by=actor,
+            edited=approving.is_edited(drafts, revision),
+        ),
         key=f"{revision.run}/approved/{revision.number}",
-        kind="plan.approved",
         actor=actor,
-        data={
-            "run": revision.run,
-            "intent": revision.intent,
-            "digest": revision.digest,
-            "text": revision.text,
-            "by": actor,
-            "edited": approving.is_edited(drafts, revision),
-        },
+        run=revision.run,
     )

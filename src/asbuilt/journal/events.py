@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.journal.codec import Row, entry, entry_of, fields_of, kind_of
 from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from asbuilt.events.event import Entry, Event
     from asbuilt.journal.ids import Address
     from asbuilt.journal.store import Session
 
 MAX_BODY: Final = 2_048
 """Bytes of an event's data; what is longer is a blob, and its digest stands here."""
+_WORDS: Final = 700
+_SHORTEST: Final = 40
 _PAGE: Final = 5_000
 _LAST: Final = 2**31 - 1
 COLUMNS: Final = "seq, key, kind, v, at, actor, data"
@@ -45,16 +49,21 @@ def _body(data: object) -> str:
     return body
 
 
-class Event(NamedTuple):
-    """One row of the journal. Kinds that this version does not know are kept and shown as they are."""
+def _fitting(data: dict[str, Any]) -> dict[str, Any]:
+    """Cut words, and lists of them, so that several fit; ids and digests are shorter than that."""
+    if body_size(data) <= MAX_BODY:
+        return data
+    return {name: _cut(value, _WORDS) for name, value in data.items()}
 
-    seq: int
-    key: str
-    kind: str
-    v: int
-    at: str
-    actor: str
-    data: dict[str, Any]
+
+def _cut(value: object, size: int) -> object:
+    if isinstance(value, str):
+        return shortened(value, size)
+    if not isinstance(value, list | tuple):
+        return value
+    # Of a long list the beginning is kept.
+    some = value[: max(1, size // _SHORTEST)]
+    return [_cut(one, size // len(some)) for one in some]
 
 
 def open_plan(session: Session, address: Address, slug: str) -> None:
@@ -81,20 +90,15 @@ def hold(session: Session, address: Address) -> None:
     )
 
 
-def append(  # noqa: PLR0913 - an event has these parts
-    session: Session,
-    address: Address,
-    *,
-    key: str,
-    kind: str,
-    actor: str,
-    data: dict[str, Any] | None = None,
-    v: int = 1,
-) -> Event:
-    """Append an event, or return the one that already has this key."""
+def append(
+    session: Session, address: Address, event: Event, *, key: str, actor: str, run: str | None = None
+) -> Entry:
+    """Append an event, or return the one that already has this key. Words that are too long are cut."""
     where = address._asdict()
-    body = _body(data or {})
-    if body_size(data or {}) > MAX_BODY:
+    kind, v = kind_of(event)
+    data = _fitting(fields_of(event, run=run))
+    body = _body(data)
+    if len(body.encode()) > MAX_BODY:
         # Our own bug, found before it fills a database: texts and outputs belong into blobs.
         raise ValueError(f"the event {kind} has {len(body)} characters; {MAX_BODY} bytes are allowed")
     # The head row is taken first, so that two writers of one plan come one after the other.
@@ -106,16 +110,20 @@ def append(  # noqa: PLR0913 - an event has these parts
             now=session.now,
         )
     )
-    event = Event(int(head["seq"] if head else 1), key, kind, v, session.now, actor, data or {})
+    seq = int(head["seq"]) if head else _without_head(session, address)
+    row = Row(seq, key, session.now, actor)
     is_new = session.run(
         "INSERT INTO events (org, repo, plan, seq, key, kind, v, at, actor, data)"
         " VALUES (:org, :repo, :plan, :seq, :key, :kind, :v, :at, :actor, :data)"
         " ON CONFLICT (org, repo, plan, key) DO NOTHING",
         **where,
-        **{**event._asdict(), "data": body},
+        **row._asdict(),
+        kind=kind,
+        v=v,
+        data=body,
     )
     if is_new:
-        return event
+        return entry(row, kind, v, data)
     session.run("UPDATE heads SET seq = seq - 1 WHERE org = :org AND repo = :repo AND plan = :plan", **where)
     known = keyed(session, address, key)
     if known is None:
@@ -123,7 +131,19 @@ def append(  # noqa: PLR0913 - an event has these parts
     return known
 
 
-def keyed(session: Session, address: Address, key: str) -> Event | None:
+def _without_head(session: Session, address: Address) -> int:
+    """Give a plan its lost head row back, and return the number of its next event."""
+    open_plan(session, address, address.plan.rpartition("/")[2].removesuffix(".md"))
+    rows = session.rows(
+        "UPDATE heads SET seq = 1 + (SELECT COALESCE(MAX(seq), 0) FROM events"
+        " WHERE org = :org AND repo = :repo AND plan = :plan)"
+        " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING seq",
+        **address._asdict(),
+    )
+    return int(rows[0]["seq"])
+
+
+def keyed(session: Session, address: Address, key: str) -> Entry | None:
     """Return the event of a key, if it has been written."""
     row = first(
         session.rows(
@@ -132,10 +152,10 @@ def keyed(session: Session, address: Address, key: str) -> Event | None:
             key=key,
         )
     )
-    return None if row is None else event_of(row)
+    return None if row is None else entry_of(row)
 
 
-def history(session: Session, address: Address, *, after: int = 0, limit: int = _PAGE) -> list[Event]:
+def history(session: Session, address: Address, *, after: int = 0, limit: int = _PAGE) -> list[Entry]:
     """Return a plan's events in order, from behind `after`."""
     rows = session.rows(
         f"SELECT {COLUMNS} FROM events"
@@ -144,10 +164,10 @@ def history(session: Session, address: Address, *, after: int = 0, limit: int = 
         after=after,
         limit=limit,
     )
-    return [event_of(row) for row in rows]
+    return [entry_of(row) for row in rows]
 
 
-def last(session: Session, address: Address, *, before: int | None = None, limit: int) -> list[Event]:
+def last(session: Session, address: Address, *, before: int | None = None, limit: int) -> list[Entry]:
     """Return the last events of a plan, or the last before one, in order: a page, read from its end."""
     rows = session.rows(
         f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND seq < :before"
@@ -156,10 +176,10 @@ def last(session: Session, address: Address, *, before: int | None = None, limit
         before=_LAST if before is None else before,
         limit=limit,
     )
-    return [event_of(row) for row in reversed(rows)]
+    return [entry_of(row) for row in reversed(rows)]
 
 
-def whole_history(session: Session, address: Address, *, after: int = 0) -> Iterator[Event]:
+def whole_history(session: Session, address: Address, *, after: int = 0) -> Iterator[Entry]:
     """Give all of a plan's events in order from behind `after`, page by page."""
     while page := history(session, address, after=after):
         yield from page
@@ -168,7 +188,7 @@ def whole_history(session: Session, address: Address, *, after: int = 0) -> Iter
             return
 
 
-def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[Event]:
+def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[Entry]:
     """Give a plan's events of some kinds in order."""
     names = {f"kind_{chr(ord('a') + at)}": kind for at, kind in enumerate(kinds)}
     rows = session.rows(
@@ -177,9 +197,4 @@ def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[E
         **address._asdict(),
         **names,
     )
-    return [event_of(row) for row in rows]
-
-
-def event_of(row: dict[str, Any]) -> Event:
-    """Read an event from its columns."""
-    return Event(**{**row, "data": json.loads(row["data"])})
+    return [entry_of(row) for row in rows]

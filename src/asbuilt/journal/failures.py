@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.lifecycle.failing import FailedStep, failed_step
@@ -15,14 +15,13 @@ from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.failure import Failure, checkout_of, explained, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from asbuilt.events.event import Event
     from asbuilt.journal.blobs import Blobs
 
 
-def failures_in(blobs: Blobs, kind: str, data: Mapping[str, Any]) -> tuple[Failure, ...]:
+def failures_in(blobs: Blobs, event: Event) -> tuple[Failure, ...]:
     """Return what failed in the step that an event reports; nothing where it did not fail."""
-    step = failed_step(kind, data)
+    step = failed_step(event)
     return () if step is None else failures_of(blobs, step)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.journal.codec import whole
 from asbuilt.journal.events import whole_history
-from asbuilt.journal.views import facts_from, told_of
+from asbuilt.journal.views import facts_from
 
 if TYPE_CHECKING:
+    from asbuilt.events.event import Entry
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.events import Event
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
@@ -28,7 +29,7 @@ class Histories:
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
-        self._kept: dict[Address, tuple[Event, Told]] = {}
+        self._kept: dict[Address, tuple[Entry, Told]] = {}
         self._guard = threading.Lock()
 
     def facts_of(self, session: Session, run: Run) -> RunFacts:
@@ -40,7 +41,7 @@ class Histories:
         with self._guard:
             kept = self._kept.pop(address, None)
         told: Told = []
-        fresh: list[Event] = []
+        fresh: list[Entry] = []
         if kept is not None:
             last, told = kept
             fresh = [*whole_history(session, address, after=last.seq - 1)]
@@ -48,7 +49,7 @@ class Histories:
             kept = kept if fresh and fresh.pop(0) == last else None
         if kept is None:
             told, fresh = [], [*whole_history(session, address)]
-        told = [*told, *(told_of(self._blobs, event) for event in fresh)]
+        told = [*told, *(whole(entry, self._blobs.get) for entry in fresh)]
         newest = fresh[-1] if fresh else kept and kept[0]
         with self._guard:
             if newest is not None:

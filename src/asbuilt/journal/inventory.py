@@ -9,7 +9,7 @@ from asbuilt.journal.ids import Address
 from asbuilt.journal.plans import recent
 
 if TYPE_CHECKING:
-    from asbuilt.journal.events import Event
+    from asbuilt.events.event import Entry
     from asbuilt.journal.store import Session
 
 
@@ -19,7 +19,7 @@ def kinds(session: Session) -> dict[str, int]:
     return {row["kind"]: int(row["n"]) for row in rows}
 
 
-def latest(session: Session, org: str, repo: str, *, limit: int) -> list[tuple[str, Event]]:
+def latest(session: Session, org: str, repo: str, *, limit: int) -> list[tuple[str, Entry]]:
     """Return the last events of a repository's plans, oldest first, each with its plan."""
     # Every event changes its plan's head, so the last ones belong to the plans that changed last. Events of
     # one millisecond keep the order of their plans, so that fewer of them are always the end of more.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.events.pulls import IssueHeld
 from asbuilt.journal.events import append
 from asbuilt.journal.store import first
 
@@ -44,8 +45,8 @@ def acquire(
         held = _find(session, address, number)
         if held.plan != address.plan:
             lost.append(held)
-            data = held._asdict() | {"run": run}
-            append(session, address, key=f"{run}/issue/{number}", kind="issue.held", actor=actor, data=data)
+            event = IssueHeld(number=number, plan=held.plan, since=held.since)
+            append(session, address, event, key=f"{run}/issue/{number}", actor=actor, run=run)
     return lost
 
 

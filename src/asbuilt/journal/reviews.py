@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.approvals import ReviewAsked, ReviewClosed
 from asbuilt.journal.events import append, hold
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
@@ -63,10 +64,10 @@ def set_(session: Session, wanted: Review, *, actor: str) -> None:
     append(
         session,
         wanted.address,
+        ReviewAsked(question=wanted.question, pull=wanted.pull, url=wanted.url),
         key=f"review/{wanted.question}/{wanted.pull}/{wanted.head[:12]}",
-        kind="review.asked",
         actor=actor,
-        data={"question": wanted.question, "pull": wanted.pull, "url": wanted.url, "run": wanted.run},
+        run=wanted.run,
     )
 
 
@@ -77,10 +78,10 @@ def close(session: Session, review: Review, *, why: str, actor: str) -> None:
         append(
             session,
             review.address,
+            ReviewClosed(pull=review.pull, url=review.url, why=why),
             key=f"review/{review.question}/{review.pull}/closed/{session.now}",
-            kind="review.closed",
             actor=actor,
-            data={"pull": review.pull, "url": review.url, "run": review.run, "why": why},
+            run=review.run,
         )
 
 

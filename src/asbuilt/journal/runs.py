@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.runs import PauseAsked, ResumeAsked, RunRequested
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import Address
 from asbuilt.journal.store import first
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped", "pr-ready", "pr-ci-failing")
 FAR: Final = "9999-12-31T00:00:00.000Z"
 """When a run that waits for a person goes on by itself: never; an answer makes it due."""
-PAUSE: Final = "run.pause_asked"
-RESUME: Final = "run.resume_asked"
 SEGMENT: Final = "org, repo, run, n, due_at, why, worker"
 """What a segment is made of."""
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
@@ -119,10 +118,10 @@ def request(  # noqa: PLR0913 - a request has these parts
     append(
         session,
         address,
+        RunRequested(number=head[0]["runs"], mode=options.get("mode", "phase")),
         key=f"{run}/requested",
-        kind="run.requested",
         actor=actor,
-        data={"run": run, "number": head[0]["runs"], "mode": options.get("mode", "phase")},
+        run=run,
     )
     session.poke()
     found = find(session, address.org, address.repo, run)
@@ -264,11 +263,11 @@ def pauses(session: Session, run: Run) -> Pauses:
         " AND key LIKE :keys AND kind IN (:pause, :resume) GROUP BY kind",
         **run.address._asdict(),
         keys=f"{run.run}/%",
-        pause=PAUSE,
-        resume=RESUME,
+        pause=PauseAsked.kind,
+        resume=ResumeAsked.kind,
     )
     times = {row["kind"]: int(row["times"]) for row in rows}
-    return Pauses(times.get(PAUSE, 0), times.get(RESUME, 0))
+    return Pauses(times.get(PauseAsked.kind, 0), times.get(ResumeAsked.kind, 0))
 
 
 def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.schedules import (
+    ScheduleDeferred,
+    ScheduleEnded,
+    ScheduleFired,
+    ScheduleMoved,
+    ScheduleSet,
+)
 from asbuilt.journal.events import append, hold, keyed
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
@@ -59,10 +66,9 @@ def set_(session: Session, wanted: Schedule) -> Schedule | None:
     append(
         session,
         wanted.address,
+        ScheduleSet(cadence=wanted.cadence, zone=wanted.zone, next=wanted.slot),
         key=f"schedule/{wanted.schedule}/set",
-        kind="schedule.set",
         actor=wanted.actor,
-        data={"cadence": wanted.cadence, "zone": wanted.zone, "next": wanted.slot},
     )
     session.poke()
     return before
@@ -77,10 +83,9 @@ def end(session: Session, address: Address, *, reason: str, actor: str) -> Sched
         append(
             session,
             address,
+            ScheduleEnded(reason=reason[:500]),
             key=f"schedule/{found.schedule}/ended",
-            kind="schedule.ended",
             actor=actor,
-            data={"reason": reason[:500]},
         )
     return found
 
@@ -96,10 +101,10 @@ def fire(session: Session, schedule: Schedule, *, run: str, next_slot: str) -> N
     append(
         session,
         schedule.address,
+        ScheduleFired(slot=schedule.slot, next=next_slot),
         key=_fired(schedule.slot),
-        kind="schedule.fired",
         actor=schedule.actor,
-        data={"run": run, "slot": schedule.slot, "next": next_slot},
+        run=run,
     )
 
 
@@ -110,10 +115,9 @@ def wait_for(session: Session, schedule: Schedule, slot: str) -> None:
         append(
             session,
             schedule.address,
+            ScheduleMoved(before=schedule.slot, next=slot),
             key=f"schedule/{schedule.schedule}/moved/{session.now}",
-            kind="schedule.moved",
             actor=schedule.actor,
-            data={"from": schedule.slot, "next": slot},
         )
 
 
@@ -123,10 +127,9 @@ def defer(session: Session, schedule: Schedule, *, phase: str, number: int, unti
     append(
         session,
         schedule.address,
+        ScheduleDeferred(phase=phase, number=number, until=until),
         key=f"schedule/{schedule.schedule}/deferred/{schedule.slot}/{phase}/{number}",
-        kind="schedule.deferred",
         actor=schedule.actor,
-        data={"phase": phase, "number": number, "until": until},
     )
 
 

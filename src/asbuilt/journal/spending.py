@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.event import phase_of
+from asbuilt.events.phases import BaselineDone, PhaseProven
 from asbuilt.journal import plans
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
-from asbuilt.lifecycle.money import spent_in, total
+from asbuilt.lifecycle.money import total, used_in
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Session
@@ -31,12 +33,16 @@ def past_of(session: Session, org: str, repo: str) -> Past:
     suite_s: tuple[str, float | None] = ("", None)
     for plan in plans.recent(session, org, repo, limit=_PLANS):
         used: dict[tuple[str, str], dict[str, Spent]] = {}
-        for event in whole_history(session, Address(org, repo, plan.plan)):
-            of = (str(event.data.get("run")), str(event.data.get("phase")))
-            if "attempt" in event.data:
-                used.setdefault(of, {})[event.data["attempt"]] = spent_in(event.data)
-            elif event.kind == "phase.proven":
-                found.append(total(used.get(of, {}).values()))
-            elif event.kind == "baseline.done" and "took_s" in event.data:
-                suite_s = max(suite_s, (event.at, float(event.data["took_s"])))
+        for entry in whole_history(session, Address(org, repo, plan.plan)):
+            event = entry.event
+            of = (entry.run or "", phase_of(event) or "")
+            if (told := used_in(event)) is not None:
+                used.setdefault(of, {}).update([told])
+            match event:
+                case PhaseProven():
+                    found.append(total(used.get(of, {}).values()))
+                case BaselineDone(took_s=float(took_s)):
+                    suite_s = max(suite_s, (entry.at, took_s))
+                case _:
+                    pass
     return Past(found, suite_s[1])

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.events.event import Entry
+from asbuilt.events.phases import PhaseProven
 from asbuilt.journal import approvals, claims, reviews, runs, schedules
+from asbuilt.journal.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.failures import failures_of
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.correcting import drifted
 from asbuilt.lifecycle.facts import is_planning
 from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.money import spent_in, total
+from asbuilt.lifecycle.money import total, used_in
 from asbuilt.lifecycle.progress import (
     DONE,
     NEXT,
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
-    from asbuilt.journal.events import Event
     from asbuilt.journal.reviews import Review
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
@@ -41,10 +42,8 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.money import Spent
     from asbuilt.proof.failure import Failure
 
-Told = list[tuple[str, dict[str, Any]]]
-"""The events of a plan, in order: kind and data."""
-_ELSEWHERE: Final = ("outline", "details")
-"""Names under which an event holds the digest of what was too long for it."""
+Told = list[Entry]
+"""The events of a plan, in order."""
 
 
 class RunView(NamedTuple):
@@ -154,17 +153,8 @@ def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
 
 
 def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
-    """Return a plan's events in order, each with its time; what was too long for one is in its blob."""
-    return [told_of(blobs, event) for event in whole_history(session, address)]
-
-
-def told_of(blobs: Blobs, event: Event) -> tuple[str, dict[str, Any]]:
-    """Return an event as it is folded: kind and data, its time and what was too long for it among them."""
-    data = {**event.data, "at": event.at}
-    for name in _ELSEWHERE:
-        if name in event.data:
-            data |= json.loads(blobs.get(event.data[name]))
-    return event.kind, data
+    """Return a plan's events in order, with what was too long for them and is kept as blobs."""
+    return [whole(entry, blobs.get) for entry in whole_history(session, address)]
 
 
 def facts_of(session: Session, blobs: Blobs, run: Run) -> RunFacts:
@@ -249,13 +239,13 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
 
 def _spent(events: Told) -> Spent:
     """Add up what all attempts have used; each says the sum of its own starts."""
-    used = {(data["run"], data["attempt"]): spent_in(data) for _, data in events if "attempt" in data}
-    return total(used.values())
+    told = ((entry.run, used_in(entry.event)) for entry in events)
+    return total({(run, used[0]): used[1] for run, used in told if used is not None}.values())
 
 
 def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str) -> list[PhaseProgress]:
     """Lay what all runs have brought over the outline of the newest run that has one."""
-    proven_at = {data["commit"]: data["at"] for kind, data in events if kind == "phase.proven"}
+    proven_at = {one.event.commit: one.at for one in events if isinstance(one.event, PhaseProven)}
     for run, facts in newest_first:
         # The stages of an authoring are no phases of its plan, once there is one.
         if facts.started and not (is_planning(facts.kind) and run.is_over):

@@ -20,16 +20,15 @@ from asbuilt.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
 
+    from asbuilt.events.event import Entry
     from asbuilt.library.finding import Opened
     from asbuilt.library.repository import Repository
     from asbuilt.library.shelves import Library, PlanFile
     from asbuilt.plan.model import Phase
     from asbuilt.settings import Settings
 
-    Events = Iterable[tuple[str, Mapping[str, Any]]]
-    Journal = Callable[[Settings, Repository, str], Events]
+    Journal = Callable[[Settings, Repository, str], Iterable[Entry]]
     """What the journal has of a plan of a repository, by its path in it."""
 
 _ROOM: Final = 8_000

@@ -6,10 +6,15 @@ The one rule: an approval names one intent. What a plan wants otherwise is cover
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.plans import AnswerTaken, DraftWritten, PlanApproved, PlanCarried, PlanFiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from asbuilt.events.event import Entry
 
 AGENT: Final = "agent"
 """Who has written a draft that no person has."""
@@ -94,43 +99,50 @@ class Drafts(NamedTuple):
         return next((one for one in self.approved if one.intent == intent), None)
 
 
-def fold_drafts(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Drafts:
+def fold_drafts(entries: Iterable[Entry]) -> Drafts:
     """Fold the events of a plan, in order; other kinds of events say nothing of its drafts."""
     drafts = Drafts()
-    for kind, data in events:
-        drafts = hear(drafts, kind, data)
+    for entry in entries:
+        drafts = hear(drafts, entry)
     return drafts
 
 
-def hear(drafts: Drafts, kind: str, data: Mapping[str, Any]) -> Drafts:
+def hear(drafts: Drafts, entry: Entry) -> Drafts:
     """Hear one more event of a plan."""
-    match kind:
-        case "draft.written":
-            written = Revision(*(data[name] for name in Revision._fields))
+    event, run = entry.event, entry.run or ""
+    match event:
+        case DraftWritten():
+            written = Revision(
+                run, event.number, event.intent, event.digest, event.text, event.by, event.label
+            )
             return drafts._replace(revisions=(*drafts.revisions, written))
-        case "approval.asked" if data["kind"] == "plan":
-            intent, number, is_again = _about(data["key"])
-            asked = Question(f"a{data['number']}", data["run"], intent, number, is_again)
+        case ApprovalAsked(about="plan"):
+            intent, number, is_again = _about(event.key)
+            asked = Question(f"a{event.number}", run, intent, number, is_again)
             return drafts._replace(questions=(*drafts.questions, asked))
-        case "approval.answered":
-            said = {"answer": data["answer"], "note": data.get("note") or ""}
-            name = f"a{data['number']}"
-            answered = (one._replace(**said) if one.name == name else one for one in drafts.questions)
+        case ApprovalAnswered():
+            name = f"a{event.number}"
+            answered = (
+                one._replace(answer=event.answer, note=event.note) if one.name == name else one
+                for one in drafts.questions
+            )
             return drafts._replace(questions=tuple(answered))
-        case "answer.taken":
-            taken = Question(*(data[name] for name in Question._fields))
+        case AnswerTaken():
+            taken = Question(
+                event.name, run, event.intent, event.revision, event.is_again, event.answer, event.note
+            )
             return drafts._replace(questions=(*drafts.questions, taken))
-        case "plan.approved":
-            approved = Approved(*(data[name] for name in Approved._fields))
+        case PlanApproved():
+            approved = Approved(run, event.intent, event.digest, event.text, event.by, event.edited)
             return drafts._replace(approved=(*drafts.approved, approved))
-        case "plan.carried":
-            before = drafts.covering(data["of"])
+        case PlanCarried():
+            before = drafts.covering(event.of)
             if before is None:
                 return drafts
-            after = before._replace(**{name: data[name] for name in ("intent", "digest", "text")})
+            after = before._replace(intent=event.intent, digest=event.digest, text=event.text)
             return drafts._replace(approved=(*drafts.approved, after))
-        case "plan.filed":
-            return drafts._replace(filed=data["path"])
+        case PlanFiled():
+            return drafts._replace(filed=event.path)
         case _:
             return drafts
 
@@ -221,4 +233,4 @@ def needs_approval(drafts: Drafts, intent: str) -> bool:
 
 def may_answer(names: Sequence[str], actor: str) -> bool:
     """Tell whether somebody is among those who may answer; where nobody is named, everybody is."""
-    return not names or any(fnmatchcase(actor, name) for name in names)
+    return not names or actor in names or any(fnmatchcase(actor, name) for name in names)

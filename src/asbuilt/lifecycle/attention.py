@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.pulled import CI_WAIT
+from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.runs import RunEnded, RunParked, WaitReason
 from asbuilt.policy.redaction import Redaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from asbuilt.events.event import Event
 
 
 class Topic(StrEnum):
@@ -69,26 +70,26 @@ _ENDED: Final = {
 }
 
 
-def topic_of(kind: str, data: Mapping[str, Any]) -> Topic | None:
+def topic_of(event: Event) -> Topic | None:
     """Tell what an event is about for somebody who does not look on; None: it can wait until they do."""
-    told = _told(kind, data)
+    told = _told(event)
     return None if told is None else told[0]
 
 
-def notice(name: str, kind: str, data: Mapping[str, Any]) -> Notice | None:
+def notice(name: str, event: Event) -> Notice | None:
     """Tell what to say of an event of the run `name`; None when it can wait until somebody looks."""
-    told = _told(kind, data)
+    told = _told(event)
     return None if told is None else _notice(name, *told[1:])
 
 
-def _told(kind: str, data: Mapping[str, Any]) -> tuple[Topic, str, str] | None:
-    match kind:
-        case "approval.asked":
-            return Topic.NEEDS, "needs you", f"Question a{int(data['number'])} waits: asbuilt approve"
-        case "run.parked" if data.get("until") and not str(data.get("why", "")).startswith(CI_WAIT):
-            return Topic.PARKED, "is parked", f"It goes on by itself {_local(str(data['until']))}."
-        case "run.ended":
-            return _ENDED.get(str(data.get("state")))
+def _told(event: Event) -> tuple[Topic, str, str] | None:
+    match event:
+        case ApprovalAsked():
+            return Topic.NEEDS, "needs you", f"Question a{event.number} waits: asbuilt approve"
+        case RunParked(until=str(until)) if event.reason is not WaitReason.CHECKS:
+            return Topic.PARKED, "is parked", f"It goes on by itself {_local(until)}."
+        case RunEnded():
+            return _ENDED.get(event.state)
         case _:
             return None
 

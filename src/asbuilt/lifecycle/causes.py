@@ -5,9 +5,11 @@ The one rule: the cause decides; the words that came with it are for people.
 
 from __future__ import annotations
 
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 
-Cause = Literal["usage_limit", "overload", "auth", "budget", "max_turns", "crash", "refusal", "unheld"]
+if TYPE_CHECKING:
+    from asbuilt.events.event import Cause
+
 Course = Literal["wait", "back off", "ask, go on", "ask, begin anew", "begin anew", "stop"]
 """To go on is another start of the same attempt, with its session; to begin anew is the next attempt."""
 

@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from asbuilt.lifecycle.drafting import CONVERSATION
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, Judge, Wait
 from asbuilt.lifecycle.phases import next_move
+from asbuilt.lifecycle.turns import Over, Persons, Theirs, Yours
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import RunFacts
-
-
-class Yours(NamedTuple):
-    """The conversation hands in an output of a stage, for the so manieth time."""
-
-    stage: str
-    number: int
-
-    @property
-    def name(self) -> str:
-        """Address it: `draft/2`."""
-        return f"{self.stage}/{self.number}"
-
-
-class Theirs(NamedTuple):
-    """Another process is at work: a critic, or the worker."""
-
-    what: str
-    """What it does: `critique-1`, the judgement, the draft."""
-
-
-class Persons(NamedTuple):
-    """Nothing happens before a person acts."""
-
-    why: str
-
-
-class Over(NamedTuple):
-    """The authoring has come to its end."""
-
-    reason: str
-
-
-Turn = Yours | Theirs | Persons | Over
+    from asbuilt.lifecycle.turns import Turn
 
 
 def turn_of(facts: RunFacts, now: str) -> Turn:
     """Tell whose turn it is."""
     due = facts.draft.due
     match next_move(facts, now):
-        case Wait(why=why) if why == CONVERSATION:
+        case Wait(reason=WaitReason.CONVERSATION):
             return Yours(due, len(facts.phases[due].attempts) + 1)
-        case Wait(why=why, until=None):
-            return Persons(why)
+        case Wait(why=why, until=None, question=question):
+            return Persons(why, question)
         case End(reason=reason):
             return Over(facts.reason or reason)
         case Attempt(phase=phase):

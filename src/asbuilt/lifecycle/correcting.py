@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.lifecycle.facts import PASS
-from asbuilt.lifecycle.moves import Ask, Commit, End, Move, Wait
+from asbuilt.lifecycle.moves import Ask, Commit, End, Move, until_answered
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
@@ -47,7 +47,7 @@ def correcting(facts: RunFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | N
     if facts.auto:
         told = last.asks[0].words.splitlines()[0]
         return End("failed", f"phase {phase.id}: {told}. Next: asbuilt approve, then run it again")
-    return Wait(f"approval {waits}", None)
+    return until_answered(waits)
 
 
 def drifted(facts: RunFacts) -> int:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.approvals import ApprovalAnswered
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.plans import DraftWritten
+from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.approving import Rewrite, hear, next_step
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.facts import Handed, PhaseFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from asbuilt.events.event import Entry
     from asbuilt.lifecycle.facts import RunFacts
 
 _TITLES: Final = {
@@ -40,24 +46,24 @@ def title_of(name: str) -> str:
     return _TITLES[Stage(name.partition("-")[0])]
 
 
-def hear_draft(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+def hear_draft(facts: RunFacts, entry: Entry) -> None:
     """Hear one event of an authoring."""
-    draft = facts.draft
-    match kind:
-        case "run.started" if data.get("due"):
-            _is_due(facts, str(data["due"]))
-        case "attempt.begun" if data["phase"] in facts.phases:
-            stage = facts.phases[data["phase"]]
-            stage.begun, stage.begun_at = True, stage.begun_at or str(data.get("at", ""))
-        case "stage.judged":
-            _hear_judged(facts, data)
-        case "draft.written":
+    draft, event = facts.draft, entry.event
+    match event:
+        case RunStarted(due=str(due)):
+            _is_due(facts, due)
+        case AttemptBegun() if event.phase in facts.phases:
+            stage = facts.phases[event.phase]
+            stage.begun, stage.begun_at = True, stage.begun_at or entry.at
+        case StageJudged():
+            _hear_judged(facts, event)
+        case DraftWritten():
             draft.finished = draft.reopened_at = None
-        case "approval.answered":
-            draft.notes[str(data["key"])] = str(data.get("note") or "")
+        case ApprovalAnswered():
+            draft.notes[event.key] = event.note
         case _:
             pass
-    draft.texts = hear(draft.texts, kind, data)
+    draft.texts = hear(draft.texts, entry)
     step = next_step(draft.texts)
     # A yes is written down before what it covers; whatever was remarked with it sends nothing back.
     if isinstance(step, Rewrite) and step.question.answer != "yes" and draft.reopened_at is None:
@@ -65,32 +71,32 @@ def hear_draft(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
         _reopen(facts)
 
 
-def _hear_judged(facts: RunFacts, data: Mapping[str, Any]) -> None:
-    draft, name = facts.draft, str(data["phase"])
-    draft.judged[name] = int(data["number"])
-    match data["outcome"]:
+def _hear_judged(facts: RunFacts, event: StageJudged) -> None:
+    draft, name = facts.draft, event.phase
+    draft.judged[name] = event.number
+    match event.outcome:
         case "accepted":
-            stage, number = Stage(data["stage"]), int(data["round"])
-            draft.accepted.append(Handed(stage, number, str(data["text"]), f"{name}.{data['number']}"))
+            handed = Handed(Stage(event.stage), event.round, event.text, f"{name}.{event.number}")
+            draft.accepted.append(handed)
             draft.refused.clear()
             facts.done_before |= {name}
-            for needless in data.get("left_out", ()):
+            for needless in event.left_out:
                 facts.phases.pop(needless, None)
         case "refused":
-            draft.refused.append(str(data["flaws"]))
+            draft.refused.append(event.flaws)
         case "asks":
-            asked = {str(key): str(words) for key, words in data.get("asks", ())}
+            asked = dict(event.asks)
             draft.asked |= asked
             draft.batches.append(tuple(asked))
-            for key, answer, note in data.get("answers", ()):
+            for key, answer, note in event.answers:
                 facts.approvals[key], draft.notes[key] = answer, note
         case "proposed":
-            draft.proposals = str(data["proposals"])
+            draft.proposals = event.proposals
         case _:
-            draft.gave_up = f"{name} was given up: {data['why']}"
-    draft.finished = data.get("finished")
-    if data.get("due"):
-        _is_due(facts, str(data["due"]))
+            draft.gave_up = f"{name} was given up: {event.why}"
+    draft.finished = event.finished
+    if event.due:
+        _is_due(facts, event.due)
 
 
 def _reopen(facts: RunFacts) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import approving
 from asbuilt.lifecycle.facts import GOES_ON
-from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait
+from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait, until_answered
 from asbuilt.lifecycle.preparation import held
 from asbuilt.lifecycle.stoppages import capped, stage_stoppage
 
@@ -80,7 +81,7 @@ def _approval(facts: RunFacts) -> Move | None:
             key = approving.key_of(revision, again=again)
             return Ask(key, "plan", question, intent=revision.intent)
         case approving.Await(question):
-            return Wait(f"approval {question.name}", None)
+            return until_answered(question.name)
         case approving.File():
             return File()
         case approving.GiveUp():
@@ -99,7 +100,7 @@ def _questions(facts: RunFacts) -> Move | None:
         if key not in facts.approvals:
             return Ask(key, "question", draft.asked[key])
     waits = next((key for key in batch if facts.approvals[key] is None), None)
-    return None if waits is None else Wait(f"approval {waits}", None)
+    return None if waits is None else until_answered(waits)
 
 
 def _stage(facts: RunFacts, stage: PhaseFacts, now: str) -> Move:
@@ -107,7 +108,7 @@ def _stage(facts: RunFacts, stage: PhaseFacts, now: str) -> Move:
     if last is not None and last.ending == "done" and facts.draft.judged.get(stage.id) != last.number:
         return Judge(stage.id, last.number)
     if facts.draft.in_conversation and role_of(stage.id) != CRITIC:
-        return Wait(CONVERSATION, None)
+        return Wait(WaitReason.CONVERSATION, CONVERSATION, None)
     stoppage = stage_stoppage(facts, stage, now)
     if stoppage is not None:
         return stoppage

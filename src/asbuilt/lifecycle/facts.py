@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.approving import Drafts
 from asbuilt.lifecycle.causes import asks
@@ -12,9 +12,8 @@ from asbuilt.lifecycle.pulled import REPAIRS, PullFacts
 from asbuilt.lifecycle.worktime import WorkTime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause
+    from asbuilt.events.landings import LandingIntended
     from asbuilt.lifecycle.failing import FailedStep
     from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.lifecycle.windows import Window
@@ -118,6 +117,7 @@ class AttemptFacts(Folded):
     ended_at: str = ""
     says: str = ""
     """The agent's last words: a claim."""
+    refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What people wanted it to know when it began."""
     evidence: str | None = None
@@ -336,7 +336,7 @@ class RunFacts(Folded):
     landing: str | None = None
     """intended, landed, or refused."""
     landing_reason: str = ""
-    intent: Mapping[str, Any] | None = None
+    intent: LandingIntended | None = None
     """The last landing that was intended; one that was cut off is recovered from it."""
     landed: list[Landed] = fresh(factory=list)
     """What this run has landed."""

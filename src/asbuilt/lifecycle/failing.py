@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.events.attempts import (
+    AttemptEnded,
+    ChecksDone,
+    Ended,
+    TogetherDone,
+    TogetherUnjudged,
+    VerdictGiven,
+    VerifierEnded,
+)
+from asbuilt.events.event import Event, phase_of
+from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
+from asbuilt.events.runs import RunEnded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.proof.failure import What
 
-_JUDGED: Final[Mapping[str, What]] = {
-    "setup.done": "setup",
-    "baseline.done": "baseline",
-    "checks.done": "check",
-    "phase.rechecked": "check",
-    "together.done": "check",
-}
-_AGENTS: Final[Mapping[str, What]] = {
-    "attempt.ended": "agent",
-    "verifier.ended": "verifier",
-    "together.unjudged": "verifier",
-}
 _ENDINGS: Final = ("failed", "crashed", "stalled", "timed_out")
 """Endings of an agent that are failures; the others are a stop or a wait."""
 
@@ -42,30 +41,42 @@ class FailedStep(NamedTuple):
     agent: str = ""
 
 
-def failed_step(kind: str, data: Mapping[str, Any]) -> FailedStep | None:
+def failed_step(event: Event) -> FailedStep | None:
     """Read the failure that an event reports; None where it reports none."""
-    if kind == "run.ended" and data.get("output"):
-        return _step("sandbox", data)
-    if kind in _JUDGED:
+    match event:
+        case RunEnded() if event.output:
+            return FailedStep("sandbox", output=event.output, command=event.command, folder=event.folder)
+        case SetupDone() if event.outcome != "PASS":
+            return FailedStep(
+                "setup", evidence=event.evidence, output=event.output, command=event.command or ""
+            )
         # Failures of the base that are known by name stop nothing.
-        goes_on = ("PASS", "FAIL") if kind == "baseline.done" else ("PASS",)
-        return None if data["outcome"] in goes_on else _step(_JUDGED[kind], data)
-    if kind in _AGENTS and data["ending"] in _ENDINGS:
-        return _step(_AGENTS[kind], data)
-    return None
+        case BaselineDone() if event.outcome not in ("PASS", "FAIL"):
+            return FailedStep("baseline", evidence=event.evidence)
+        case ChecksDone() | PhaseRechecked() | TogetherDone() if event.outcome != "PASS":
+            return FailedStep("check", phase_of(event) or "", event.evidence)
+        case AttemptEnded() if event.ending in _ENDINGS:
+            return _of_agent("agent", event)
+        case VerifierEnded() | TogetherUnjudged() if event.ending in _ENDINGS:
+            return _of_agent("verifier", event)
+        case _:
+            return None
 
 
-def last_failed(before: FailedStep | None, kind: str, data: Mapping[str, Any]) -> FailedStep | None:
+def last_failed(before: FailedStep | None, event: Event) -> FailedStep | None:
     """Return the step that failed last, once one more event is known: a success of its kind ends it."""
-    step = failed_step(kind, data)
+    step = failed_step(event)
     if step is not None:
         return step
-    if kind == "run.ended":
-        return before if data["state"] == "failed" else None
-    if kind in _JUDGED:
-        return None
-    is_over = kind in _AGENTS or kind == "verdict.given"
-    return None if is_over and before is not None and before.what in ("agent", "verifier") else before
+    match event:
+        case RunEnded():
+            return before if event.state == "failed" else None
+        case SetupDone() | BaselineDone() | ChecksDone() | PhaseRechecked() | TogetherDone():
+            return None
+        case AttemptEnded() | VerifierEnded() | TogetherUnjudged() | VerdictGiven():
+            return None if before is not None and before.what in ("agent", "verifier") else before
+        case _:
+            return before
 
 
 def advice_in(reason: str) -> tuple[str, str]:
@@ -74,16 +85,16 @@ def advice_in(reason: str) -> tuple[str, str]:
     return what, following
 
 
-def _step(what: What, data: Mapping[str, Any]) -> FailedStep:
+def _of_agent(what: What, event: Ended) -> FailedStep:
     return FailedStep(
         what,
-        str(data.get("phase") or ""),
-        data.get("evidence"),
-        data.get("stderr") if what in ("agent", "verifier") else data.get("output"),
-        str(data.get("command") or ""),
-        str(data.get("folder") or ""),
-        data.get("exit_code"),
-        data.get("duration_s"),
-        data.get("ending") == "timed_out",
-        str(data.get("agent") or ""),
+        phase_of(event) or "",
+        None,
+        event.stderr,
+        event.command,
+        event.folder,
+        event.exit_code,
+        event.duration_s,
+        event.ending == "timed_out",
+        event.agent,
     )

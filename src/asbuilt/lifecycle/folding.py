@@ -2,8 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    AttemptEnded,
+    AttemptLost,
+    ChecksDone,
+    DriftFound,
+    TogetherDone,
+    TogetherJudged,
+    TogetherUnjudged,
+    TreeKept,
+    TreeRefused,
+    VerdictGiven,
+    VerifierEnded,
+)
+from asbuilt.events.event import Entry, Event, phase_of
+from asbuilt.events.landings import LandingDone, LandingIntended, LandingRefused, LandingTidied
+from asbuilt.events.phases import (
+    BaselineDone,
+    PhaseBegun,
+    PhaseProven,
+    PhaseRechecked,
+    SetupDone,
+    SignOffWanted,
+    TestsResolved,
+    WorkspaceMade,
+)
+from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked, PlanNoted
+from asbuilt.events.pulls import PullMerging, PullRefused
+from asbuilt.events.runs import (
+    AttentionCalled,
+    PauseAsked,
+    ReportWritten,
+    ResumeAsked,
+    RunEnded,
+    RunHastened,
+    RunParked,
+    RunStarted,
+    RunTakenOver,
+    SettingsChanged,
+    TroubleMet,
+)
 from asbuilt.lifecycle.drafted import hear_draft
 from asbuilt.lifecycle.drafting import CRITIC, role_of
 from asbuilt.lifecycle.facts import (
@@ -21,7 +63,7 @@ from asbuilt.lifecycle.facts import (
     Work,
 )
 from asbuilt.lifecycle.failing import advice_in, last_failed
-from asbuilt.lifecycle.money import caps_in, spent_in
+from asbuilt.lifecycle.money import caps_in, used_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
 from asbuilt.lifecycle.windows import window_in
@@ -32,15 +74,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-NOTED: Final = "plan.noted"
-"""A person's note for the next attempt, in a plan's journal."""
-
-
-def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mapping[str, Any]]]) -> RunFacts:
-    """Fold the events of one run, in order; kinds that mean nothing here are passed over.
-
-    Data may carry `at`, when its event was written: people are shown it, and hours of work are counted by it.
-    """
+def fold(run: str, options: Mapping[str, Any], entries: Iterable[Entry]) -> RunFacts:
+    """Fold the events of one run, in order; kinds that mean nothing here are passed over."""
     facts = RunFacts(
         run=run,
         kind=str(options.get("kind", "run")),
@@ -64,123 +99,119 @@ def fold(run: str, options: Mapping[str, Any], events: Iterable[tuple[str, Mappi
             operation=str(options.get("task", {}).get("operation", "")),
         ),
     )
-    for kind, data in events:
-        if kind == NOTED:
-            facts.untold.append(str(data["note"]))
-        if data.get("run") != run:
-            if kind == "attempt.begun":
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, PlanNoted):
+            facts.untold.append(event.note)
+        if entry.run != run:
+            if isinstance(event, AttemptBegun):
                 # Notes are for the plan's next attempt, in whatever run it begins.
-                del facts.untold[: int(data.get("notes", 0))]
+                del facts.untold[: event.notes]
             continue
-        if "attempt" in data:
-            facts.costs[data["attempt"]] = spent_in(data)
-        if not _is_handed_in(facts, data):
-            facts.time.hear(kind, data)
-        if kind in ("trouble.met", "run.parked"):
-            _hear_wait(facts, kind, data)
+        if (used := used_in(event)) is not None:
+            facts.costs |= dict([used])
+        if not _is_handed_in(facts, event):
+            facts.time.hear(entry)
+        if isinstance(event, TroubleMet | RunParked):
+            _hear_wait(facts, event, entry.at)
             continue
-        if kind == "run.taken_over":
+        if isinstance(event, RunTakenOver):
             facts.moves += 1
             continue
-        if kind == "attention.called":
+        if isinstance(event, AttentionCalled):
             continue
         # Anything else that was written down is progress.
         facts.troubles, facts.retry_at = 0, None
-        facts.failed = last_failed(facts.failed, kind, data)
-        _hear(facts, kind, data)
+        facts.failed = last_failed(facts.failed, event)
+        _hear(facts, event, entry.at)
         if facts.kind == "author":
-            hear_draft(facts, kind, data)
+            hear_draft(facts, entry)
         elif facts.kind == "task":
-            hear_task(facts, kind, data)
+            hear_task(facts, event)
     return facts
 
 
-def _is_handed_in(facts: RunFacts, data: Mapping[str, Any]) -> bool:
+def _is_handed_in(facts: RunFacts, event: Event) -> bool:
     """Tell whether a conversation has brought it, for which the run waits before and after."""
-    return facts.draft.in_conversation and "phase" in data and role_of(str(data["phase"])) != CRITIC
+    phase = phase_of(event)
+    return facts.draft.in_conversation and phase is not None and role_of(phase) != CRITIC
 
 
-def _hear(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    match kind:
-        case "run.started":
-            _hear_start(facts, data)
-        case "settings.changed":
-            _hear_setting(facts, data)
-        case "tests.resolved" | "setup.done" | "baseline.done":
-            _hear_preparation(facts, kind, data)
-        case "workspace.made":
+def _hear(facts: RunFacts, event: Event, at: str) -> None:
+    match event:
+        case RunStarted():
+            _hear_start(facts, event)
+        case SettingsChanged():
+            _hear_setting(facts, event)
+        case TestsResolved() | SetupDone() | BaselineDone():
+            _hear_preparation(facts, event)
+        case WorkspaceMade():
             facts.workspace = True
-        case "approval.asked":
-            facts.approvals.setdefault(str(data["key"]), None)
-        case "approval.answered":
-            _hear_answer(facts, str(data["key"]), data["answer"])
-        case "plan.differs":
-            found = Difference(data["point"], data["commit"], data["intent"])
-            facts.differs[str(data["phase"])] = found
-        case "plan.compared":
-            _hear_comparison(facts, str(data["point"]))
-        case "signoff.wanted":
-            wanted = SignOff(data["item"], data["phase"], data["question"])
-            facts.sign_offs[wanted.item] = wanted
-        case "report.written":
+        case ApprovalAsked():
+            facts.approvals.setdefault(event.key, None)
+        case ApprovalAnswered():
+            _hear_answer(facts, event)
+        case PlanDiffers():
+            facts.differs[event.phase] = Difference(event.point, event.commit, event.intent)
+        case PlanCompared():
+            _hear_comparison(facts, event.point)
+        case SignOffWanted():
+            facts.sign_offs[event.item] = SignOff(event.item, event.phase, event.question)
+        case ReportWritten():
             facts.reported = True
-        case "plan.marked":
+        case PlanMarked():
             facts.marked = True
-        case "landing.tidied":
-            facts.tidied = True
-        case "run.pause_asked":
-            facts.pause, facts.pause_at = str(data["reason"]), str(data.get("at", ""))
-        case "run.resume_asked":
+        case PauseAsked():
+            facts.pause, facts.pause_at = event.reason, at
+        case ResumeAsked():
             facts.pause = None
-        case "run.hastened":
+        case RunHastened():
             _hear_haste(facts)
-        case "run.ended":
-            facts.ended = data["state"]
-            facts.reason, facts.next_step = advice_in(str(data.get("reason", "")))
-            facts.code = data.get("code")
-        case _ if kind.startswith("together."):
-            _hear_together(facts, kind, data)
-        case _ if kind.startswith("landing."):
-            _hear_landing(facts, kind, data)
-        case _ if kind.startswith(("pull.", "issues.")):
-            _hear_pull(facts, kind, data)
+        case RunEnded():
+            facts.ended = event.state
+            facts.reason, facts.next_step = advice_in(event.reason)
+            facts.code = event.code
+        case TogetherDone() | TogetherUnjudged() | TogetherJudged():
+            _hear_together(facts, event)
+        case LandingIntended() | LandingDone() | LandingRefused() | LandingTidied():
+            _hear_landing(facts, event)
         case _:
-            _hear_phase(facts, kind, data)
+            _hear_pull(facts, event)
+            _hear_phase(facts, event, at)
 
 
-def _hear_answer(facts: RunFacts, key: str, answer: str) -> None:
-    facts.approvals[key] = answer
-    if answer == "yes" and key.startswith(f"{facts.run}/pull/"):
+def _hear_answer(facts: RunFacts, event: ApprovalAnswered) -> None:
+    facts.approvals[event.key] = event.answer
+    if event.answer == "yes" and event.key.startswith(f"{facts.run}/pull/"):
         look_again(facts.pull)
 
 
-def _hear_setting(facts: RunFacts, data: Mapping[str, Any]) -> None:
+def _hear_setting(facts: RunFacts, event: SettingsChanged) -> None:
     """Hear that a setting changed: what was found out by another command is found out again."""
-    facts.revision = int(data.get("revision", 0))
-    if data["key"] in ("checks.tests", "checks.suites", "checks.counts"):
+    facts.revision = event.revision
+    if event.key in ("checks.tests", "checks.suites", "checks.counts"):
         # Other tests may need another setup; one that is the same has its results still.
         facts.tests, facts.tests_agreed, facts.setup, facts.baseline = None, False, None, None
-    elif data["key"] in ("checks.setup", "setup.env", "setup.credentials"):
+    elif event.key in ("checks.setup", "setup.env", "setup.credentials"):
         facts.setup = facts.baseline = None
-    elif data["key"] in ("checks.services", "checks.env"):
+    elif event.key in ("checks.services", "checks.env"):
         facts.baseline = None
 
 
-def _hear_preparation(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    if data.get("revision", 0) < facts.revision:
+def _hear_preparation(facts: RunFacts, event: TestsResolved | SetupDone | BaselineDone) -> None:
+    if event.revision < facts.revision:
         return  # It was under way with other settings when they changed; it is done again.
-    match kind:
-        case "tests.resolved":
-            facts.tests, facts.tests_agreed = read_back(data), data.get("agreed") is not None
-        case "setup.done":
-            facts.setup, facts.setup_reason = data["outcome"], f"`{data.get('command')}`: {data.get('why')}"
-        case _:
-            failing = already_failing(data.get("ran"), data.get("failed"))
-            # Journals of before tell of a suite with known failures that it passed.
-            facts.baseline = "FAIL" if failing and data["outcome"] == PASS else data["outcome"]
-            facts.baseline_shown, facts.baseline_asks = str(data.get("why", "")), bool(data.get("asks"))
-            if facts.baseline in (PASS, "FAIL") and data.get("ran") is not None:
-                facts.baseline_shown = failing or f"{data['ran']} ran, {data['failed']} failed"
+    match event:
+        case TestsResolved():
+            facts.tests, facts.tests_agreed = read_back(event), event.agreed is not None
+        case SetupDone():
+            facts.setup, facts.setup_reason = event.outcome, f"`{event.command}`: {event.why}"
+        case BaselineDone():
+            facts.baseline = event.outcome
+            facts.baseline_shown, facts.baseline_asks = event.why, event.asks
+            if event.outcome in (PASS, "FAIL") and event.ran is not None:
+                failing = already_failing(event.ran, event.failed)
+                facts.baseline_shown = failing or f"{event.ran} ran, {event.failed} failed"
 
 
 def _hear_comparison(facts: RunFacts, point: str) -> None:
@@ -188,17 +219,20 @@ def _hear_comparison(facts: RunFacts, point: str) -> None:
     facts.differs = {phase: found for phase, found in facts.differs.items() if found.point == point}
 
 
-def _hear_pull(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    hear_pull(facts.pull, kind, data)
+def _hear_pull(facts: RunFacts, event: Event) -> None:
+    hear_pull(facts.pull, event)
     # One that the forge may have merged is brought to its end, as a landing is.
-    facts.landing = {"pull.merging": "intended", "pull.refused": None}.get(kind, facts.landing)
+    if isinstance(event, PullMerging):
+        facts.landing = "intended"
+    elif isinstance(event, PullRefused):
+        facts.landing = None
 
 
-def _hear_wait(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+def _hear_wait(facts: RunFacts, event: TroubleMet | RunParked, at: str) -> None:
     """Hear that it waits; that is no progress."""
-    facts.parked_at = str(data.get("at", ""))
-    if kind == "trouble.met":
-        facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, data["what"], data["retry_at"]
+    facts.parked_at = at
+    if isinstance(event, TroubleMet):
+        facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, event.what, event.retry_at
 
 
 def _hear_haste(facts: RunFacts) -> None:
@@ -209,126 +243,133 @@ def _hear_haste(facts: RunFacts) -> None:
     facts.pull.seen = None
 
 
-def _hear_start(facts: RunFacts, data: Mapping[str, Any]) -> None:
-    facts.started, facts.base = True, data["base"]
-    facts.branch_at = data.get("branch_at")
-    facts.of = data.get("of")
-    facts.done_before = frozenset(data.get("done", ()))
-    facts.checked = data.get("checked", True)
-    titles = data.get("titles", {})
+def _hear_start(facts: RunFacts, event: RunStarted) -> None:
+    facts.started, facts.base = True, event.base
+    facts.branch_at, facts.of = event.branch_at, event.of
+    facts.done_before = frozenset(event.done)
+    facts.checked = event.checked
     facts.phases = {
-        phase: PhaseFacts(phase, tuple(needs), titles.get(phase, ""))
-        for phase, needs in data.get("phases", {}).items()
+        phase: PhaseFacts(phase, needs, event.titles.get(phase, "")) for phase, needs in event.phases.items()
     }
-    facts.unlanded = tuple(Work(*work) for work in data.get("unlanded", ()))
-    facts.undoes = tuple(Landed(*one) for one in data.get("undoes", ()))
-    facts.drops = tuple(Work(*work) for work in data.get("drops", ()))
-    facts.ring, facts.ring_agreed = str(data.get("ring", "")), bool(data.get("ring_agreed"))
-    if "carried" in data:
-        phase, facts.carried, failures = data["carried"]
-        facts.phases[phase].carried = tuple(failures)
+    facts.unlanded = tuple(Work(*work) for work in event.unlanded)
+    facts.undoes = tuple(Landed(*one) for one in event.undoes)
+    facts.drops = tuple(Work(*work) for work in event.drops)
+    facts.ring, facts.ring_agreed = event.ring, event.ring_agreed
+    if event.carried is not None:
+        phase, facts.carried, failures = event.carried
+        facts.phases[phase].carried = failures
 
 
-def _hear_together(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    match kind:
-        case "together.done":
-            facts.together, facts.apart = data["outcome"], tuple(data.get("failures", ()))
-        case "together.unjudged":
-            _hear_verifier(facts.whole, data)
-        case "together.judged":
-            facts.whole.verdict, facts.whole.items = data["outcome"], data.get("items")
-            facts.whole.failures = tuple(data.get("failures", ()))
-        case _:
-            return
+def _hear_together(facts: RunFacts, event: TogetherDone | TogetherUnjudged | TogetherJudged) -> None:
+    match event:
+        case TogetherDone():
+            facts.together, facts.apart = event.outcome, event.failures
+        case TogetherUnjudged():
+            _hear_verifier(facts.whole, event)
+        case TogetherJudged():
+            facts.whole.verdict, facts.whole.items = event.outcome, event.items
+            facts.whole.failures = event.failures
 
 
-def _hear_landing(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    match kind:
-        case "landing.intended":
-            facts.landing, facts.intent = "intended", data
-        case "landing.done":
-            facts.landing, facts.tip, facts.marked = "landed", data["new"], False
-            facts.marks_landed = bool(data.get("marks"))
-            facts.landed += [Landed(*one) for one in data.get("commits", ())]
+def _hear_landing(
+    facts: RunFacts, event: LandingIntended | LandingDone | LandingRefused | LandingTidied
+) -> None:
+    match event:
+        case LandingIntended():
+            facts.landing, facts.intent = "intended", event
+        case LandingDone():
+            facts.landing, facts.tip, facts.marked = "landed", event.new, False
+            facts.marks_landed = event.marks
+            facts.landed += [Landed(*one) for one in event.commits]
             start_over(facts.pull)
-        case "landing.refused":
-            facts.landing, facts.landing_reason = "refused", f"{data['what']} Next: {data['next']}"
-        case _:
-            return
+        case LandingRefused():
+            facts.landing, facts.landing_reason = "refused", f"{event.what} Next: {event.next}"
+        case LandingTidied():
+            facts.tidied = True
 
 
-def _hear_phase(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
-    name = str(data.get("phase"))
-    phase = facts.phases.get(name) or facts.repairs.get(name)
+def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
+    name = phase_of(event)
+    phase = None if name is None else facts.phases.get(name) or facts.repairs.get(name)
     if phase is None:
         return
-    if kind == "phase.begun":
-        phase.begun, phase.intent, phase.begun_at = True, data.get("intent"), str(data.get("at", ""))
-        return
-    if kind == "phase.rechecked":
-        facts.rechecked[phase.id] = data["outcome"]
-        facts.failures += tuple(f"phase {phase.id}: {one}" for one in data.get("failures", ()))
-        return
-    if kind == "phase.proven":
-        phase.proven, phase.proven_at = data["commit"], str(data.get("at", ""))
-        phase.waived, phase.corrected = data.get("waived"), data.get("corrected")
-        facts.works.append(Work(phase.id, facts.run, data["commit"]))
-        return
-    number = int(data.get("number", 0))
-    attempt = next((known for known in phase.attempts if known.number == number), None)
-    if kind == "attempt.begun" and attempt is None:
-        taken = int(data.get("notes", 0))
-        attempt = AttemptFacts(number, data["role"], starts=1, began_at=str(data.get("at", "")))
-        attempt.notes, facts.untold[:taken] = tuple(facts.untold[:taken]), []
-        phase.attempts.append(attempt)
-    elif attempt is None:
-        return
-    elif kind == "attempt.begun":
-        attempt.starts += 1
-        attempt.ending, attempt.is_lost = None, False
-    elif kind == "attempt.ended":
-        attempt.ending, attempt.reason = data["ending"], str(data.get("reason", ""))
-        attempt.cause = data.get("cause")
-        attempt.overloads = attempt.overloads + 1 if attempt.cause == "overload" else 0
-        attempt.resets_at, attempt.ended_start = data.get("resets_at"), int(data.get("starts", 0))
-        attempt.outside = data.get("outside", attempt.outside)
-        attempt.says, attempt.ended_at = str(data.get("says", "")), str(data.get("at", ""))
-        attempt.drift, attempt.output = data.get("drift"), data.get("output")
-    elif kind == "attempt.lost":
-        attempt.ending, attempt.reason, attempt.is_lost = "abandoned", str(data["reason"]), True
-    elif kind == "tree.refused":
-        attempt.refusals, attempt.refusal = attempt.refusals + 1, str(data["reason"])
-    elif kind == "tree.kept":
-        attempt.commit, attempt.tree, attempt.changed = data["commit"], data["tree"], bool(data["changed"])
-    elif kind == "checks.done":
-        _hear_checks(attempt, data)
-    elif kind == "verifier.ended":
-        _hear_verifier(attempt, data)
-    elif kind == "drift.found":
-        attempt.numbers, attempt.stops = data["numbers"], tuple(data["stops"])
-        attempt.asks = tuple(Asked(*one) for one in data["asks"])
-        attempt.far = int(data.get("far", 0))
-    elif kind == "verdict.given":
-        attempt.verdict, attempt.items = data["outcome"], data.get("items")
-        attempt.failures = attempt.failures + tuple(data.get("failures", ()))
-        attempt.unproven = tuple(data.get("unproven", ()))
+    match event:
+        case PhaseBegun():
+            phase.begun, phase.intent, phase.begun_at = True, event.intent, at
+        case PhaseRechecked():
+            facts.rechecked[phase.id] = event.outcome
+            facts.failures += tuple(f"phase {phase.id}: {one}" for one in event.failures)
+        case PhaseProven():
+            phase.proven, phase.proven_at = event.commit, at
+            phase.waived, phase.corrected = event.waived, event.corrected
+            facts.works.append(Work(phase.id, facts.run, event.commit))
+        case AttemptBegun():
+            _hear_begun(facts, phase, event, at)
+        case _:
+            number = getattr(event, "number", 0)
+            attempt = next((known for known in phase.attempts if known.number == number), None)
+            if attempt is not None:
+                _hear_attempt(attempt, event, at)
 
 
-def _hear_checks(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:
-    attempt.failures = tuple(data.get("failures", ()))
-    attempt.evidence, attempt.remarks = data.get("evidence"), data.get("remarks")
-    if data.get("unusable"):
-        attempt.unusable += 1
-    else:
-        attempt.checks = data["outcome"]
+def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: AttemptBegun, at: str) -> None:
+    known = next((one for one in phase.attempts if one.number == event.number), None)
+    if known is not None:
+        known.starts += 1
+        known.ending, known.is_lost = None, False
+        return
+    attempt = AttemptFacts(event.number, event.role, starts=1, began_at=at)
+    attempt.notes, facts.untold[: event.notes] = tuple(facts.untold[: event.notes]), []
+    phase.attempts.append(attempt)
 
 
-def _hear_verifier(attempt: AttemptFacts, data: Mapping[str, Any]) -> None:
-    attempt.verifier, attempt.verifier_reason = data["ending"], str(data.get("reason", ""))
-    attempt.verifier_resets_at, attempt.verifier_cause = data.get("resets_at"), data.get("cause")
-    attempt.verifier_overloads = attempt.verifier_overloads + 1 if attempt.verifier_cause == "overload" else 0
+def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
+    match event:
+        case AttemptEnded():
+            _hear_ended(attempt, event, at)
+        case AttemptLost():
+            attempt.ending, attempt.reason, attempt.is_lost = "abandoned", event.reason, True
+        case TreeRefused():
+            attempt.refusals, attempt.refusal = attempt.refusals + 1, event.reason
+        case TreeKept():
+            attempt.commit, attempt.tree, attempt.changed = event.commit, event.tree, event.changed
+        case ChecksDone():
+            attempt.failures, attempt.evidence, attempt.remarks = (
+                event.failures,
+                event.evidence,
+                event.remarks,
+            )
+            if event.unusable:
+                attempt.unusable += 1
+            else:
+                attempt.checks = event.outcome
+        case VerifierEnded():
+            _hear_verifier(attempt, event)
+        case DriftFound():
+            attempt.numbers, attempt.stops, attempt.far = event.numbers, event.stops, event.far
+            attempt.asks = tuple(Asked(*one) for one in event.asks)
+        case VerdictGiven():
+            attempt.verdict, attempt.items = event.outcome, event.items
+            attempt.failures, attempt.unproven = (*attempt.failures, *event.failures), event.unproven
+        case _:
+            return
+
+
+def _hear_ended(attempt: AttemptFacts, event: AttemptEnded, at: str) -> None:
+    attempt.ending, attempt.reason, attempt.cause = event.ending, event.reason, event.cause
+    attempt.overloads = attempt.overloads + 1 if event.cause == "overload" else 0
+    attempt.resets_at, attempt.ended_start = event.resets_at, event.starts
+    attempt.outside = event.outside or attempt.outside
+    attempt.refused, attempt.says, attempt.ended_at = event.refused, event.says, at
+    attempt.drift, attempt.output = event.drift, event.output
+
+
+def _hear_verifier(attempt: AttemptFacts, event: VerifierEnded | TogetherUnjudged) -> None:
+    attempt.verifier, attempt.verifier_reason = event.ending, event.reason
+    attempt.verifier_resets_at, attempt.verifier_cause = event.resets_at, event.cause
+    attempt.verifier_overloads = attempt.verifier_overloads + 1 if event.cause == "overload" else 0
     if attempt.verifier in GOES_ON:
-        attempt.verifier_ended_start = int(data.get("starts", 0))
+        attempt.verifier_ended_start = event.starts
     else:
         attempt.lost_verifiers += 1
         attempt.verifier_ended_start = 0

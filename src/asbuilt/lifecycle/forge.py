@@ -74,6 +74,8 @@ class Comment:
     """None: the line is no longer part of the change."""
     body: str
     at: str
+    review: int | None = None
+    """The review that it was sent with; None: the forge names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,15 @@ import re
 from collections import Counter
 from enum import StrEnum
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.attempts import ChecksDone, DriftFound, TogetherDone, TogetherJudged, VerdictGiven
+from asbuilt.events.event import Entry, Event, phase_of
+from asbuilt.events.phases import PhaseProven
 from asbuilt.lifecycle.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from asbuilt.lifecycle.critique import Standing
 
@@ -32,7 +35,7 @@ _PATH: Final = re.compile(
     r"|kt|md|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|ya?ml)\b)"
 )
 """A path with a folder in it, or a name that ends as files of source do."""
-_JUDGED: Final = frozenset({"checks.done", "verdict.given", "together.done", "together.judged"})
+_JUDGED: Final = (ChecksDone, VerdictGiven, TogetherDone, TogetherJudged)
 
 
 class Kind(StrEnum):
@@ -86,19 +89,15 @@ def lesson(kind: Kind, text: str, *, files: Iterable[str] = (), plan: str = "") 
     return Lesson(kind, cut, tuple(dict.fromkeys((*files, *_PATH.findall(cut))))[:_FILES], plan)
 
 
-def lessons_of_run(
-    run: str, *, slug: str, plan: str, events: Iterable[tuple[str, Mapping[str, Any]]]
-) -> tuple[Lesson, ...]:
+def lessons_of_run(run: str, *, slug: str, plan: str, entries: Iterable[Entry]) -> tuple[Lesson, ...]:
     """Draw from a run why what it did was not proven, and which numbers of the plan were off."""
     found: dict[tuple[str, str], None] = {}
     proven: set[str] = set()
-    for kind, data in events:
-        if data.get("run") != run:
-            continue
-        phase = str(data.get("phase") or "")
-        if kind == "phase.proven":
+    for event in (entry.event for entry in entries if entry.run == run):
+        phase = phase_of(event) or ""
+        if isinstance(event, PhaseProven):
             proven.add(phase)
-        found |= dict.fromkeys((phase, said) for said in _told(kind, data) if said)
+        found |= dict.fromkeys((phase, said) for said in _told(event) if said)
     drawn = (
         lesson(
             Kind.LESSON,
@@ -148,14 +147,13 @@ def ranked(
     return sorted(weighed, key=lambda pair: (-pair[0], -pair[1].number))
 
 
-def _told(kind: str, data: Mapping[str, Any]) -> Iterator[str]:
+def _told(event: Event) -> Iterator[str]:
     """Give what an event says against the work, in its words."""
-    if kind in _JUDGED and data.get("outcome") != "PASS":
-        yield from map(str, data.get("failures") or ())
-    elif kind == "drift.found":
-        # An ask is the item, what it is, whether an agent has pointed at it, and the words for a person.
-        yield from (str(one[3]).partition("\n")[0] for one in data.get("asks") or ())
-        yield from map(str, (*(data.get("stops") or ()), *(data.get("notes") or ())))
+    if isinstance(event, _JUDGED) and event.outcome != "PASS":
+        yield from event.failures
+    elif isinstance(event, DriftFound):
+        yield from (words.partition("\n")[0] for _, _, _, words in event.asks)
+        yield from (*event.stops, *event.notes)
 
 
 def _end(phase: str, proven: Collection[str]) -> str:

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.attempts import Ended, Judged
+from asbuilt.events.plans import PlanRedrafted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from asbuilt.events.event import Event
 
 
 class Spent(NamedTuple):
@@ -45,10 +50,12 @@ class Spent(NamedTuple):
         }
 
 
-def spent_in(data: Mapping[str, Any]) -> Spent:
-    """Read what an event says that an attempt has used so far; journals of old hold no tokens."""
-    usd, tokens = data.get("cost_usd"), data.get("tokens")
-    return Spent(float(usd or 0.0), int(tokens or 0), int(usd is None), int(tokens is None))
+def used_in(event: Event) -> tuple[str, Spent] | None:
+    """Read which attempt an event is about, and what it has used so far; None where it tells of none."""
+    if not isinstance(event, Ended | Judged | PlanRedrafted) or not event.attempt:
+        return None
+    usd, tokens = event.cost_usd, event.tokens
+    return event.attempt, Spent(usd or 0.0, tokens or 0, int(usd is None), int(tokens is None))
 
 
 def total(parts: Iterable[Spent]) -> Spent:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from asbuilt.events.runs import WaitReason
+
 
 class _Bare(NamedTuple):
     """A move that says nothing more: defined once, since each named tuple is made by code of its own."""
@@ -170,10 +172,19 @@ class CheckInvariants(_Bare):
 
 
 class Wait(NamedTuple):
-    """Nothing can be done before a time, or before somebody answers."""
+    """Nothing can be done before a time, or before somebody acts."""
 
+    reason: WaitReason
     why: str
+    """The same for people, with what exactly it is."""
     until: str | None
+    question: str = ""
+    """The key or the name of the question that somebody has to answer."""
+
+
+def until_answered(question: str) -> Wait:
+    """Wait until somebody has answered."""
+    return Wait(WaitReason.ANSWER, f"approval {question}", None, question)
 
 
 class End(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.correcting import correcting
 from asbuilt.lifecycle.drafting import drafting, stopped
 from asbuilt.lifecycle.facts import GOES_ON, PASS
@@ -31,6 +32,7 @@ from asbuilt.lifecycle.moves import (
     Verify,
     VerifyTogether,
     Wait,
+    until_answered,
 )  # fmt: skip
 from asbuilt.lifecycle.preparation import asked, preparation
 from asbuilt.lifecycle.pulling import pulling, repair_under_way
@@ -48,7 +50,6 @@ __all__ = [
     "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
     "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "may_stop", "next_move",
 ]  # fmt: skip
-TROUBLE: Final = "trouble"
 FIX_LIMIT: Final = 2
 TROUBLE_LIMIT: Final = 10
 """A run that could not go on this often in a row, over some six hours, is given up."""
@@ -57,7 +58,6 @@ REPEAT_LIMIT: Final = 2
 _SEVERAL: Final = 2
 LANDING: Final = "landing"
 """The last point at which a plan is compared: everything is proven and told."""
-PAUSED: Final = "paused"
 """Why a run waits that a person has paused."""
 
 
@@ -68,7 +68,7 @@ def next_move(facts: RunFacts, now: str) -> Move:
     """
     move = within(facts.window, _unpaused(facts, now), now)
     pauses = facts.pause is not None and facts.stop is None
-    return Wait(PAUSED, None) if pauses and _can_wait(facts, move) else move
+    return Wait(WaitReason.PAUSE, "paused", None) if pauses and _can_wait(facts, move) else move
 
 
 def _can_wait(facts: RunFacts, move: Move) -> bool:
@@ -119,7 +119,7 @@ def _kept_back(facts: RunFacts, now: str) -> Move | None:
     if facts.troubles > TROUBLE_LIMIT:
         return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
     if facts.retry_at is not None and facts.retry_at > now:
-        return Wait(f"{TROUBLE}: {facts.trouble}", facts.retry_at)
+        return Wait(WaitReason.TROUBLE, f"trouble: {facts.trouble}", facts.retry_at)
     return None
 
 
@@ -272,7 +272,7 @@ def _waiver(facts: RunFacts, phase: PhaseFacts) -> Move | None:
         return None
     waits = [key for key, answer in answers.items() if answer is None]
     if waits:
-        return None if facts.auto else Wait(f"approval {waits[0]}", None)
+        return None if facts.auto else until_answered(waits[0])
     return Commit(phase.id, last.number)
 
 

@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.facts import PASS
-from asbuilt.lifecycle.moves import Ask, Baseline, End, MakeWorkspace, Move, ResolveTests, SetUp, Wait
+from asbuilt.lifecycle.moves import (
+    Ask,
+    Baseline,
+    End,
+    MakeWorkspace,
+    Move,
+    ResolveTests,
+    SetUp,
+    until_answered,
+)
 from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Suite
 from asbuilt.proof.projects.resolving import proposal
 
@@ -82,7 +91,7 @@ def held(facts: RunFacts) -> Move | None:
         return End(
             "failed",
             "no ring holds agents and checks on this machine."
-            " Next: asbuilt doctor says what helps, or: asbuilt config set ring.required false",
+            " Next: asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
         )
     question = "work without a ring? Agents and checks could write to anything that you can write to"
     return asked(
@@ -152,5 +161,5 @@ def asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
         return ask
     answer = facts.approvals[ask.key]
     if answer is None:
-        return Wait(f"approval {ask.key}", None)
+        return until_answered(ask.key)
     return None if answer == "yes" else End("stopped", no)

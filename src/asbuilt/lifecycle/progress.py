@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import moves, phases
-from asbuilt.lifecycle.drafting import CONVERSATION
 from asbuilt.lifecycle.facts import WHOLE, is_planning
 from asbuilt.lifecycle.failing import advice_in
 from asbuilt.lifecycle.phases import next_move
-from asbuilt.lifecycle.stoppages import USAGE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,12 +93,13 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
         case phases.End():
             why, following = advice_in(move.reason)
             return WaitsFor("nobody", why=facts.reason or why, next_step=facts.next_step or following)
-        case phases.Wait(why=phases.PAUSED):
+        case phases.Wait(reason=WaitReason.PAUSE):
             return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
-        case phases.Wait(why=why) if why == CONVERSATION:
+        case phases.Wait(reason=WaitReason.CONVERSATION, why=why):
             return WaitsFor("conversation", phase.id if phase else None, facts.parked_at, why=why)
-        case phases.Wait(why=why, until=until):
-            kind: Waiting = "person" if until is None else "limit" if why.startswith(USAGE_LIMIT) else "time"
+        case phases.Wait(reason=reason, why=why, until=until):
+            is_limit = reason is WaitReason.LIMIT
+            kind: Waiting = "person" if until is None else "limit" if is_limit else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
         case phases.Attempt(phase=name, number=number):
             # An attempt that is only about to begin has no past of its own.
@@ -183,7 +183,7 @@ def _state(move: Move) -> State:
             return "checking"
         case phases.Verify():
             return "verifying"
-        case phases.Wait(why=phases.PAUSED):
+        case phases.Wait(reason=WaitReason.PAUSE):
             return "paused"
         case phases.Wait() | phases.Ask():
             return "parked"

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.pulls import (
+    IssuesTold,
+    PullBlocked,
+    PullInvariants,
+    PullMended,
+    PullMerged,
+    PullOpened,
+    PullPushed,
+    PullRefused,
+    PullSeen,
+)
 from asbuilt.lifecycle.folded import Folded, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from asbuilt.events.event import Event
+
 CI: Final = "ci_checks"
 CONFLICT: Final = "merge_conflict"
 REPAIRS: Final = (CI, CONFLICT)
 """Where the agents have their address that mend a pull request; no phase of a plan can be called so."""
-CI_WAIT: Final = "the checks of pull request"
-"""How the reason begins for which a run waits for the forge; nobody is called for it."""
 POLL_S: Final = 30
 LIMIT_S: Final = 600
 FIX_LIMIT: Final = 2
@@ -94,42 +105,44 @@ def pull_in(options: Mapping[str, Any]) -> PullFacts:
     )
 
 
-def hear_pull(pull: PullFacts, kind: str, data: Mapping[str, Any]) -> None:
+def hear_pull(pull: PullFacts, event: Event) -> None:
     """Hear an event of a landing by pull request."""
-    match kind:
-        case "pull.seen":
+    match event:
+        case PullSeen():
             pull.looks += 1
             pull.seen = Seen(
-                data["state"], data["asked_at"], data.get("head"), data.get("mergeable", "unknown"),
-                data.get("checks", "none"), tuple(data.get("failing", ())), data.get("excerpt", ""),
-                data.get("target"),
-            )  # fmt: skip
-            pull.bare += pull.seen.checks == "none"
-        case "pull.pushed":
+                event.state,
+                event.asked_at,
+                event.head,
+                event.mergeable,
+                event.checks,
+                event.failing,
+                event.excerpt,
+                event.target,
+            )
+            pull.bare += event.checks == "none"
+        case PullPushed():
             pull.pushes += 1
-            pull.rebases += pull.target not in (None, data["target"])
-            pull.head, pull.target, pull.pushed_at = data["head"], data["target"], data["pushed_at"]
+            pull.rebases += pull.target not in (None, event.target)
+            pull.head, pull.target, pull.pushed_at = event.head, event.target, event.pushed_at
             pull.seen, pull.bare, pull.blocked, pull.refused = None, 0, None, ""
-        case "pull.blocked":
+        case PullBlocked():
             pull.blocks += 1
-            pull.blocked = Blocked(
-                data["why"], data["what"], data["next"], tuple(data.get("paths", ())),
-                data.get("commit", ""), data.get("here", ""),
-            )  # fmt: skip
-        case "pull.opened":
-            pull.number, pull.url, pull.seen = data["number"], data["url"], None
-        case "pull.mended":
-            pull.settled[data["repair"]] = data["number"]
+            pull.blocked = Blocked(event.why, event.what, event.next, event.paths, event.commit, event.here)
+        case PullOpened():
+            pull.number, pull.url, pull.seen = event.number, event.url, None
+        case PullMended():
+            pull.settled[event.repair] = event.number
             pull.blocked = None
             # What is mended is pushed next, whatever the forge said of what was there before.
             pull.head = None
-        case "pull.merged":
+        case PullMerged():
             pull.seen = None
-        case "pull.refused":
-            pull.refused, pull.seen = data["why"], None
-        case "pull.invariants":
-            pull.broken = tuple(data["broken"])
-        case "issues.told":
+        case PullRefused():
+            pull.refused, pull.seen = event.why, None
+        case PullInvariants():
+            pull.broken = event.broken
+        case IssuesTold():
             pull.issues = True
         case _:
             return

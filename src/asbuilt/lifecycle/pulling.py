@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.facts import GOES_ON, PASS
 from asbuilt.lifecycle.moves import (
     Ask,
@@ -27,8 +28,9 @@ from asbuilt.lifecycle.moves import (
     Push,
     Tidy,
     Wait,
+    until_answered,
 )
-from asbuilt.lifecycle.pulled import CI, CI_WAIT, CONFLICT
+from asbuilt.lifecycle.pulled import CI, CONFLICT
 from asbuilt.lifecycle.signing import signing
 from asbuilt.lifecycle.stoppages import stoppage
 from asbuilt.lifecycle.timers import seconds_after
@@ -108,7 +110,11 @@ def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
     if seen.at >= over_at:
         what = f"its checks have not come to an end within {pull.limit_s} s of the push"
         return End(READY, f"{_name(pull)} is open; {what}")
-    return Wait(f"{CI_WAIT} #{pull.number}", again_at) if again_at > now else Look()
+    return (
+        Wait(WaitReason.CHECKS, f"the checks of pull request #{pull.number}", again_at)
+        if again_at > now
+        else Look()
+    )
 
 
 def _red(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
@@ -126,7 +132,7 @@ def _red(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     key = f"{facts.run}/pull/ci/{granted + 1}"
     if key not in facts.approvals:
         return Ask(key, "continue", f"{what}; look and try again?")
-    return End(CI_FAILING, what) if facts.approvals[key] == "no" else Wait(f"approval {key}", None)
+    return End(CI_FAILING, what) if facts.approvals[key] == "no" else until_answered(key)
 
 
 def _blocked(facts: RunFacts, blocked: Blocked, now: str) -> Move:
@@ -139,7 +145,7 @@ def _blocked(facts: RunFacts, blocked: Blocked, now: str) -> Move:
     key = f"{facts.run}/pull/blocked/{facts.pull.blocks}"
     if key not in facts.approvals:
         return Ask(key, "continue", f"{blocked.words} {blocked.next_step} Go on then?")
-    return End("failed", blocked.words) if facts.approvals[key] == "no" else Wait(f"approval {key}", None)
+    return End("failed", blocked.words) if facts.approvals[key] == "no" else until_answered(key)
 
 
 def _repair(

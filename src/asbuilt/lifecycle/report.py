@@ -55,6 +55,8 @@ class AttemptAccount(NamedTuple):
     """Of the agent and of its verifiers."""
     notes: tuple[str, ...] = ()
     """What people told it."""
+    refused: tuple[str, ...] = ()
+    """Hosts that its sandbox did not let it reach, each with the reason."""
 
     @property
     def was_cut_off(self) -> bool:
@@ -233,6 +235,8 @@ def notes(account: Account) -> list[tuple[str, str]]:
             told.append((phase.id, f"{fixes}: {_first_failure(phase)}"))
         if again:
             told.append((phase.id, f"begun anew: {again[0].ending}, {again[0].reason}"))
+        refused = dict.fromkeys(one for attempt in phase.attempts for one in attempt.refused)
+        told += [(phase.id, f"the sandbox refused its agent {one}") for one in refused]
         if phase.proven is None and account.kind != "verify":
             told.append((phase.id, f"not proven: {_first_failure(phase) or account.reason}"))
     return told

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.lifecycle.pulled import REPAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from asbuilt.events.event import Entry
 
 DAYS: Final = 30
 """How long what a landing has made superfluous is kept after it."""
@@ -45,25 +49,28 @@ class Made(NamedTuple):
         return f"{self.run}.{self.phase}.{self.number}"
 
 
-def attempts_in(events: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Made]:
+def attempts_in(entries: Iterable[Entry]) -> list[Made]:
     """List the attempts at phases, each with its first start; repairs of a pull request are none."""
     found: dict[str, Made] = {}
-    for kind, data in events:
-        if kind == "attempt.begun" and data["phase"] not in REPAIRS:
-            made = Made(data["run"], data["phase"], int(data["number"]), str(data["at"]))
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, AttemptBegun) and event.phase not in REPAIRS:
+            made = Made(entry.run or "", event.phase, event.number, entry.at)
             found.setdefault(made.id, made)
     return [*found.values()]
 
 
-def landings(events: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
+def landings(entries: Iterable[Entry]) -> dict[str, str]:
     """Tell of each phase of a plan when the landing that stands happened."""
     landed: dict[str, tuple[str, str]] = {}
-    for kind, data in events:
-        if kind == "landing.done":
-            landed |= {phase: (commit, str(data["at"])) for phase, _, commit, _ in data.get("commits", ())}
-        elif kind == "landing.undone":
-            gone = set(data.get("commits", ()))
-            landed = {phase: one for phase, one in landed.items() if one[0] not in gone}
+    for entry in entries:
+        match entry.event:
+            case LandingDone(commits=commits):
+                landed |= {phase: (commit, entry.at) for phase, _, commit, _ in commits}
+            case LandingUndone(commits=gone):
+                landed = {phase: one for phase, one in landed.items() if one[0] not in gone}
+            case _:
+                pass
     return {phase: at for phase, (_, at) in landed.items()}
 
 

@@ -1,6 +1,8 @@
 """What the reviews of a plan's pull request say of its draft, and when they are looked at. Pure.
 
-The one rule: only who is named may bind, and only by a review of the very commit that holds the text.
+The one rule: only an approver decides, and only by a review of the very commit that holds the text. An
+approver is named in full, or named by a pattern and able to write to the repository: anybody can register a
+login that fits a pattern.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from asbuilt.lifecycle.approving import Question
     from asbuilt.lifecycle.forge import Comment, Review
@@ -33,7 +35,7 @@ class SentBack(NamedTuple):
 
     by: str
     note: str
-    """What they said, and every remark at a line: findings for whoever drafts again."""
+    """What each approver said who sends it back, with the remarks at lines of that review, by login."""
 
 
 class Undecided(NamedTuple):
@@ -74,30 +76,64 @@ def wait_s(poll_s: int, looks: int) -> int:
     return poll_s * min(looks + 1, _SLOWEST)
 
 
+def to_ask_about(reviews: Iterable[Review], *, head: str, approvers: Sequence[str]) -> frozenset[str]:
+    """Return the logins that a pattern names, and so need write permission to decide."""
+    return frozenset(
+        review.by
+        for review in reviews
+        if _is_deciding(review, head) and FORGE + review.by not in approvers and _fits(approvers, review.by)
+    )
+
+
 def decide(
-    reviews: Iterable[Review], comments: Iterable[Comment], *, head: str, approvers: Sequence[str]
+    reviews: Iterable[Review],
+    comments: Iterable[Comment],
+    *,
+    head: str,
+    approvers: Sequence[str],
+    writers: Collection[str] = (),
 ) -> Decision:
-    """Read reviews, the oldest first: each one's last word counts, and sending back outweighs a yes."""
+    """Read reviews, the oldest first: each approver's last one counts, and sending back outweighs a yes.
+
+    `writers` are the logins of `to_ask_about` that may write to the repository.
+    """
     if not approvers:
         return Undecided("approvals.plan names nobody: anybody could review it, so no review decides")
     last: dict[str, Review] = {}
-    for one in reviews:
-        if one.commit == head and one.state in _DECIDES and _may(approvers, one.by):
-            last[one.by] = one
-    for one in last.values():
-        if one.state == "changes_requested":
-            return SentBack(FORGE + one.by, _note(one, comments))
-    approved = next((one for one in last.values() if one.state == "approved"), None)
-    return Bound(FORGE + approved.by) if approved else Undecided("nobody of approvals.plan has reviewed it")
+    strangers: list[str] = []
+    for review in reviews:
+        if not _is_deciding(review, head):
+            continue
+        if FORGE + review.by in approvers or (_fits(approvers, review.by) and review.by in writers):
+            last[review.by] = review
+        elif _fits(approvers, review.by):
+            strangers.append(FORGE + review.by)
+    against = [review for review in last.values() if review.state == "changes_requested"]
+    if against:
+        return SentBack(FORGE + against[0].by, _note(against, tuple(comments)))
+    approved = next((review for review in last.values() if review.state == "approved"), None)
+    if approved is not None:
+        return Bound(FORGE + approved.by)
+    unable = f"; {strangers[-1]} has, and may not write to the repository" if strangers else ""
+    return Undecided(f"nobody of approvals.plan has reviewed it{unable}")
 
 
-def _may(approvers: Sequence[str], login: str) -> bool:
+def _is_deciding(review: Review, head: str) -> bool:
+    return review.commit == head and review.state in _DECIDES
+
+
+def _fits(approvers: Sequence[str], login: str) -> bool:
     return any(fnmatchcase(FORGE + login, name) for name in approvers)
 
 
-def _note(review: Review, comments: Iterable[Comment]) -> str:
-    """Gather what was said, the remarks at lines that are still part of the text with them."""
-    at_lines = [f"line {one.line}: {one.body.strip()}" for one in comments if one.line is not None]
-    return (
-        "\n".join([text for text in (review.body.strip(), *at_lines) if text])[:_NOTE] or "changes requested"
-    )
+def _note(reviews: Iterable[Review], comments: Sequence[Comment]) -> str:
+    """Gather each review's text and its own remarks at lines that are still part of the change."""
+    lines: list[str] = []
+    for review in reviews:
+        lines.append(f"{FORGE}{review.by}: {review.body.strip() or 'changes requested'}")
+        lines += [
+            f"{FORGE}{remark.by}, line {remark.line}: {remark.body.strip()}"
+            for remark in comments
+            if (remark.review, remark.by) == (review.id, review.by) and remark.line is not None
+        ]
+    return "\n".join(lines)[:_NOTE]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.lifecycle.moves import Ask, End, Move, Wait
+from asbuilt.lifecycle.moves import Ask, End, Move, until_answered
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.facts import RunFacts
@@ -25,4 +25,4 @@ def signing(facts: RunFacts) -> Move | None:
             again = "Next: asbuilt land --undo takes it back, then run the phase again"
             return End("stopped", f"you did not sign off a change of phase {one.phase}: {kept}. {again}")
     waits = next((key for key in keys if facts.approvals[key] is None), None)
-    return None if waits is None else Wait(f"approval {waits}", None)
+    return None if waits is None else until_answered(waits)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.events.phases import PhaseMarked, PhaseProven
 from asbuilt.lifecycle.facts import Landed, Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from asbuilt.events.event import Entry, Event
 
 
 class Landing(NamedTuple):
@@ -60,28 +64,28 @@ class Standing(NamedTuple):
         return tuple(one for landing in self.landings if landing.run == run for one in landing.landed)
 
 
-def fold_plan(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Standing:
+def fold_plan(entries: Iterable[Entry]) -> Standing:
     """Fold the events of all runs of a plan, in order."""
     standing = Standing()
-    for kind, data in events:
-        standing = _hear(standing, kind, data)
+    for entry in entries:
+        standing = _hear(standing, entry.event, entry.run or "")
     return standing
 
 
-def _hear(standing: Standing, kind: str, data: Mapping[str, Any]) -> Standing:
-    match kind:
-        case "phase.proven":
-            work = Work(data["phase"], data["run"], data["commit"])
+def _hear(standing: Standing, event: Event, run: str) -> Standing:
+    match event:
+        case PhaseProven():
+            work = Work(event.phase, run, event.commit)
             others = tuple(word for word in standing.by_hand if word[0] != work.phase)
             return standing._replace(proven=(*standing.proven, work), by_hand=others)
-        case "phase.marked" if "item" not in data:
-            word = (str(data["phase"]), data["status"] == "done")
+        case PhaseMarked(item=None):
+            word = (event.phase, event.status == "done")
             return standing._replace(by_hand=(*standing.by_hand, word))
-        case "landing.done":
-            landing = Landing(data["run"], tuple(Landed(*one) for one in data.get("commits", ())))
+        case LandingDone():
+            landing = Landing(run, tuple(Landed(*one) for one in event.commits))
             return standing._replace(landings=(*standing.landings, landing))
-        case "landing.undone":
-            gone = frozenset(data.get("commits", ()))
+        case LandingUndone():
+            gone = frozenset(event.commits)
             kept = tuple(
                 landing._replace(landed=tuple(one for one in landing.landed if one.commit not in gone))
                 for landing in standing.landings

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.causes import asks, course_of
 from asbuilt.lifecycle.facts import GOES_ON, is_planning
 from asbuilt.lifecycle.money import reached
@@ -14,7 +15,7 @@ from asbuilt.lifecycle.moves import Ask, End, Wait
 from asbuilt.lifecycle.preparation import asked
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.causes import Cause
+    from asbuilt.events.event import Cause
     from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
     from asbuilt.lifecycle.money import Caps
     from asbuilt.lifecycle.moves import Move
@@ -74,8 +75,10 @@ def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
     if stop.overloads > OVERLOAD_LIMIT:
         return End("failed", f"{stop.where}: turned away {stop.overloads} times in a row; {stop.reason}")
     if stop.resets_at is not None and stop.resets_at > now:
-        why = OVERLOAD if stop.cause == "overload" else USAGE_LIMIT
-        return Wait(f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
+        is_overload = stop.cause == "overload"
+        reason = WaitReason.OVERLOAD if is_overload else WaitReason.LIMIT
+        why = OVERLOAD if is_overload else USAGE_LIMIT
+        return Wait(reason, f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
     if stop.cause is not None and course_of(stop.cause) == "stop":
         return End("failed", f"{stop.where}: {stop.reason}")
     if not asks(stop.cause):

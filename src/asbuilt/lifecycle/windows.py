@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.moves import Begin, Start, Wait
 from asbuilt.lifecycle.timers import moment, written
 from asbuilt.settings.hours import hours_in
@@ -70,7 +71,11 @@ class Window(NamedTuple):
 def within(window: Window | None, move: Move, now: str) -> Move:
     """Let a run that would begin something wait for its window; what is begun goes on at any hour."""
     opens = window.opens_at(now) if window is not None and isinstance(move, Start | Begin) else None
-    return move if window is None or opens is None else Wait(f"it begins phases only {window.words}", opens)
+    return (
+        move
+        if window is None or opens is None
+        else Wait(WaitReason.WINDOW, f"it begins phases only {window.words}", opens)
+    )
 
 
 def read(text: str, zone: str) -> Window | None:

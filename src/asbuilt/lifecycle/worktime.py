@@ -6,29 +6,37 @@ when the next work is said to begin; where only its end was written down, when t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked, ApprovalPutOff
+from asbuilt.events.attempts import AttemptBegun, TogetherJudging, VerifierBegun
+from asbuilt.events.phases import PhaseBegun
+from asbuilt.events.plans import DraftWritten, PlanApproved
+from asbuilt.events.pulls import PullSeen
+from asbuilt.events.runs import (
+    AttentionCalled,
+    PauseAsked,
+    ResumeAsked,
+    RunHastened,
+    RunParked,
+    RunStarted,
+    RunTakenOver,
+    StopAsked,
+    TroubleMet,
+)
 from asbuilt.lifecycle.approving import REVISED
 from asbuilt.lifecycle.folded import Folded
 from asbuilt.lifecycle.timers import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from asbuilt.events.event import Entry, Event
 
-WAITS_ON: Final = frozenset(
-    {
-        "run.parked", "run.pause_asked", "approval.asked", "approval.put_off", "attention.called",
-        "draft.written",
-    }
-)  # fmt: skip
+
+WAITS_ON: Final = (RunParked, PauseAsked, ApprovalAsked, ApprovalPutOff, AttentionCalled, DraftWritten)
 """What is written of a run that waits, and leaves it waiting."""
-_SAID: Final = frozenset(
-    {"approval.answered", "plan.approved", "run.resume_asked", "run.hastened", "run.stop_asked"}
-)
+_SAID: Final = (ApprovalAnswered, PlanApproved, ResumeAsked, RunHastened, StopAsked)
 """A person's word, by which a run that waits is due at once."""
-_FIRST: Final = frozenset(
-    {"phase.begun", "attempt.begun", "verifier.begun", "together.judging", "pull.seen", "run.taken_over"}
-)
+_FIRST: Final = (PhaseBegun, AttemptBegun, VerifierBegun, TogetherJudging, PullSeen, RunTakenOver)
 """What is written before the work that it names: until then a run has waited, however late that was."""
 
 
@@ -42,28 +50,29 @@ class WorkTime(Folded):
     due_at: str | None = None
     """When a wait is over; None: when somebody says so."""
 
-    def hear(self, kind: str, data: Mapping[str, Any]) -> None:
+    def hear(self, entry: Entry) -> None:
         """Hear an event of the run, with the time at which it was written."""
-        at = str(data.get("at", ""))
+        at, event = entry.at, entry.event
         if not at:
             return
-        if kind == "run.started":
+        if isinstance(event, RunStarted):
             self.before_s, self.works_since = 0.0, at
         elif not self.works_since:
-            self._hear_waiting(kind, data, at)
-        if kind in ("run.parked", "trouble.met"):
+            self._hear_waiting(event, at)
+        if isinstance(event, RunParked | TroubleMet):
             self.before_s, self.works_since = self.worked_s(at), ""
-            until = data.get("until") or data.get("retry_at")
+            until = event.until if isinstance(event, RunParked) else event.retry_at
             self.due_at = max(at, until) if until else None
 
-    def _hear_waiting(self, kind: str, data: Mapping[str, Any], at: str) -> None:
-        if kind in WAITS_ON or data.get("answer") == REVISED:
+    def _hear_waiting(self, event: Event, at: str) -> None:
+        is_revised = isinstance(event, ApprovalAnswered) and event.answer == REVISED
+        if is_revised or isinstance(event, WAITS_ON):
             return
         due_at = min(at, self.due_at or at)
-        if kind in _SAID:
+        if isinstance(event, _SAID):
             self.due_at = due_at
         else:
-            self.works_since = at if kind in _FIRST else due_at
+            self.works_since = at if isinstance(event, _FIRST) else due_at
 
     def worked_s(self, now: str) -> float:
         """Say how long it has worked by now; a clock that was set back has let no time pass."""

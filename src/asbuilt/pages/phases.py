@@ -32,10 +32,11 @@ from asbuilt.proof.verdict import Promise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from asbuilt.events.event import Outcome
     from asbuilt.lifecycle.report import Account, AttemptAccount
     from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.drift import Number
-    from asbuilt.proof.evidence import Evidence, Outcome
+    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
     from asbuilt.proof.opinion import Answer
     from asbuilt.proof.remarks import Remark
@@ -320,6 +321,7 @@ def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Poin
     reason = f": {one.reason}" if one.reason and one.ending != "done" else ""
     below: list[Words] = [(Said(one.agent or "the agent", one.says),)] if one.says else []
     below += [(f"A person told it: {note}",) for note in one.notes]
+    below += [(f"The sandbox refused it {host}",) for host in one.refused]
     below += failures_of(one)
     if one.kept:
         name = f"{account.name}.{phase.id}.{one.number}"

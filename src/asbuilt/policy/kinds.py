@@ -5,8 +5,17 @@ The one rule: everything here was measured on the real program; what was not is 
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_URL: Final = re.compile(r"(?P<scheme>https?)://(?:[^/@]*@)?(?P<host>[^/:?#]+|\[[^]]*\])(?P<port>:[0-9]+)?")
+_BASE: Final = re.compile(
+    r"(?:base_?url|endpoint)[\"']?\s*[:=]\s*[\"']?(https?://[^\s\"',}]+)", re.IGNORECASE
+)
+"""How an agent's settings name the place of its model."""
 Through = Literal["script", "control", "ACP"]
 
 
@@ -25,8 +34,14 @@ class Kind(NamedTuple):
     """Below the user's HOME: what it must be able to write."""
     sealed: tuple[str, ...] = ()
     """Within that: settings, hooks, plug-ins; read-only, because they would act later."""
+    others: tuple[str, ...] = ()
+    """Within the state: folders of conversations; an attempt has its own in their place."""
     remade: tuple[str, ...] = ()
     """Within what is sealed: what the program itself lays down at its start."""
+    hosts: tuple[str, ...] = ()
+    """Where its models are, and where its login is renewed."""
+    addresses: tuple[str, ...] = ()
+    """Variables by which the user names another place for the model."""
     own: str = ""
     """The agent's own program, where `program` is an adapter that is installed beside it."""
     install: str = ""
@@ -53,6 +68,8 @@ _CLAUDE: Final = Kind(
         "NO_PROXY",
         "NODE_EXTRA_CA_CERTS",
     ),
+    hosts=("api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"),
+    addresses=("ANTHROPIC_BASE_URL",),
     state=(".claude",),
     sealed=(
         ".claude.json",
@@ -78,6 +95,8 @@ _CODEX: Final = Kind(
     "ACP",
     program="codex-acp",
     variables=("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME", *_NETWORK),
+    hosts=("api.openai.com", "auth.openai.com", "chatgpt.com"),
+    addresses=("OPENAI_BASE_URL",),
     state=(".codex",),
     sealed=(
         "config.toml",
@@ -90,6 +109,7 @@ _CODEX: Final = Kind(
         "rules",
         "skills",
     ),
+    others=("sessions", "archived_sessions", "log"),
     remade=("skills/.system",),
     own="codex",
     install="npm install -g @zed-industries/codex-acp",
@@ -101,6 +121,14 @@ _GEMINI: Final = Kind(
     program="gemini",
     arguments=("--acp",),
     variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME", *_NETWORK),
+    hosts=(
+        "generativelanguage.googleapis.com",
+        "cloudcode-pa.googleapis.com",
+        "oauth2.googleapis.com",
+        "accounts.google.com",
+        "www.googleapis.com",
+    ),
+    addresses=("GOOGLE_GEMINI_BASE_URL",),
     state=(".gemini",),
     sealed=(
         "settings.json",
@@ -114,6 +142,7 @@ _GEMINI: Final = Kind(
         "policies",
         "skills",
     ),
+    others=("tmp", "history"),
     reports_usd=False,
 )
 _OPENCODE: Final = Kind(
@@ -130,8 +159,16 @@ _OPENCODE: Final = Kind(
         "XDG_DATA_HOME",
         *_NETWORK,
     ),
+    hosts=(
+        "opencode.ai",
+        "api.anthropic.com",
+        "api.openai.com",
+        "generativelanguage.googleapis.com",
+        "openrouter.ai",
+    ),
     state=(".local/share/opencode",),
     sealed=("snapshot",),
+    others=("storage", "log", "project"),
 )
 _CLAUDE_ACP: Final = _CLAUDE._replace(
     name="claude-acp", through="ACP", program="claude-agent-acp", arguments=()
@@ -148,3 +185,20 @@ FORGE_VARIABLES: Final = (
     "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND",
 )  # fmt: skip
 """What gh, and a git that pushes, may see of the user's environment: their logins, and the way out."""
+
+
+def hosts_of(kind: Kind, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """List where an agent's model is: its own hosts, and the one that the user's variables name."""
+    found = (_URL.match(environment.get(name, "")) for name in kind.addresses)
+    return (*kind.hosts, *(_with_port(match) for match in found if match is not None))
+
+
+def hosts_set(settings: str) -> tuple[str, ...]:
+    """List where the user's own settings of an agent say that its model is."""
+    return tuple(_with_port(match) for text in _BASE.findall(settings) if (match := _URL.match(text)))
+
+
+def _with_port(match: re.Match[str]) -> str:
+    # With its port it may be a gateway in the user's own network.
+    ports = {"http": ":80", "https": ":443"}
+    return f"{match['scheme']}://{match['host']}{match['port'] or ports[match['scheme']]}"

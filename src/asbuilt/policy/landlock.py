@@ -18,20 +18,6 @@ READ = EXECUTE | READ_FILE | READ_DIR
 TCP = 0b11  # bind and connect
 SCOPES = 0b11  # abstract sockets and signals
 
-SYSTEM = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc",
-    "/opt",
-    "/nix",
-    "/proc",
-    "/run/current-system",
-)
-"""What every program needs to start. Homes, other people's folders and /run are not in it."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 
 
@@ -60,7 +46,7 @@ def rules(request: Request, *, abi: int) -> Rules:
     """Say what a planning command keeps: reading the system and what it was shown, writing to no file."""
     files = handled(abi)
     device = (WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV) & files
-    shown = dict.fromkeys((*SYSTEM, *request.readable, request.chdir))
+    shown = dict.fromkeys((*(path for path, _ in request.links), "/proc", *request.readable, request.chdir))
     return Rules(
         files=files,
         network=0 if request.network or abi < 4 else TCP,

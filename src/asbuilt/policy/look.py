@@ -36,17 +36,22 @@ here=$(pwd -P)
 set -- {start}
 """
 _AFTER = """\
-exec /usr/bin/env -i {environment} "$@" {shell} -c "$text"
+exec /usr/bin/env -i {environment} "$@" {shell} -c "$text"{input}
 """
+FILTER = "seccomp"
+"""The file beside the script that has the filter of system calls."""
+_FILTER_FD = 9
+_FILTER_INPUT = f' {_FILTER_FD}<"${{0%/*}}/{FILTER}"'
 
 
-def by_bubblewrap(request: Request, shell: Sequence[str], *, program: str) -> str:
-    """Write it with bubblewrap. What is hidden may come and go for as long as the conversation lasts."""
+def by_bubblewrap(request: Request, shell: Sequence[str], *, program: str, filtered: bool) -> str:
+    """Write it with bubblewrap. What is shown or hidden may come and go as long as the conversation lasts."""
     mounted = "".join(
         f'[ -e {quoted(mount[-1])} ] && set -- "$@" {_words(mount)}\n' for mount in mounts(request)
     )
     end = 'set -- "$@" --chdir "$here" --\n'
-    return _script("bwrap", request, walls(request, program=program), mounted + end, shell)
+    start = walls(request, program=program, filter_fd=_FILTER_FD if filtered else None)
+    return _script("bwrap", request, start, mounted + end, shell, _FILTER_INPUT if filtered else "")
 
 
 def by_argv(level: Level, request: Request, argv: Sequence[str], shell: Sequence[str]) -> str:
@@ -65,6 +70,8 @@ def git_environment(root: str) -> dict[str, str]:
     return {
         "GIT_CONFIG_COUNT": str(len(settings)),
         **numbered,
+        # Under Landlock the system's file is there and cannot be read, and git ends.
+        "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_PAGER": "cat",
         "GIT_TERMINAL_PROMPT": "0",
@@ -72,12 +79,14 @@ def git_environment(root: str) -> dict[str, str]:
     }
 
 
-def _script(level: Level, request: Request, start: Iterable[str], middle: str, shell: Iterable[str]) -> str:
+def _script(
+    level: Level, request: Request, start: Iterable[str], middle: str, shell: Iterable[str], more: str = ""
+) -> str:
     environment = _words(f"{name}={value}" for name, value in environment_in(request).items())
     return (
         _BEFORE.format(level=level, start=_words(start))
         + middle
-        + _AFTER.format(environment=environment, shell=_words(shell))
+        + _AFTER.format(environment=environment, shell=_words(shell), input=more)
     )
 
 

@@ -1,15 +1,21 @@
-"""Mask what looks like a secret in a text that leaves the machine. Pure; its one rule: in doubt, mask."""
+"""Mask what looks like a secret in a text that leaves the machine. Pure; its one rule: in doubt, mask.
+
+Three passes: tokens that are known by their shape, then every word that names a secret with the value that
+follows it, then the short options by which a few programs take a password.
+"""
 
 from __future__ import annotations
 
 import re
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+MASK: Final = "[secret]"
 _SHORTEST: Final = 6
 """A shorter value is part of too many words: masking it would make outputs unreadable, counts too."""
 
@@ -26,26 +32,159 @@ _KNOWN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_IN_URL: Final = re.compile(r"""(?<=://)[^\s"'<>]{1,300}@""")
-_AUTHORIZATION: Final = re.compile(
-    r"(\bauthorization\W{1,4}\w+\s+|\bbearer\s+)\S{6,}", re.IGNORECASE | re.ASCII
+# A scope such as @types in a registry's address stands behind a slash, a host never does.
+_IN_URL: Final = re.compile(r"""(?<=://)[^\s"'<>]{1,300}(?<!/)@""")
+_BEARER: Final = re.compile(r"(\bbearer\s+)\S{6,}", re.IGNORECASE | re.ASCII)
+
+_NAME: Final = re.compile(r"[\w.-]+")
+_HINT: Final = re.compile(r"pass|pwd|secret|token|key|credential|cookie|auth", re.IGNORECASE)
+_PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
+_HEADERS: Final = ("authorization", "cookie")
+"""Their values have spaces in them."""
+_KEYS: Final = (
+    "api",
+    "access",
+    "private",
+    "secret",
+    "signing",
+    "encryption",
+    "auth",
+    "master",
+    "account",
+    "shared",
 )
-_ASSIGNED: Final = re.compile(
-    r"""
-    (?P<name> (?: passw(?:or)?d | passphrase | secret | token | api[_-]?key | access[_-]?key
-      | private[_-]?key | credentials? | cookie ) [\w.-]{0,40} ["']? \s* (?: => | [:=]+ ) \s* )
-    (?P<value> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | [^\s"']+ )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+"""What stands before `key` where that is a secret; a cache or a table has keys, too."""
+_SECRETS: Final = (*_PASSWORDS, *_HEADERS, "secret", "token", "credential", *(f"{word}key" for word in _KEYS))
+_ABOUT: Final = frozenset(("file", "path", "dir", "stdin", "count", "limit", "length", "type"))
+"""A name that ends so names what is known of a secret."""
+_FOLDERS: Final = ("PWD", "OLDPWD")
+_SEPARATOR: Final = re.compile(r"""\\*["'\]]{0,2}[ \t]*(?:=>|:=|={1,3}|:(?!:))[ \t]*""")
+_LISTED: Final = re.compile(r"""\\*["'][ \t]*,\s*(?=\\*["'])""")
+_SPACE: Final = re.compile(r"[ \t]+")
+_QUOTE: Final = re.compile(r"""\\*["'`]""")
+_BLOCK: Final = re.compile(r"[|>][-+0-9]{0,2}[ \t]*\n[ \t]*")
+_WORD: Final = re.compile(r"""[^\s"'`]+""")
+_LINE: Final = re.compile(r"""(?:[^\n"'`\\]|\\(?!["'`\\]))+""")
+_COUNT: Final = re.compile(r"[\d.,]+")
+_NETRC: Final = re.compile(r"(?:machine|login|user|account)\s+\S+\s+\Z")
+_ALONE: Final = re.compile(r"[ \t]+\S+[ \t]*(?:\n|\Z)")
+
+_OPTIONS: Final = {
+    "p": "mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump sshpass login mongo mongosh 7z",
+    "P": "zip unzip sqlcmd bcp",
+    "a": "redis-cli http https xh",
+    "w": "ldapsearch ldapadd ldapmodify ldapwhoami",
+    "u": "curl",
+    "U": "curl smbclient",
+}
+"""Short options that take a password, or a user with one, and their programs; `login` is a verb of many."""
+_LETTERS: Final = {
+    program: "".join(letter for letter, programs in _OPTIONS.items() if program in programs.split())
+    for program in " ".join(_OPTIONS.values()).split()
+}
+_PROGRAM: Final = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, _LETTERS))})(?=\\*[\"']?[,\s])")
+_AFTER: Final = r"""(?:\\*["'][ \t]*,\s*|=|[ \t]+|)(?![\s,-])"""
 
 
 def masked(text: str) -> str:
-    """Mask keys, tokens, passwords in addresses, and what stands behind a name such as `password =`."""
-    text = _KNOWN.sub("[secret]", text)
-    text = _IN_URL.sub("[secret]@", text)
-    text = _AUTHORIZATION.sub(r"\1[secret]", text)
-    return _ASSIGNED.sub(r"\g<name>[secret]", text)
+    """Mask keys, tokens, passwords in addresses, and values that a name or an option calls a secret."""
+    text = _KNOWN.sub(MASK, text)
+    text = _IN_URL.sub(f"{MASK}@", text)
+    text = _BEARER.sub(rf"\1{MASK}", text)
+    text = _spliced(text, _NAME, _named_value)
+    if _PROGRAM.search(text) is None:
+        return text
+    return "\n".join(map(_without_options, text.split("\n")))
+
+
+def names_a_secret(name: str) -> bool:
+    """Tell whether a variable, field, option or header is called a password, a token or another secret."""
+    if _HINT.search(name) is None or name in _FOLDERS:
+        return False
+    pieces = [piece.lower() for piece in _PIECE.findall(name)]
+    if not pieces or pieces[-1] in _ABOUT:
+        return False
+    joined = [*pieces, *(one + other for one, other in pairwise(pieces))]
+    if any(piece.removesuffix("s").endswith(_SECRETS) for piece in joined) or name.endswith("_auth"):
+        return True
+    return pieces[-1] == "pass" and (len(pieces) > 1 or name.startswith("-"))
+
+
+def _spliced(
+    text: str, names: re.Pattern[str], value_of: Callable[[str, re.Match[str]], tuple[int, int] | None]
+) -> str:
+    """Mask the value that belongs to each name, if one does."""
+    parts: list[str] = []
+    done = 0
+    for name in names.finditer(text):
+        found = value_of(text, name) if name.start() >= done else None
+        if found is not None:
+            parts += [text[done : found[0]], MASK]
+            done = found[1]
+    return "".join([*parts, text[done:]])
+
+
+def _named_value(text: str, name: re.Match[str]) -> tuple[int, int] | None:
+    """Find the value of a name: behind a sign, in a tag, next in a list, or behind an option's space."""
+    is_folder = name[0] in _FOLDERS
+    if not is_folder and not names_a_secret(name[0]):
+        return None
+    end, last = name.end(), name[0].lower().removesuffix("s")
+    if found := _SEPARATOR.match(text, end):
+        value = _value(text, found.end(), _LINE if last.endswith(_HEADERS) else _WORD)
+        is_count = last.endswith("token") and name[0][-1] in "sS"
+        is_known = value and (
+            (is_count and _COUNT.fullmatch(text, *value)) or (is_folder and text[value[0]] == "/")
+        )
+        return None if is_known else value
+    if text[name.start() - 1 : name.start()] == "<" and text.startswith(">", end):
+        return end + 1, max(text.find("<", end), end + 1)
+    if found := _LISTED.match(text, end):
+        return _value(text, found.end(), _WORD)
+    found = _SPACE.match(text, end)
+    if found is None or text.startswith("-", found.end()):
+        return None
+    is_option = name[0].startswith("-")
+    is_password = last.endswith(_PASSWORDS) and (
+        _QUOTE.match(text, found.end()) is not None
+        or _NETRC.search(text, max(0, name.start() - 300), name.start()) is not None
+        or (
+            not text[text.rfind("\n", 0, name.start()) + 1 : name.start()].strip() and _ALONE.match(text, end)
+        )
+    )
+    return _value(text, found.end(), _WORD) if is_option or is_password else None
+
+
+def _without_options(line: str) -> str:
+    programs = list(_PROGRAM.finditer(line))
+    if not programs:
+        return line
+    letters = "".join(sorted({letter for program in programs for letter in _LETTERS[program[0]]}))
+    long = "|--user|--proxy-user" if "u" in letters else ""
+    options = re.compile(rf"""(?<![^\s"'])(?:-[^\W\d_{letters}]*[{letters}]{long}){_AFTER}""")
+    start = programs[0].end()
+    return line[:start] + _spliced(
+        line[start:], options, lambda text, found: _value(text, found.end(), _WORD)
+    )
+
+
+def _value(text: str, start: int, plain: re.Pattern[str]) -> tuple[int, int] | None:
+    """Give where a value is: in quotes, in a block of YAML, or as far as `plain` goes."""
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    if quoted := _QUOTE.match(text, start):
+        end = quoted.end()
+        while (end := text.find(quoted[0], end, line_end)) >= 0 and text[end - 1] == "\\" != quoted[0][0]:
+            end += 1
+        if end == quoted.end():
+            return None
+        return start, line_end if end < 0 else end + len(quoted[0])
+    if block := _BLOCK.match(text, start):
+        end = text.find("\n", block.end())
+        return block.end(), len(text) if end < 0 else end
+    found = plain.match(text, start)
+    return None if found is None else found.span()
 
 
 def forms_of(values: Iterable[str]) -> tuple[bytes, ...]:

@@ -11,15 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.policy.masking import masked
+from asbuilt.policy.masking import MASK, masked, names_a_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SECRET_NAME: Final = re.compile(
-    r"passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|private_?key|credential|cookie|[a-z0-9]_key$",
-    re.IGNORECASE,
-)
+_SOME_KEY: Final = re.compile(r"[a-z0-9][_-]key\Z", re.IGNORECASE)
+"""In a text a cache's key is called so, too; as the name of a field or a variable it is masked in doubt."""
 _SHORTEST: Final = 6
 """A value of the environment shorter than this would blank half of every text."""
 _UNMISTAKABLE: Final = 5
@@ -48,7 +46,7 @@ class Redaction:
     def text(self, text: str) -> str:
         """Mask a text."""
         for secret in sorted(self.secrets, key=len, reverse=True):
-            text = text.replace(secret, "[secret]")
+            text = text.replace(secret, MASK)
         text = masked(text)
         text = _EMAIL.sub("[e-mail]", text)
         for home in self.homes:
@@ -71,8 +69,7 @@ class Redaction:
                 return value
 
     def _under(self, key: str, inner: object) -> object:
-        is_secret = isinstance(inner, str) and bool(inner) and _SECRET_NAME.search(key.replace("-", "_"))
-        return "[secret]" if is_secret else self.value(inner)
+        return MASK if isinstance(inner, str) and inner and _is_secret(key) else self.value(inner)
 
     def _mask(self, run: str) -> str:
         if all(_WORD.fullmatch(piece) for piece in re.split(r"[+/_=-]", run)):
@@ -82,9 +79,11 @@ class Redaction:
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Name the values of an environment that are secret by their names."""
-    return tuple(
-        value for name, value in environ.items() if len(value) >= _SHORTEST and _SECRET_NAME.search(name)
-    )
+    return tuple(value for name, value in environ.items() if len(value) >= _SHORTEST and _is_secret(name))
+
+
+def _is_secret(name: str) -> bool:
+    return names_a_secret(name) or _SOME_KEY.search(name) is not None
 
 
 def _named(name: str) -> re.Pattern[str]:

@@ -18,6 +18,12 @@ _SECRET: Final = re.compile(
     r"|://[^/\s:@]*:([^@\s/]+)@"
     r"|://([^/\s:@]+)@"
 )
+_ADDRESS: Final = re.compile(r"\bhttps?://(?:[^\s/@\"']*@)?([\w.-]+)(?::(\d+))?", re.ASCII)
+_PATH: Final = re.compile(r"(?:^|[\s=\"'])(?:file://)?(/[^\s\"'#]+)", re.MULTILINE)
+_REGISTRY: Final = re.compile(
+    rb"https://((?:index|registry|proxy|sum|static|repo|packages|plugins|services)\.((?:[a-z0-9-]+\.)+[a-z]{2,}))\b"
+)
+_HOST: Final = re.compile(rb"[\"'/]([a-z0-9-]+(?:\.[a-z0-9-]+)+)[\"'/]")
 
 
 class File(NamedTuple):
@@ -58,6 +64,32 @@ def addresses_in(file: File, text: str) -> str:
             is_kept = bool(is_key) and _is_plain(found[2])
             kept += [line] if is_kept else []
     return "".join(f"{line}\n" for line in kept) if any("=" in line for line in kept) else ""
+
+
+def hosts_in(text: str) -> tuple[str, ...]:
+    """Name the hosts of addresses in a text, each with its port, because a user's own may be private."""
+    found = _ADDRESS.finditer(text)
+    return tuple(f"{one[1]}:{one[2] or (80 if one[0].startswith('http:') else 443)}" for one in found)
+
+
+def paths_in(text: str) -> tuple[str, ...]:
+    """Name the paths in a text: folders with packages, certificates."""
+    return tuple(one.rstrip("/") for one in _PATH.findall(text))
+
+
+def made_for(program: bytes) -> tuple[str, ...]:
+    """Name the registries that are written into a package tool's own program, and what is beside them.
+
+    A registry may have its index on one host and its files on another of the same name.
+    """
+    found = {(host.decode(), parent.decode()) for host, parent in _REGISTRY.findall(program)}
+    beside = {f"*.{parent}" for _, parent in found if "." in parent}
+    return tuple(sorted({f"{host}:443" for host, _ in found} | beside))
+
+
+def quoted_hosts(source: bytes) -> tuple[str, ...]:
+    """Name the hosts that a short file of a package tool's source has in quotes or in an address."""
+    return tuple(f"{one.decode()}:443" for one in dict.fromkeys(_HOST.findall(source)))
 
 
 def secrets_in(text: str) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
 """Say what a process may touch, and write it down for the kernel. Pure: paths are strings, resolved before.
 
-The one rule: what is not named writable is read-only, and of two paths the deeper one decides.
+Rules: a path that is neither of the system nor named is not there; what is not named writable is read-only;
+of two paths the deeper one decides.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
     Level = Literal["bwrap", "landlock", "seatbelt", "none"]
@@ -56,53 +57,37 @@ SECRET_FILES = (
     ".zsh_history",
     ".python_history",
 )
-# A read-only mount stops no connection to a socket, and behind these are session managers, container engines
-# and people's terminals: a process that reaches one has its next command run outside the ring.
-SOCKET_FOLDERS = ("/run", "/var/run", "/var/tmp")  # noqa: S108
-RUN_KEPT = (
-    "/run/systemd/resolve",
-    "/run/resolvconf",
-    "/run/NetworkManager/resolv.conf",
-    "/run/current-system",
+SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
+    *("/nix/store", "/gnu/store", "/run/current-system"),
 )
-"""What name lookup and some distributions' own programs need of /run."""
+"""Programs and libraries of the system. Some are links into /usr."""
+SETTINGS = (
+    *(
+        "alternatives",
+        "bash.bashrc",
+        "ca-certificates",
+        "ca-certificates.conf",
+        "chromium*",
+        "crypto-policies",
+    ),
+    *("debian_version", "dotnet", "fonts", "gai.conf", "ghc", "gnutls", "group", "host.conf", "hosts"),
+    *("ImageMagick*", "inputrc", "java*", "jvm", "ld.so.*", "locale.alias", "locale.conf", "localtime"),
+    *("login.defs", "magic*", "mailcap", "maven", "mime.types", "nsswitch.conf", "OpenCL", "os-release"),
+    *("passwd", "perl", "php", "pki/ca-trust", "pki/tls/certs", "pki/tls/openssl.cnf", "profile"),
+    *("protocols", "python3*", "R", "redhat-release", "resolv.conf", "ruby", "services", "shells", "skel"),
+    *("ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "static", "terminfo", "texmf", "timezone", "vulkan"),
+    "xattr.conf",
+)
+"""What programs need of /etc, as patterns. The other files there may hold passwords."""
+KERNEL = ("/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup")
+"""By which programs count processors and memory."""
+RUN_KEPT = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf")
+"""What name lookup needs of /run. Behind its other sockets are session managers and container engines."""
 
-PASSED_VARIABLES = (
-    # Person and place.
-    *("PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "USER", "LOGNAME", "SHELL"),
-    # Whom to trust.
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
-    *("PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO", "NIX_SSL_CERT_FILE", "UV_SYSTEM_CERTS"),
-    # Which toolchain.
-    *("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR"),
-    *("RBENV_ROOT", "RBENV_VERSION", "VOLTA_HOME", "ASDF_DATA_DIR", "MISE_DATA_DIR", "M2_HOME", "MAVEN_HOME"),
-    *("CC", "CXX", "PKG_CONFIG_PATH", "UV_PYTHON_INSTALL_DIR"),
-)
-ADDRESS_VARIABLES = (
-    *(
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "ALL_PROXY",
-        "NO_PROXY",
-        "http_proxy",
-        "https_proxy",
-        "all_proxy",
-        "no_proxy",
-    ),
-    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_DEFAULT_TIMEOUT", "UV_INDEX_URL"),
-    *(
-        "UV_DEFAULT_INDEX",
-        "UV_INDEX",
-        "UV_FIND_LINKS",
-        "npm_config_registry",
-        "NPM_CONFIG_REGISTRY",
-        "GOPROXY",
-    ),
-    *("GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
-)
-"""Proxies and registries, passed where their address carries no password."""
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PRIVATE_TMP = "/tmp"  # noqa: S108  the name inside the ring, where it is a folder of its own
+_EMPTY = ("/run", "/var/tmp", "/home", "/root", "/mnt", "/srv")  # noqa: S108  no file, and nobody can make one
 
 
 class Placed:
@@ -141,7 +126,7 @@ class Overlay:
 
 
 class Request:
-    """What one process may touch. Everything else it may read, and nothing else may it change."""
+    """What one process may touch. Besides, it may read the system (`SYSTEM`, `SETTINGS`)."""
 
     __slots__ = (
         "chdir",
@@ -149,6 +134,7 @@ class Request:
         "hidden",
         "hidden_files",
         "home",
+        "links",
         "network",
         "overlays",
         "placed",
@@ -159,7 +145,7 @@ class Request:
         "writable",
     )
 
-    def __init__(  # noqa: PLR0913  a value with thirteen fields, on a path where dataclasses are too dear
+    def __init__(  # noqa: PLR0913  a value with fourteen fields, on a path where dataclasses are too dear
         self,
         *,
         chdir: str,
@@ -174,6 +160,7 @@ class Request:
         environment: Mapping[str, str] | None = None,
         placed: tuple[Placed, ...] = (),
         overlays: tuple[Overlay, ...] = (),
+        links: tuple[tuple[str, str], ...] = (),
         user: int | None = None,
     ) -> None:
         self.chdir = chdir
@@ -181,8 +168,9 @@ class Request:
         self.read_only = read_only
         """Kept from being changed although a folder around it is writable."""
         self.readable = readable
-        """Shown although a folder around it is hidden."""
+        """Shown although nothing around it is."""
         self.hidden = hidden
+        """Not there although a folder around it is shown."""
         self.hidden_files = hidden_files
         self.home = home
         """A folder of its own as HOME; None: HOME is the private tmp."""
@@ -194,6 +182,8 @@ class Request:
         """Folders that have another path inside. Only bubblewrap can do this."""
         self.overlays = overlays
         """Views over several folders, mounted before anything else. Only bubblewrap can do this."""
+        self.links = links
+        """Symbolic links, each with its target: /bin is one in most systems. Only bubblewrap can do this."""
         self.user = user
         """The user id inside; None: the one of who starts it. Only bubblewrap can do this."""
 
@@ -217,11 +207,12 @@ def for_agent(  # noqa: PLR0913  each of these is a different right
     own: Strings = (),
     sealed: Strings = (),
     readable: Strings = (),
+    network: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Request:
     """Hold an agent: it writes to its workspace, its own state and `out`, never to what could act later.
 
-    Its network is not filtered, because its model is out there.
+    `network` is the machine's own. Without it a process has what a proxy outside lets through, if it has one.
     """
     git_file = _join(workspace, ".git")
     return Request(
@@ -231,7 +222,7 @@ def for_agent(  # noqa: PLR0913  each of these is a different right
         readable=(*readable, *(() if writable else (workspace,))),
         home=home,
         tmp=tmp,
-        network=True,
+        network=network,
         environment=environment,
     )
 
@@ -280,16 +271,6 @@ def secrets(home: str) -> tuple[Strings, Strings]:
     )
 
 
-def passed(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
-    """Choose what gets into a ring of the environment around us: a short list, and what the user named."""
-    names = {*PASSED_VARIABLES, *more}
-    return {
-        name: value
-        for name, value in environ.items()
-        if name in names or name.startswith("LC_") or (name in ADDRESS_VARIABLES and "@" not in value)
-    }
-
-
 def environment_in(request: Request) -> dict[str, str]:
     """Give the whole environment inside the ring."""
     home = request.home or PRIVATE_TMP
@@ -309,13 +290,14 @@ def bubblewrap(
     program: str,
     status_fd: int | None = None,
     filter_fd: int | None = None,
+    shares_terminal: bool = False,
 ) -> list[str]:
-    """Write the whole command line.
+    """Write the whole command line; `filter_fd` is where `policy.seccomp` can be read.
 
     The caller starts it with `environment_in(request)` as its whole environment: inside, the first process is
     bubblewrap itself, and everybody can read what that was given in /proc/1/environ, `--clearenv` or not.
     """
-    command = walls(request, program=program, filter_fd=filter_fd)
+    command = walls(request, program=program, filter_fd=filter_fd, shares_terminal=shares_terminal)
     for mount in mounts(request):
         command += mount
     if status_fd is not None:
@@ -323,10 +305,12 @@ def bubblewrap(
     return [*command, "--chdir", request.chdir, "--", *argv]
 
 
-def walls(request: Request, *, program: str, filter_fd: int | None = None) -> list[str]:
-    """Write how a command line of bubblewrap begins: everything read-only, and little shared.
+def walls(
+    request: Request, *, program: str, filter_fd: int | None = None, shares_terminal: bool = False
+) -> list[str]:
+    """Write how a command line of bubblewrap begins: an empty root, and little shared.
 
-    A session of its own keeps a process off the terminal; with a filter (`policy.terminal`) it keeps that.
+    A session of its own keeps a process off the terminal. To share it is safe with the filter alone.
     """
     return [
         program,
@@ -338,14 +322,18 @@ def walls(request: Request, *, program: str, filter_fd: int | None = None) -> li
         "--cap-drop",
         "ALL",
         "--die-with-parent",
-        *(["--new-session"] if filter_fd is None else ["--seccomp", str(filter_fd)]),
-        "--ro-bind",
-        "/",
+        *([] if shares_terminal else ["--new-session"]),
+        *([] if filter_fd is None else ["--seccomp", str(filter_fd)]),
+        "--tmpfs",
         "/",
         "--dev",
         "/dev",
         "--proc",
         "/proc",
+        # What root may write there is the whole machine's, and bubblewrap leaves it as it is.
+        "--ro-bind",
+        "/proc/sys",
+        "/proc/sys",
     ]
 
 
@@ -362,6 +350,8 @@ def mounts(request: Request) -> list[list[str]]:
     planned: list[tuple[str, int, list[str]]] = []
     private = ["--bind", request.tmp, PRIVATE_TMP] if request.tmp else ["--tmpfs", PRIVATE_TMP]
     planned.append((PRIVATE_TMP, 0, private))
+    planned += [(path, 0, ["--dir", path]) for path in (*_EMPTY, *((request.home,) if request.home else ()))]
+    planned += [(path, 0, ["--symlink", target, path]) for path, target in request.links]
     planned += [(path, 1, ["--tmpfs", path]) for path in request.hidden]
     planned += [(path, 1, ["--ro-bind", "/dev/null", path]) for path in request.hidden_files]
     planned += [(path, 2, ["--ro-bind", path, path]) for path in request.readable if path != "/"]
@@ -371,7 +361,7 @@ def mounts(request: Request) -> list[list[str]]:
         (one.at, 5, ["--bind" if one.writable else "--ro-bind", one.folder, one.at]) for one in request.placed
     ]
     ordered = [mount for _, _, mount in sorted(planned, key=lambda one: depth(one[0], one[1]))]
-    return [*ordered, *(["--remount-ro", path] for path in request.hidden)]
+    return [*ordered, *(["--remount-ro", path] for path in (*request.hidden, "/"))]
 
 
 def _escaped(path: str) -> str:

@@ -1,26 +1,23 @@
-"""Say which files hold secrets, by their names alone; a name may be a pattern. Pure.
+"""Decide which paths an agent that plans may not read, by their names alone; a name may be a pattern. Pure.
 
-The one rule: a pattern that aims at a secret is one; one that takes a whole folder is judged as a search
-through it.
+Two rules. In a home only the repository, toolchains and the session's own plans are read. Elsewhere names
+that hold secrets are refused: a pattern that aims at a secret is one, and one that takes a whole folder is
+judged as a search through it.
 """
 
 from __future__ import annotations
 
-from asbuilt.policy.ring import SECRET_FILES, SECRET_FOLDERS
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 # fmt: off
-_OWN_FOLDERS = (".local/state/asbuilt", ".config/asbuilt", ".local/share/asbuilt")
-_MORE_FOLDERS = (
-    ".config/op", ".electrum", ".bitcoin", ".config/doctl", ".config/heroku", ".fly", ".snowflake",
+_SHARED = (
+    ".cargo/bin", ".cargo/git", ".cargo/registry", ".rustup", ".pyenv", ".rbenv", ".nvm", ".volta", ".asdf",
+    ".sdkman", ".deno", ".bun/install", ".local/lib", ".local/share/mise", ".local/share/uv", "go/pkg",
+    ".m2/repository", ".gradle/caches", ".claude/plans", ".claude/plugins", ".claude/skills",
 )
-_MORE_FILES = (
-    ".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json",
-    ".azure.json",
-    ".local/share/opencode/auth.json", ".config/nix/nix.conf", ".s3cfg", ".boto", ".dockercfg",
-    ".databrickscfg",
-    ".docker/config.json", ".config/rclone.conf", ".m2/settings.xml", ".gradle/gradle.properties",
-    ".composer/auth.json", ".config/pip/pip.conf", ".pip/pip.conf",
-)
+"""What of a home a session reads besides its repository: toolchains, sources of packages, skills, plans."""
 # Wherever they stand, also in a repository.
 _FOLDERS = frozenset((
     ".ssh", ".aws", ".gnupg", ".kube", ".password-store", ".azure", ".secrets", ".vault", "keyrings",
@@ -41,8 +38,9 @@ _NAMES = frozenset((
     "credentials.csv", ".dockerconfigjson",
     "password.txt", "secrets.txt", "secret.txt", "token.txt", "terraform.tfvars", "vault.yml", "vault.yaml",
     ".terraformrc", ".flaskenv", ".pgservice.conf", ".pg_service.conf", ".esmtprc", ".msmtprc",
-    ".fetchmailrc",
+    ".fetchmailrc", ".vault_pass", ".dev.vars", "auth.json", "local.settings.json", "npmrc",
 ))
+_STARTS = (".env.", ".env-", ".env_", ".dev.vars.", "krb5cc_")
 _CONTAINED = ("service-account", "service_account", "serviceaccount", "-key.json", "_key.json", ".tfstate")
 _HIDDEN = (".env", ".envrc", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials")
 _ENDINGS = frozenset((
@@ -66,7 +64,7 @@ _ETC = frozenset((
     "etc", "os-release", "lsb-release", "debian_version", "redhat-release", "alpine-release", "issue",
     "hosts", "hostname", "resolv.conf", "nsswitch.conf", "host.conf", "timezone", "localtime", "shells",
     "fstab", "mtab", "services", "protocols", "mime.types", "locale.conf", "locale.gen", "profile", "motd",
-    "bash.bashrc", "bashrc", "inputrc", "login.defs", "group", "ld.so.conf", "sysctl.conf", "gitconfig",
+    "bash.bashrc", "bashrc", "inputrc", "login.defs", "group", "ld.so.conf", "sysctl.conf",
 ))
 """What of the system's settings may be read; the others may hold passwords."""
 _DEVICES = frozenset(("/dev/null", "/dev/zero", "/dev/stdin", "/dev/urandom", "/dev/random"))
@@ -78,15 +76,66 @@ _WHOLE = ("/", "/home", "/root", "/Users", "/etc", "/proc", "/dev", "/var", "/ru
 # fmt: on
 LONGEST_PATTERN = 300
 """Longer patterns are nobody's, and comparing them would take its time."""
+_IN_FOLDERS = {
+    ".git": ("config", "config.worktree"),
+    ".docker": ("config.json",),
+    ".claude": ("settings.local.json",),
+}
+"""Names that hold secrets only below a folder of that name."""
 
 
-def is_secret(path: str, *, home: str, pattern: bool = False) -> bool:
+class Reach:
+    """The homes of a machine, and what of them a session may read."""
+
+    __slots__ = ("_homes", "_opened")
+
+    def __init__(self, homes: Iterable[str], opened: Iterable[str]) -> None:
+        self._homes = [parts for home in homes if (parts := _parts(home.lower()))]
+        self._opened = [_parts(path) for path in opened if path]
+
+    def closes(self, path: str, *, pattern: bool = False) -> bool:
+        """Tell whether a path is in a home, and not among what a session may read of it."""
+        exact, lower = _parts(path), _parts(path.lower())
+        return any(
+            not self._is_open(exact, lower, start)
+            for start in self._starts(lower, pattern=pattern)
+            if len(lower) >= start
+        )
+
+    def is_above(self, path: str) -> bool:
+        """Tell whether a home is in a folder, or is it."""
+        lower = _parts(path.lower())
+        return any(home[: len(lower)] == lower for home in self._homes)
+
+    def _starts(self, lower: list[str], *, pattern: bool) -> Iterator[int]:
+        """Give where the inside of a home begins in a path: the user's, and what looks like anybody's."""
+        for home in self._homes:
+            fits = zip(lower, home, strict=False)
+            if all(mine == other or (pattern and meets(mine, other)) for mine, other in fits):
+                yield len(home)
+        if lower[:1] == ["root"]:
+            yield 1
+        for at in (0, 1):
+            if lower[at : at + 1] in (["home"], ["users"]):
+                yield at + 2
+
+    def _is_open(self, exact: list[str], lower: list[str], start: int) -> bool:
+        for opened in self._opened:
+            if exact[: len(opened)] != opened:
+                continue
+            # A repository that is the whole home, or holds it, opens nothing that is hidden there.
+            if len(opened) > start or (len(lower) > start and lower[start][0] not in ".["):
+                return True
+        return any(lower[start:][: len(shared)] == shared for shared in map(_parts, _SHARED))
+
+
+def is_secret(path: str, reach: Reach, *, pattern: bool = False) -> bool:
     """Tell whether a file is nobody's to read; `path` is absolute and clean."""
     lower = path.lower()
-    parts = [part for part in lower.split("/") if part]
+    parts = _parts(lower)
     if not parts:
         return False
-    if pattern and _is_wild(parts[0]):
+    if reach.closes(path, pattern=pattern) or (pattern and is_wild(parts[0])):
         return True
     if parts[0] == "private" and len(parts) > 1:
         parts, lower = parts[1:], lower[len("/private") :]
@@ -96,32 +145,25 @@ def is_secret(path: str, *, home: str, pattern: bool = False) -> bool:
         return not (parts[0] == "proc" and len(parts) > 1 and parts[1] in _PROC)
     if any(lower == one or lower.startswith(f"{one}/") for one in _system(lower, pattern=pattern)):
         return True
-    if _at_home(path, home, pattern=pattern):
-        return True
     return any(_is_folder(part, pattern=pattern) for part in parts[:-1]) or _is_name(parts, pattern=pattern)
 
 
-def is_secret_folder(path: str, *, home: str) -> bool:
+def is_secret_folder(path: str, reach: Reach) -> bool:
     """Tell whether even the names in a folder are nobody's to list."""
-    parts = [part for part in path.lower().split("/") if part]
-    inner = f"{path.rstrip('/')}/x"
-    return _at_home(inner, home, pattern=False) or any(_is_folder(part, pattern=False) for part in parts)
+    return reach.closes(path) or any(_is_folder(part, pattern=False) for part in _parts(path.lower()))
 
 
-def holds_secrets(path: str, *, home: str) -> bool:
+def holds_secrets(path: str, reach: Reach) -> bool:
     """Tell whether a search through a whole folder would come upon what is nobody's to read."""
     clean = path.rstrip("/") or "/"
-    above_home = home == clean or home.startswith(f"{clean.rstrip('/')}/")
-    if clean in _WHOLE or above_home or clean.endswith("/secrets"):
+    if clean in _WHOLE or reach.is_above(clean) or clean.endswith(("/secrets", "/.git")):
         return True
     below = f"{clean}/"
     if below.startswith(("/etc/", "/private/etc/")):
         return True
-    if any(f"{home}/{one}".startswith(below) for one in (*SECRET_FOLDERS, *SECRET_FILES, *_MORE_FILES)):
-        return True
     if any(one.startswith(below) for one in _SYSTEM):
         return True
-    return is_secret_folder(clean, home=home) or _other_home(clean)
+    return is_secret_folder(clean, reach)
 
 
 def aims_at_secret(name: str) -> bool:
@@ -132,14 +174,28 @@ def aims_at_secret(name: str) -> bool:
     inner, closed, after = rest.partition("}")
     if brace and closed:
         return any(aims_at_secret(f"{before}{one}{after}") for one in inner.split(","))
-    parts = [part for part in name.lower().split("/") if part]
+    parts = _parts(name.lower())
     whole = not parts or (not parts[-1].strip("*?.") and parts[-1][0] != ".")
-    if name.startswith("!") or whole:
+    if name.startswith("!"):
+        return leaves_secrets(name[1:])
+    if whole:
         return False
     if any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True):
         return True
     # Unlike a shell's, a wildcard of a program's own may also stand for the dot at the start.
-    return any(_meet(form, one) for form in _dotted(parts[-1]) for one in _HIDDEN)
+    return any(meets(form, one) for form in _dotted(parts[-1]) for one in _HIDDEN)
+
+
+def leaves_secrets(name: str) -> bool:
+    """Tell whether a filter leaves files out by wildcards alone, so that few but secrets may be left."""
+    plain = name
+    while (start := plain.find("[")) >= 0 and (end := plain.find("]", start + 2)) >= 0:
+        plain = plain[:start] + plain[end + 1 :]
+    return not plain.strip("*?./") and not plain.rpartition("/")[2].startswith(".")
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part]
 
 
 def _dotted(name: str) -> tuple[str, ...]:
@@ -162,107 +218,93 @@ def _system(lower: str, *, pattern: bool) -> tuple[str, ...]:
         "/".join(parts[: one.count("/") + 1])
         for one in _SYSTEM
         if len(parts) > one.count("/")
-        and all(_meet(mine, other) for mine, other in zip(parts, one.split("/"), strict=False))
+        and all(meets(mine, other) for mine, other in zip(parts, one.split("/"), strict=False))
     ]
     return (*_SYSTEM, *fitting)
 
 
-def _at_home(path: str, home: str, *, pattern: bool) -> bool:
-    """Look below the home, and below what looks like anybody's."""
-    parts = [part for part in path.lower().split("/") if part]
-    own = [part for part in home.lower().split("/") if part]
-    starts = [len(own)] if own and parts[: len(own)] == own else []
-    starts += [1] if parts[:1] == ["root"] else [2] if parts[:1] in (["home"], ["users"]) else []
-    for start in starts:
-        below = parts[start:]
-        for folder in (*SECRET_FOLDERS, *_OWN_FOLDERS, *_MORE_FOLDERS):
-            wanted = folder.lower().split("/")
-            if len(below) >= len(wanted) and _all_meet(below, wanted, pattern=pattern):
-                return True
-        for file in (*SECRET_FILES, *_MORE_FILES):
-            wanted = file.lower().split("/")
-            if len(below) == len(wanted) and _all_meet(below, wanted, pattern=pattern):
-                return True
-    return False
-
-
-def _other_home(path: str) -> bool:
-    parts = [part for part in path.lower().split("/") if part]
-    return len(parts) <= 2 and parts[:1] in (["home"], ["users"])
-
-
-def _all_meet(given: list[str], wanted: list[str], *, pattern: bool) -> bool:
-    return all(
-        mine == other or (pattern and _meet(mine, other)) for mine, other in zip(given, wanted, strict=False)
-    )
-
-
 def _is_folder(part: str, *, pattern: bool) -> bool:
-    if pattern and part.strip("*") and _is_wild(part):
-        return any(_meet(part, one) for one in _FOLDERS)
+    if pattern and part.strip("*") and is_wild(part):
+        return any(meets(part, one) for one in _FOLDERS)
     return part in _FOLDERS
 
 
 def _is_name(parts: list[str], *, pattern: bool) -> bool:
     name = parts[-1]
     stem, dot, ending = name.rpartition(".")
-    if ending not in _SOURCE and any(_meet(part, "secrets") for part in parts[:-1] if part.strip("*")):
+    known = [one for folder, names in _IN_FOLDERS.items() if folder in parts[:-1] for one in names]
+    if any(one == name or (pattern and meets(name, one)) for one in known):
         return True
-    if pattern and _is_wild(name):
-        if name.startswith(".") and _meet(name, ".env"):
+    if ending not in _SOURCE and any(meets(part, "secrets") for part in parts[:-1] if part.strip("*")):
+        return True
+    if pattern and is_wild(name):
+        if name.startswith((".env", *_STARTS)) or any(meets(name, one) for one in (".env", ".env.local")):
             return True
-        if dot and ending.strip("*") and any(_meet(ending, one) for one in _ENDINGS):
+        if dot and ending.strip("*") and any(meets(ending, one) for one in _ENDINGS):
             return True
         takes_all = not name.strip("*?") or (stem and not stem.strip("*?"))
-        return not takes_all and any(_meet(name, one) for one in _NAMES)
+        return not takes_all and any(meets(name, one) for one in _NAMES)
     if dot and ending in _SHOWN:
         return False
     if ending not in _SOURCE and any(one in name for one in _CONTAINED):
         return True
-    if name in _NAMES or name.startswith((".env.", ".env-", ".env_")) or (dot and ending in _ENDINGS):
+    if name in _NAMES or name.startswith(_STARTS) or (dot and ending in _ENDINGS):
         return True
     return name.startswith(("ssh_host_", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa")) or name.endswith(
         ("_history~", ".env~")
     )
 
 
-def _is_wild(name: str) -> bool:
+def is_wild(name: str) -> bool:
+    """Tell whether a name is a pattern of the shell."""
     return "*" in name or "?" in name or "[" in name
 
 
-def _meet(pattern: str, name: str) -> bool:
+def meets(pattern: str, name: str) -> bool:
     """Tell whether a pattern may stand for a name; a range in brackets stands for any character.
 
     A wildcard at the start stands for no dot: no shell lets it, unless it was told to.
     """
-    if not _is_wild(pattern):
-        return pattern == name
-    if name.startswith(".") and pattern[0] in "*?[":
-        return False
+    return fits(pieces_of(pattern), name)
+
+
+def pieces_of(pattern: str) -> list[str]:
+    """Give what stands between the stars of a pattern; a range in brackets is a `?` there."""
     simple, at = "", 0
     while at < len(pattern):
         end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
         simple += "?" if end >= 0 else pattern[at]
         at = end + 1 if end >= 0 else at + 1
-    # Which places in the pattern can have been reached after each character of the name.
-    places = _rests(simple, {0})
-    for character in name:
-        places = _rests(
-            simple,
-            {
-                place if simple[place] == "*" else place + 1
-                for place in places
-                if place < len(simple) and simple[place] in ("*", "?", character)
-            },
-        )
-    return len(simple) in places
+    if "]" in simple:
+        # `[[:alpha:]]`, `[!]a]`, or a quoted ] in a range: where it ends is not certain.
+        before, _, rest = pattern.partition("[")
+        simple = f"{before}*{rest.rpartition(']')[2]}" if rest else simple
+    return simple.split("*")
 
 
-def _rests(simple: str, places: set[int]) -> set[int]:
-    found = set(places)
-    for place in places:
-        at = place
-        while at < len(simple) and simple[at] == "*":
+def fits(pieces: Sequence[str], name: str) -> bool:
+    """Tell whether a pattern, in pieces, may stand for a name."""
+    first, *rest = pieces
+    if name.startswith(".") and not first.startswith("."):
+        return False
+    if not rest:
+        return len(first) == len(name) and _is_at(first, name, 0)
+    last = rest.pop()
+    at, end = len(first), len(name) - len(last)
+    if end < at or not _is_at(first, name, 0) or not _is_at(last, name, end):
+        return False
+    for piece in rest:
+        # The first place is the best one: it leaves most of the name to the pieces behind.
+        while at + len(piece) <= end and not _is_at(piece, name, at):
             at += 1
-            found.add(at)
-    return found
+        at += len(piece)
+        if at > end:
+            return False
+    return True
+
+
+def _is_at(piece: str, name: str, at: int) -> bool:
+    """Tell whether a piece of a pattern without a star stands for what is at a place of a name."""
+    if "?" not in piece:
+        return name.startswith(piece, at)
+    return all(mine in ("?", other) for mine, other in zip(piece, name[at:], strict=False))

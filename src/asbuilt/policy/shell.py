@@ -64,7 +64,7 @@ def _words(text: str) -> list[str] | None:
     return [*words, *([] if word is None else [word])]
 
 
-def verdict(
+def verdict(  # noqa: PLR0913  what a command line is judged by
     text: str,
     *,
     cwd: str,
@@ -72,15 +72,19 @@ def verdict(
     root: str = "",
     resolve: Callable[[str], str] | None = None,
     exists: Callable[[str], bool] | None = None,
+    names: Callable[[str], Sequence[str]] | None = None,
+    opened: Sequence[str] = (),
 ) -> str | None:
     """Say why a command line may not run while planning is held, or None when it may.
 
-    `root` is the conversation's repository; `resolve` gives the real path of a path, `exists` tells whether
-    something is there. Without them links are not seen, and a repository in the repository only by its name.
+    `root` is the conversation's repository, `opened` what else it may read of a home; `resolve` gives the
+    real path of a path, `exists` tells whether something is there, `names` gives the names in a folder, links
+    first. Without them links are not seen, wildcards are judged by their text alone, and a repository in the
+    repository only by its name.
     """
     if not cwd.startswith("/"):
         return "It is not known where this command would run."
-    place = Place(cwd=cwd, home=home, root=root, resolve=resolve, exists=exists)
+    place = Place(cwd=cwd, home=home, root=root, resolve=resolve, exists=exists, names=names, opened=opened)
     try:
         _judge(commands(text, home=place.home), place)
     except Unreadable as refused:
@@ -134,4 +138,7 @@ def _program(command: Command, place: Place, *, alone: bool) -> None:
         strangers = __import__("asbuilt.policy.programs.strangers", fromlist=["said_of"])
         why, allowed = strangers.said_of(word.text)
         raise writes(why, allowed)
+    for given in command.words[1:]:
+        if given.pattern:
+            place.expanded(given)
     look(word.text, command.words[1:], place)

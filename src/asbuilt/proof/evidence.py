@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.policy.services import NOT_STARTED, REFUSAL
 from asbuilt.proof.excerpt import last_lines
@@ -12,9 +12,9 @@ from asbuilt.proof.excerpt import last_lines
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from asbuilt.events.event import Outcome
     from asbuilt.proof.counts import Counts
 
-Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
 TESTS: Final = "tests"
 """The name of a suite that is the only one; one of several is named with its folder."""
 SETUP: Final = "setup"

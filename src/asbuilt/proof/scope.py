@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
+from asbuilt.proof.boundaries import LINK_WORDS, PLACES, SEVERITY, WORDS, Boundary, link_of
 from asbuilt.proof.infrastructure import is_cache
 from asbuilt.proof.loosened import loosened, suppressions
 from asbuilt.proof.projects.index import is_vendored
@@ -21,7 +21,6 @@ from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Severity
 from asbuilt.proof.suites.orders import ordered
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, parents, role_of
-from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,84 +28,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.suites.model import Citation, Order
 
 
-class Boundary(StrEnum):
-    """What lies beyond a phase, by the key of the setting that rules it."""
-
-    OUTSIDE = "outside"
-    PLAN = "plan"
-    CI = "ci"
-    HOOKS = "hooks"
-    GIT = "git"
-    AGENTS = "agents"
-    SETTINGS = "settings"
-    LOCKS = "locks"
-    DEPENDENCIES = "dependencies"
-    SUPPRESSIONS = "suppressions"
-    LIMITS = "limits"
-    CHECKED = "checked"
-
-
-USUAL: Final[Mapping[str, str]] = {
-    boundary.value: str(SETTINGS[f"scope.{boundary}"].default) for boundary in Boundary
-}
-"""What each boundary means where nobody has chosen."""
-SEVERITY: Final = {"block": Severity.FAILS, "sign-off": Severity.SIGN_OFF, "note": Severity.NOTE}
-_PLACES: Final[dict[Boundary, re.Pattern[str]]] = {
-    Boundary.CI: re.compile(
-        r"^\.(github|forgejo|gitea)/(workflows|actions)/|^\.gitlab-ci\.ya?ml$|^\.gitlab/ci/|^\.circleci/|"
-        r"^azure-pipelines[^/]*\.ya?ml$|(^|/)Jenkinsfile$|^\.travis\.yml$|^bitbucket-pipelines\.yml$|^\.buildkite/|"
-        r"^\.drone\.ya?ml$|^\.woodpecker(/|\.ya?ml$)|^\.?appveyor\.yml$|^\.cirrus\.yml$|^\.ci/|(^|/)CODEOWNERS$"
-    ),
-    Boundary.HOOKS: re.compile(
-        r"^\.(husky|githooks|git-hooks|lefthook)/|^\.pre-commit-config\.ya?ml$|^\.?lefthook\.ya?ml$|"
-        r"^\.overcommit\.yml$|^\.lintstagedrc"
-    ),
-    Boundary.GIT: re.compile(r"(^|/)\.git(attributes|modules)$"),
-    Boundary.AGENTS: re.compile(
-        r"(^|/)(\.(claude|codex|cursor|gemini|continue|opencode|windsurf|aider[^/]*)(/|$)|\.(cursor|windsurf)rules$|"
-        r"(AGENTS|CLAUDE|GEMINI)(\.local)?\.md$|\.mcp\.json$|opencode\.jsonc?$)|^\.github/copilot-instructions\.md$"
-    ),
-    Boundary.SETTINGS: re.compile(r"^asbuilt\.toml$|^\.asbuilt/"),
-    Boundary.LOCKS: re.compile(
-        r"(^|/)((uv|poetry|pdm|Pipfile|Cargo|Gemfile|composer|bun|flake|mix|pubspec|Podfile)\.lock|bun\.lockb|"
-        r"yarn\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|gradle\.lockfile)$"
-    ),
-}
-_LOOSENS: Final = (
-    "loosen|relax|lower|rais|increas|reduc|allow|accept|disabl|ignor|exclud|omit|turn|drop|remov|chang|updat|set|"
-    "configur|migrat|upgrad|adjust|mov|replac|adopt|switch"
-)
-_LIMITS: Final = (
-    r"coverage|lint\w*|max-warnings|complexity|fail[-_]under|ruff|flake8|mypy|pyright|pylint|eslint|golangci\S*|clippy|"
-    r"rubocop|prettier|biome|tsconfig\S*|pytest|jest|vitest|mocha"
-)
-_ORDERED_BY: Final[dict[Boundary, re.Pattern[str]]] = {
-    Boundary.CI: re.compile(r"\b(CI|continuous integration|GitHub Actions|workflows?|pipelines?)\b"),
-    Boundary.HOOKS: re.compile(r"\b(pre-commit|git hooks?|husky|lefthook)\b", re.IGNORECASE),
-    Boundary.LOCKS: re.compile(
-        r"\block ?files?\b|\b((add|upgrad|bump|pin|updat|install|remov)\w*|us(e|es|ing))\b.*"
-        r"\b(dependenc|package|librar)",
-        re.IGNORECASE,
-    ),
-    Boundary.SUPPRESSIONS: re.compile(
-        r"\b(suppress\w*|silenc\w*|noqa|type: ?ignore|nolint|eslint-disable|ts-(ignore|expect-error|nocheck)|"
-        r"pragma|pylint|istanbul|#\[allow)",
-        re.IGNORECASE,
-    ),
-    Boundary.LIMITS: re.compile(
-        rf"\*\*Allows:?\*\*:?\s+limits?|\b({_LOOSENS})\w*\b.*\b({_LIMITS})\b|"
-        rf"\b({_LIMITS})\b.*\b(becomes?|goes|to \d)",
-        re.IGNORECASE,
-    ),
-}
-_RULES: Final = {
-    Boundary.CI: "ci-changed",
-    Boundary.HOOKS: "hook-changed",
-    Boundary.GIT: "git-setting-changed",
-    Boundary.AGENTS: "agent-setting-changed",
-    Boundary.SETTINGS: "asbuilt-setting-changed",
-    Boundary.LOCKS: "lock-file-changed",
-}
 _MANIFEST: Final = re.compile(
     r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"
     r"build\.gradle(\.kts)?|flake\.nix|mix\.exs|pubspec\.yaml|Podfile)$"
@@ -151,6 +72,8 @@ _CHECKS: Final = re.compile(
     r"(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$",
     re.IGNORECASE,
 )
+_UNORDERED: Final = "the phase does not order it"
+_STRICTEST: Final = (Severity.FAILS, Severity.SIGN_OFF, Severity.NOTE, Severity.ALLOWED)
 _WITHOUT_IT: Final = "checks run without what programs leave for their next run"
 _PATH: Final = re.compile(
     r"`([^`\s]+)`|(?<![\w/.])((?:[\w.@*?-]+/)+[\w.@*?-]*|[\w@*?-][\w.@*?-]*\.[A-Za-z]\w{0,5})(?![\w/])"
@@ -164,17 +87,18 @@ def beyond(
 
     `around` is what the plan says around its phases: what is out of scope there is so in every phase.
     """
-    every = [change for change in changes if change.before != change.after]
+    every = [change for change in changes if change.before != change.after or link_of(change)]
     touched = {change.path for change in every}
     within, without = stated(order.text, _WITHIN), stated(order.text, _WITHOUT) + stated(around, _WITHOUT)
     # What is left out is not ordered by being named there.
     left_out = {at for at, _ in _under(order.text, _WITHOUT)}
     lines = ("" if at in left_out else line for at, line in enumerate(order.text.splitlines()))
     order = order._replace(text="\n".join(lines))
-    made = [change for change in every if change.after is not None and is_cache(change.path)]
+    left = {change.path for change in every if is_cache(change.path) and link_of(change) is None}
+    made = [change for change in every if change.after is not None and change.path in left]
     found = [_remark("cache-kept", Severity.NOTE, change, _WITHOUT_IT) for change in made[:1]]
     for change in every:
-        if is_cache(change.path):
+        if change.path in left:
             continue
         placed = [*_at_a_place(change, order, rules, touched)]
         found += placed or _outside(change, order, rules, within, without)
@@ -257,16 +181,32 @@ def covers(patterns: Iterable[str], path: str) -> bool:
 def _at_a_place(
     change: Change, order: Order, rules: Mapping[str, str], touched: set[str]
 ) -> Iterator[Remark]:
-    for boundary, rule in _RULES.items():
+    """Judge a change by its place; of several boundaries the strictest counts, so that one thing is asked."""
+    found = [*_linked(change, order, rules)]
+    for boundary, place in PLACES.items():
         if not _is_beyond(boundary, change):
             continue
-        cited = ordered(order, change.path, _ORDERED_BY.get(boundary))
+        cited = ordered(order, change.path, place.words)
         if cited is not None:
-            yield _remark(rule, Severity.ALLOWED, change)._replace(cited=cited_words(cited))
+            found.append(_remark(place.rule, Severity.ALLOWED, change)._replace(cited=cited_words(cited)))
         elif boundary is Boundary.LOCKS and _has_manifest(change.path, touched):
-            yield _remark(rule, Severity.NOTE, change, "together with its manifest")
+            found.append(_remark(place.rule, Severity.NOTE, change, "together with its manifest"))
         else:
-            yield _remark(rule, SEVERITY[rules[boundary]], change, "the phase does not order it")
+            found.append(_remark(place.rule, SEVERITY[rules[boundary]], change, _UNORDERED))
+    yield from sorted(found, key=lambda one: _STRICTEST.index(one.severity))[:1]
+
+
+def _linked(change: Change, order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
+    """Find a link that leaves the tree; a phase that names the path has not ordered that it is a link."""
+    link = link_of(change)
+    if link is None:
+        return
+    rule, why = link
+    cited = _ordered_in_words(order, change.path, LINK_WORDS, is_named=True)
+    if cited is not None:
+        yield _remark(rule, Severity.ALLOWED, change, why)._replace(cited=cited_words(cited))
+    else:
+        yield _remark(rule, SEVERITY[rules[Boundary.LINKS]], change, f"{why}; {_UNORDERED}")
 
 
 def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
@@ -280,20 +220,25 @@ def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -
     for boundary, rule, one in found:
         is_test = boundary is Boundary.SUPPRESSIONS and (is_in_tests(one.path) or _TEST_NAME.search(one.path))
         severity = Severity.NOTE if is_test or _WORDS_ONLY.search(one.path) else SEVERITY[rules[boundary]]
-        cited = _ordered_in_words(order, one.path, _ORDERED_BY[boundary])
+        cited = _ordered_in_words(order, one.path, WORDS[boundary])
         severity = severity if cited is None else Severity.ALLOWED
         yield Remark(
             rule, severity, one.path, "", one.line, one.was, one.now, cited_words(cited), contents[one.path]
         )
 
 
-def _ordered_in_words(order: Order, path: str, words: re.Pattern[str]) -> Citation | None:
-    """Find where a phase orders it by more than the file's name; an allowance with paths is for these."""
+def _ordered_in_words(
+    order: Order, path: str, words: re.Pattern[str], *, is_named: bool = False
+) -> Citation | None:
+    """Find where a phase orders it by more than the file's name; an allowance with paths is for these.
+
+    With `is_named` the line has to name the path as well.
+    """
     lines = []
     for line in wanted_and_checked(order.text)[0].splitlines():
         paths = [quoted or bare for quoted, bare in _PATH.findall(line)] if _ALLOWS.search(line) else []
         lines.append(line if words.search(line) and (not paths or covers(paths, path)) else "")
-    return ordered(order._replace(text="\n".join(lines)), path, words)
+    return ordered(order._replace(text="\n".join(lines)), path, None if is_named else words)
 
 
 def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
@@ -329,13 +274,13 @@ def _is_input(path: str) -> bool:
 
 
 def _is_placed(change: Change) -> bool:
-    return any(_is_beyond(boundary, change) for boundary in _RULES)
+    return any(_is_beyond(boundary, change) for boundary in PLACES)
 
 
 def _is_beyond(boundary: Boundary, change: Change) -> bool:
     if boundary is Boundary.SETTINGS and change.path == "pyproject.toml":
         return _our_table(change.before) != _our_table(change.after)
-    return _PLACES[boundary].search(change.path) is not None
+    return PLACES[boundary].where.search(change.path) is not None
 
 
 def _outside(

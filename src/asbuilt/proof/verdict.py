@@ -15,7 +15,7 @@ from asbuilt.proof.opinion import Line, PassedTest, RanCheck, Removal, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from asbuilt.proof.evidence import Outcome
+    from asbuilt.events.event import Outcome
     from asbuilt.proof.opinion import Citation, Entry, Opinion
 
 _KEPT: Final = 280

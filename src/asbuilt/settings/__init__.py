@@ -2,8 +2,8 @@
 
 The highest layer that sets a key wins: command line, environment (`ASBUILT_LANDING_MODE`), repository
 (`asbuilt.toml` or `[tool.asbuilt]` in `pyproject.toml`, never both), user file, organisation file, default.
-What the organisation's file lists in `locked = ["ring.required"]` stands above all. Its one rule: nothing is
-guessed; a key or value that means nothing here is an error with its file and line.
+What the organisation's file lists in `locked = ["sandbox.required"]` stands above all. Its one rule: nothing
+is guessed; a key or value that means nothing here is an error with its file and line.
 """
 
 from asbuilt.settings.layers import Chosen, Layer, Origin, Settings, load, survey

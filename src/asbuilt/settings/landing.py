@@ -39,6 +39,15 @@ LANDING: Final = (
         read_by="run",
     ),
     Setting(
+        key="landing.programs",
+        kind=Kind.GLOBS,
+        default=(),
+        meaning="programs of repositories' own git settings that git may start, by digests of the folder and"
+        " what is set there",
+        stakes="A repository that somebody packed for you could start a program as you.",
+        read_by="run",
+    ),
+    Setting(
         key="landing.branch_prefix",
         kind=Kind.TEXT,
         default="feat/",

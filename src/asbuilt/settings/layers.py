@@ -17,6 +17,8 @@ from asbuilt.settings.places import (
     user_place,
 )
 from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
+from asbuilt.settings.sandbox import RENAMED
+from asbuilt.settings.setting import variable_of
 from asbuilt.settings.values import did_you_mean, from_text, from_toml, setting_named, shown
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from asbuilt.settings.setting import Setting, Value
 
-_TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
+_TABLES: Final = frozenset(key.partition(".")[0] for key in (*SETTINGS, *RENAMED))
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)
 _NOT_SETTINGS: Final = (
     "ASBUILT_ATTEMPT",
@@ -197,7 +199,8 @@ def _in_organisation(environ: Mapping[str, str]) -> Iterator[Found]:
         return
     table = table_of(place, text) or {}
     wanted = table.pop("locked", [])
-    locked = [key for key in wanted if isinstance(key, str)] if isinstance(wanted, list) else []
+    names = [key for key in wanted if isinstance(key, str)] if isinstance(wanted, list) else []
+    locked = [RENAMED.get(key, key) for key in names]
     where = Origin(layer=Layer.ORGANISATION, name=place.name, line=line_of(text, ("locked",))).where
     if not isinstance(wanted, list) or len(locked) != len(wanted):
         yield _invalid(f"{where}: locked {shown(wanted)} is not a list of keys", where)
@@ -228,7 +231,7 @@ def _in_table(place: Place, text: str, table: Mapping[str, object], layer: Layer
     for written, raw in _leaves(table):
         line = line_of(text, (*place.table, *written.split(".")))
         origin = Origin(layer=layer, name=place.name, line=line)
-        key = place.aliases.get(written, written)
+        key = place.aliases.get(written) or RENAMED.get(written, written)
         setting = setting_for(key)
         if key in seen:
             yield _invalid(f"{origin.where}: {written} sets {key} a second time", origin.where)
@@ -255,6 +258,7 @@ def _leaves(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 def _in_environment(environ: Mapping[str, str]) -> Iterator[Found]:
     known = {setting.variable: setting for setting in SETTINGS.values()}
+    known |= {variable_of(old): SETTINGS[key] for old, key in RENAMED.items()}
     for name in sorted(environ):
         if not name.startswith("ASBUILT_") or name in _NOT_SETTINGS or not environ[name]:
             continue

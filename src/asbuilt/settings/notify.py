@@ -20,7 +20,7 @@ def _notify(
     choices: tuple[str, ...] = (),
 ) -> Setting:
     stakes = "What happens here would be told to somebody else, or to you at the wrong time."
-    return Setting(f"notify.{name}", kind, default, meaning, stakes, choices, read_by="notify")
+    return Setting(f"notify.{name}", kind, default, meaning, stakes, choices, read_by="notify", private=True)
 
 
 NOTIFY: Final = (

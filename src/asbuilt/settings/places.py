@@ -14,6 +14,8 @@ from asbuilt.errors import SettingInvalid
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FOLDER: Final = "asbuilt"
+"""The folder of the user's settings is ours alone; another one, by `ASBUILT_USER_FILE`, may not be."""
 ORGANISATION_FILE: Final = Path("/etc/asbuilt/config.toml")
 _SIZE_LIMIT: Final = 1 << 20
 # Neighbours of ours write it so, and their repositories are to work unchanged.
@@ -30,6 +32,8 @@ class Place(NamedTuple):
     """The table in it that is ours; empty: the whole file."""
     aliases: Mapping[str, str] = MappingProxyType({})
     """Other spellings of keys that may stand at the top of that table."""
+    is_users: bool = False
+    """The user's own file, which nobody else is to read."""
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
@@ -59,10 +63,21 @@ def config_folder(environ: Mapping[str, str]) -> Path:
 def user_place(environ: Mapping[str, str]) -> Place:
     """Return the user's settings file; `ASBUILT_USER_FILE` names another one."""
     other = environ.get("ASBUILT_USER_FILE")
-    file = Path(other) if other else config_folder(environ) / "asbuilt" / "config.toml"
+    file = Path(other) if other else config_folder(environ) / FOLDER / "config.toml"
     home = _home(environ)
     name = f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
-    return Place(file=file, name=name)
+    return Place(file=file, name=name, is_users=True)
+
+
+def loose(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Name what others on the machine may read of the user's settings: the folder, and files in it."""
+    file = user_place(environ).file
+    found = [*sorted(file.parent.glob("*"))] if file.parent.name == FOLDER else [file]
+    return tuple(
+        path
+        for path in (*([file.parent] if file.parent.name == FOLDER else []), *found)
+        if path.exists() and path.stat().st_mode & 0o077
+    )
 
 
 def organisation_file(environ: Mapping[str, str], *, installed: Path = ORGANISATION_FILE) -> Path:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.settings.landing import LANDING
 from asbuilt.settings.notify import NOTIFY
+from asbuilt.settings.sandbox import SANDBOX
 from asbuilt.settings.services import SERVICES, VALUES
 from asbuilt.settings.setting import Kind, Setting, Value
 
@@ -152,6 +153,11 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _boundary("hooks", "sign-off", "a phase changes hooks of git"),
             _boundary("git", "sign-off", "a phase changes `.gitattributes` or `.gitmodules`"),
             _boundary("agents", "sign-off", "a phase changes what agents are told: `.claude`, `AGENTS.md`"),
+            _boundary("editors", "sign-off", "a phase changes what an editor or a shell runs in a folder"),
+            _boundary("tools", "sign-off", "a phase changes settings of package managers and build tools"),
+            _boundary(
+                "links", "sign-off", "a phase adds a link out of the tree, or a name that hides something"
+            ),
             _boundary("settings", "block", "a phase changes asbuilt's settings"),
             _boundary("locks", "sign-off", "a lock file changes without its manifest"),
             _boundary("dependencies", "sign-off", "a phase adds a package or changes its version"),
@@ -181,14 +187,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 read_by="run",
             ),
             *LANDING,
-            Setting(
-                key="ring.required",
-                kind=Kind.FLAG,
-                default=True,
-                meaning="refuse to plan where the kernel cannot hold an agent",
-                stakes="An agent could run without the protection you count on.",
-                read_by="run",
-            ),
+            *SANDBOX,
             Setting(
                 key="planning.tools",
                 kind=Kind.GLOBS,
@@ -221,8 +220,9 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 key="approvals.plan",
                 kind=Kind.GLOBS,
                 default=(),
-                meaning="who may approve plans, by their user names: ada, or team-*; empty: everybody who"
-                " reaches the journal",
+                meaning="who may approve plans, by their user names: ada, or team-*; by review of a pull"
+                " request github:LOGIN, or, by a pattern such as *, accounts that may write to the repository"
+                "; empty: everybody who reaches the journal",
                 stakes="Somebody else than you meant would say yes to what agents then build.",
                 read_by="approve",
             ),
@@ -233,6 +233,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="a Postgres database for the journal; empty: a file of this user",
                 stakes="What happens would be written down where nobody looks for it.",
                 read_by="run",
+                private=True,
             ),
             Setting(
                 key="store.blobs",

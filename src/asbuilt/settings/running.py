@@ -35,10 +35,15 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "ui.patterns": ("ui",),
         "ui.pictures": ("pictures",),
         "landing.sign": ("sign",),
+        "landing.programs": ("programs",),
         "landing.ci_poll_s": ("pull", "poll_s"),
         "landing.ci_limit_s": ("pull", "limit_s"),
         "landing.ci_fixes": ("pull", "fixes"),
-        "ring.required": ("ring_required",),
+        "sandbox.required": ("ring_required",),
+        "sandbox.network": ("sandbox", "network"),
+        "sandbox.setup": ("sandbox", "setup"),
+        "sandbox.hosts": ("sandbox", "hosts"),
+        "sandbox.readable": ("sandbox", "readable"),
         "attention.desktop": ("desktop",),
         "limits.usd": ("caps", "usd"),
         "limits.tokens": ("caps", "tokens"),
@@ -83,6 +88,12 @@ def beside_checks(settings: Settings) -> dict[str, Any]:
     """Give the options that say what checks and the setup get beside a checkout."""
     chosen = chosen_for_runs(settings)
     return {name: chosen[name] for name in ("services", "env", "credentials")}
+
+
+def sandbox_chosen(settings: Settings) -> dict[str, Any]:
+    """Give the options that say how an agent is held, and what it reaches and reads."""
+    chosen = chosen_for_runs(settings)
+    return {name: chosen[name] for name in ("ring_required", "sandbox")}
 
 
 def check_limit_s(options: Mapping[str, Any]) -> int:

@@ -43,6 +43,8 @@ class Kind(Enum):
     SUITES = "suites"
     SERVICES = "services"
     NAMES = "names"
+    HOSTS = "hosts"
+    PATHS = "paths"
 
 
 class Setting(NamedTuple):
@@ -66,8 +68,15 @@ class Setting(NamedTuple):
     """What a number, or an amount of dollars, may be."""
     secret: bool = False
     """Its value is shown nowhere."""
+    private: bool = False
+    """Its value is masked in what leaves the machine: an address may hold a login."""
 
     @property
     def variable(self) -> str:
         """The environment variable that sets it."""
-        return "ASBUILT_" + self.key.upper().replace(".", "_")
+        return variable_of(self.key)
+
+
+def variable_of(key: str) -> str:
+    """Name the environment variable that sets a key."""
+    return "ASBUILT_" + key.upper().replace(".", "_")

@@ -21,6 +21,9 @@ _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
 _DIGITS: Final = 9
 _LAST_PORT: Final = 65_535
+_LISTS: Final = (*(Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES, Kind.HOSTS, Kind.PATHS),)
+_HOST: Final = re.compile(r"(https?://)?((\*\.)?[A-Za-z0-9_.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?")
+_PATH: Final = re.compile(r"(~|/[^/]+)/.*[^/.].*")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 
 
@@ -78,7 +81,7 @@ def _as_toml(setting: Setting, text: str) -> object:
         return int(word[:_DIGITS])
     if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
         return float(word)
-    if setting.kind in (Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES):
+    if setting.kind in _LISTS:
         return _listed(text)
     return text
 
@@ -128,6 +131,14 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
         case Kind.NAMES:
             are_names = _are_globs(raw) and all(map(_VARIABLE.fullmatch, raw))
             return (tuple(raw) if are_names and _are_globs(raw) else None), "a list of names of variables"
+        case Kind.HOSTS:
+            are_hosts = _are_globs(raw) and all(map(_HOST.fullmatch, raw))
+            wanted = "a list of hosts, as in docs.example.com, *.example.com or 127.0.0.1:4000"
+            return (tuple(raw) if are_hosts and _are_globs(raw) else None), wanted
+        case Kind.PATHS:
+            are_paths = _are_globs(raw) and all(map(_PATH.fullmatch, raw))
+            wanted = "a list of paths that begin with / or ~/ and name more than a top folder"
+            return (tuple(raw) if are_paths and _are_globs(raw) else None), wanted
         case _:
             assert_never(setting.kind)
 

@@ -16,6 +16,7 @@ from asbuilt.policy.holding import Hold
 from asbuilt.policy.planning import QUIET, READS, REFUSED, STARTS, WRITES
 from asbuilt.policy.shell import verdict
 from asbuilt.session.conversation import folder_of, keep_hold, key_of
+from asbuilt.session.folders import names_in
 from asbuilt.session.look import is_wrapped
 from tests.attack.gate.mutants import made, seeded
 from tests.attack.gate.rows import read_rows
@@ -202,7 +203,8 @@ def _is_allowed(talk: Talk, payload: dict[str, Any]) -> bool:
     root = str(talk.stage.repository)
     real, there = os.path.realpath, os.path.lexists
     return isinstance(command, str) and (
-        verdict(command, cwd=payload["cwd"], home=home, root=root, resolve=real, exists=there) is None
+        verdict(command, cwd=payload["cwd"], home=home, root=root, resolve=real, exists=there, names=names_in)
+        is None
     )
 
 

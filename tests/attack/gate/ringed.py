@@ -102,7 +102,7 @@ def staged() -> Iterator[tuple[Stage, str]]:
         stage = build(Path(room).resolve() / "stage")
         folder = folder_of(stage.environment, "1-1")
         keep_hold(folder, Hold(root=str(stage.repository)))
-        script = made(str(stage.repository), stage.environment, probe().level)
+        script = made(str(stage.repository), stage.environment, probe().level, folder)
         assert script is not None
         place(folder, script)
         yield stage, folder

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.policy.shell import verdict
+from asbuilt.session.folders import names_in
 from tests.attack.gate.mutants import made, seeded
 from tests.attack.gate.rows import read_rows
 from tests.attack.gate.stage import Stage, build
@@ -36,7 +37,15 @@ def is_allowed(stage: Stage, command: str) -> bool:
     """Ask the gate, with the stage as the conversation's repository."""
     root = str(stage.repository)
     home = str(stage.home)
-    asked = verdict(command, cwd=root, home=home, root=root, resolve=os.path.realpath, exists=os.path.exists)
+    asked = verdict(
+        command,
+        cwd=root,
+        home=home,
+        root=root,
+        resolve=os.path.realpath,
+        exists=os.path.exists,
+        names=names_in,
+    )
     return asked is None
 
 

@@ -1,4 +1,4 @@
-"""The public corpus: nothing unsafe passes, and nothing of ordinary exploration is refused."""
+"""The public corpora, and rows from manual pages: nothing unsafe passes, and no exploration is refused."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.policy.shell import verdict
+from asbuilt.session.folders import names_in
 from tests.attack.gate.rows import HERE, read_rows
 from tests.attack.gate.stage import Stage, build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROWS = read_rows(HERE / "corpus.jsonl")
+ROWS = [row for name in ("corpus", "corpus_2", "manual") for row in read_rows(HERE / f"{name}.jsonl")]
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,13 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 def refused(command: str, stage: Stage) -> str | None:
     root = str(stage.repository)
     return verdict(
-        command, cwd=root, home=str(stage.home), root=root, resolve=os.path.realpath, exists=os.path.lexists
+        command,
+        cwd=root,
+        home=str(stage.home),
+        root=root,
+        resolve=os.path.realpath,
+        exists=os.path.lexists,
+        names=names_in,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.policy.shell import verdict
+from asbuilt.session.folders import names_in
 from tests.attack.gate.rows import read_rows
 from tests.attack.gate.stage import Stage, build
 
@@ -32,6 +33,7 @@ def _refused(stage: Stage, command: str, cwd: Path | None = None) -> str | None:
         root=root,
         resolve=os.path.realpath,
         exists=os.path.exists,
+        names=names_in,
     )
 
 

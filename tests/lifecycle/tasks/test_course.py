@@ -28,6 +28,7 @@ from asbuilt.lifecycle.tasks.model import (
 )
 from asbuilt.lifecycle.tasks.numbering import artifact_number, artifact_path, written
 from asbuilt.lifecycle.tasks.statuses import Status
+from tests.support.happened import happened
 
 NOW = "2026-11-15T12:00:00.000Z"
 Told = tuple[str, dict[str, Any]]
@@ -36,13 +37,14 @@ STARTED: Told = (
     {"base": "b", "ring": "bwrap", "phases": {"plan": ()}, "titles": {"plan": "Task 7"}},
 )
 BEGUN: Told = ("attempt.begun", {"phase": "plan", "number": 1, "role": "plan"})
+JUDGED = {"phase": "plan", "number": 1, "task": 7}
 FINISHED: Told = (
     "task.judged",
-    {"phase": "plan", "number": 1, "outcome": "finished", "phases": ["A"], "count": 1, "path": "p.md"},
+    {**JUDGED, "outcome": "finished", "phases": ["A"], "count": 1, "path": "p.md"},
 )
 PARTIAL: Told = (
     "task.judged",
-    {"phase": "plan", "number": 1, "outcome": "partial", "why": "out of 1800 seconds; 3 of 5 phases defined"},
+    {**JUDGED, "outcome": "partial", "why": "out of 1800 seconds; 3 of 5 phases defined"},
 )
 POSTED: Told = ("task.posted", {"task": 7, "status": "planned"})
 LANDED: Told = ("landing.done", {"new": "abcdef0123", "commits": []})
@@ -59,7 +61,7 @@ def ended(ending: str = "done", number: int = 1, **more: object) -> Told:
 
 def move_after(*events: Told, stop: str | None = None) -> Move:
     options = {"kind": "task", "branch": "main", "task": {"number": 7, "operation": "plan"}}
-    facts = fold("r", options, [(kind, {"run": "r", **data}) for kind, data in events])
+    facts = fold("r", options, happened((kind, {"run": "r", **data}) for kind, data in events))
     facts.stop = stop
     progress(facts, NOW)
     return next_move(facts, NOW)

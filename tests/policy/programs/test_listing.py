@@ -14,8 +14,6 @@ ALLOWED = [
     "ls -d */",
     "ls -laR src | head -50",
     "ls src/*.py tests/*.py",
-    "ls -la ~",
-    "ls ~/projects",
     "ls --color=never",
     "ls -S -r",
     "ls .",
@@ -78,6 +76,8 @@ ALLOWED = [
     "fd --changed-within 1d",
 ]
 REFUSED = [
+    "ls -la ~",
+    "ls ~/projects",
     "tree -o x",
     "tree -Io pattern outfile",
     "tree --output x",

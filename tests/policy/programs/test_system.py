@@ -7,8 +7,6 @@ import pytest
 from tests.policy.programs.asking import refused
 
 ALLOWED = [
-    "ps aux --sort=-%mem",
-    "ps -u root -o pid,etime",
     "date",
     "date +%Y-%m-%d",
     "date -d yesterday",
@@ -25,10 +23,13 @@ ALLOWED = [
     "uptime -p",
     "arch",
     "ps",
+    "ps",
     "ps aux",
+    "ps -p 1",
+    "ps -eo pid,comm",
+    "ps --pid=1",
     "ps -ef | head",
     "ps aux | grep python | head",
-    "ps -p 1 -o pid,comm",
     "lscpu | head",
     "who",
     "tty",
@@ -39,6 +40,9 @@ ALLOWED = [
     "hostname",
 ]
 REFUSED = [
+    "ps aux --sort=-%mem",
+    "ps -u root -o pid,etime",
+    "ps -p 1 -o pid,comm",
     "ps -u e",
     "ps -f u -C e",
     "ps -t e",

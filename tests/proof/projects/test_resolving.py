@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from asbuilt.events.phases import TestsResolved
+from asbuilt.journal.codec import event_of, fields_of
 from asbuilt.journal.events import MAX_BODY
 from asbuilt.proof.projects.model import (
     NO_SETUP,
@@ -116,19 +119,21 @@ def test_a_single_suite_is_named_tests_and_several_by_their_folders() -> None:
 @given(projects)
 def test_a_resolution_fits_an_event_and_is_read_back_from_it(project: Project) -> None:
     resolved = resolve(None, project)
-    data = written(resolved)
-    back = read_back(json.loads(json.dumps(data)))
+    body = json.dumps(fields_of(written(resolved)))
+    told = event_of(TestsResolved.kind, TestsResolved.version, json.loads(body))
+    assert isinstance(told, TestsResolved)
+    back = read_back(told)
     assert type(back) is type(resolved)
     assert [suite[:4] for suite in suites_of(back)] == [suite[:4] for suite in suites_of(resolved)]
     assert proposal(back) == proposal(resolved)
-    assert len(json.dumps(data)) < MAX_BODY
+    assert len(body) < MAX_BODY
 
 
 def test_an_event_without_suites_has_a_single_command() -> None:
-    old = {"source": "detected", "command": "npm test", "found": ["package.json"], "said": False}
+    old = TestsResolved(source="detected", command="npm test", found=("package.json",))
     assert read_back(old) == Detected((Suite("", "npm test"),), ("package.json",))
-    assert read_back({**old, "source": "given"}) == Given((Suite("", "npm test"),))
-    assert read_back({**old, "source": "notests", "command": None}) == NoTests()
+    assert read_back(replace(old, source="given")) == Given((Suite("", "npm test"),))
+    assert read_back(replace(old, source="notests", command=None)) == NoTests()
 
 
 def test_the_same_suites_are_the_same_proposal_whatever_led_to_them() -> None:

@@ -10,8 +10,8 @@ import click
 from asbuilt.agents.ring import probe
 from asbuilt.agents.roster import SCRIPTED, assigned, roster
 from asbuilt.cli.commands import Command
+from asbuilt.cli.doctor.held import RINGS
 from asbuilt.cli.doctor.programs import version_of
-from asbuilt.cli.doctor.rows import RINGS
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import desk_for
 from asbuilt.cli.screen import printable

@@ -21,7 +21,7 @@ from asbuilt.agents.gate import snapshot_of
 from asbuilt.agents.roster import SCRIPTED, roster
 from asbuilt.agents.seat import HostSeat
 from asbuilt.cli.commands import Command
-from asbuilt.cli.doctor.rows import RINGS
+from asbuilt.cli.doctor.held import RINGS
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import desk_for
 from asbuilt.cli.talking import answer, coloured
@@ -29,7 +29,7 @@ from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GATE_STOPPED
 from asbuilt.journal.home import open_home
 from asbuilt.policy.kinds import KINDS
-from asbuilt.policy.ring import passed
+from asbuilt.policy.variables import passed
 from asbuilt.ports import Brief, Role
 from asbuilt.settings import state_folder
 

@@ -10,18 +10,21 @@ import sqlite3
 import sys
 import tarfile
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt._version import VERSION
 from asbuilt.cli.doctor import page
 from asbuilt.cli.doctor.look import look
 from asbuilt.cli.doctor.rows import conclusion, judge
+from asbuilt.cli.telling import plain
 from asbuilt.errors import AsbuiltError, StoreFailed
 from asbuilt.git.repository import identity, open_repository
 from asbuilt.journal import inventory
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.library.repository import find_repository
+from asbuilt.policy.masking import MASK
 from asbuilt.settings import presented, setting_named, state_folder, survey
 from asbuilt.wiring import open_store
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.options import Door
     from asbuilt.errors import SettingInvalid
-    from asbuilt.journal.events import Event
+    from asbuilt.events.event import Entry
     from asbuilt.policy.redaction import Redaction
     from asbuilt.settings import Settings
 
@@ -57,6 +60,7 @@ def parts(door: Door, redaction: Redaction) -> tuple[Part, ...]:
 
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
+    redaction = replace(redaction, secrets=(*redaction.secrets, *_private(settings)))
     facts = look(door)
     rows = judge(facts)
     gathered = [
@@ -71,7 +75,7 @@ def parts(door: Door, redaction: Redaction) -> tuple[Part, ...]:
             Part(
                 "events.jsonl",
                 f"the last {len(events)} events of this repository's plans",
-                b"".join(_line(redaction, plan, event) for plan, event in events),
+                b"".join(_line(redaction, plan, entry) for plan, entry in events),
             )
         )
     for name, meaning, file in _logs(home):
@@ -107,7 +111,9 @@ def _settings(settings: Settings, problems: Sequence[SettingInvalid]) -> dict[st
     return {
         "settings": {
             key: {
-                "value": presented(setting_named(key), settings.chosen[key].value),
+                "value": MASK
+                if setting_named(key).private and settings.chosen[key].value
+                else presented(setting_named(key), settings.chosen[key].value),
                 "origin": settings.chosen[key].origin.where,
             }
             for key in settings.chosen
@@ -116,12 +122,19 @@ def _settings(settings: Settings, problems: Sequence[SettingInvalid]) -> dict[st
     }
 
 
-def _journal(door: Door, home: Home, settings: Settings) -> tuple[dict[str, Any], list[tuple[str, Event]]]:
+def _private(settings: Settings) -> Iterator[str]:
+    """Give the values of private settings, which may stand in logs and events, too."""
+    for key, chosen in settings.chosen.items():
+        if setting_named(key).private and isinstance(chosen.value, str) and "://" in chosen.value:
+            yield chosen.value
+
+
+def _journal(door: Door, home: Home, settings: Settings) -> tuple[dict[str, Any], list[tuple[str, Entry]]]:
     try:
         repository = identity(open_repository(door.start))
     except AsbuiltError:
         repository = None
-    events: list[tuple[str, Event]] = []
+    events: list[tuple[str, Entry]] = []
     try:
         with closing(open_store(home, settings)) as store:
             facts: dict[str, Any] = {"schema": store.version()}
@@ -134,8 +147,8 @@ def _journal(door: Door, home: Home, settings: Settings) -> tuple[dict[str, Any]
     return facts, events
 
 
-def _line(redaction: Redaction, plan: str, event: Event) -> bytes:
-    shown = redaction.value({"plan": plan, **event._asdict()})
+def _line(redaction: Redaction, plan: str, entry: Entry) -> bytes:
+    shown = redaction.value({"plan": plan, **plain(entry)})
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 

@@ -6,6 +6,7 @@ Everything else in the file, comments too, stays as it is, or nothing is written
 from __future__ import annotations
 
 import tomllib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
@@ -24,9 +25,11 @@ from asbuilt.settings import (
     table_of,
     user_place,
 )
+from asbuilt.settings.places import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from asbuilt.library.repository import Repository
     from asbuilt.settings import Chosen, Place, Setting, Table, Value
@@ -74,11 +77,25 @@ def edit(place: Place, setting: Setting, value: Value | None, repository: Reposi
             why="A repository could name any file of yours there.",
             next_step="Replace the link by a file.",
         )
+    if place.is_users:
+        _close(place.file)
     if content is None:
         create(place.file, changed.encode(), name=place.name)
     else:
         replace(place.file, changed.encode(), expected=digest(content), name=place.name)
+    if place.is_users:
+        _close(place.file)
     return True
+
+
+def _close(file: Path) -> None:
+    """Let only the user read their settings: addresses in them may hold logins. Others' files stay theirs."""
+    with suppress(OSError):  # what keeps us from writing there, too, is reported by the write
+        if file.parent.name == FOLDER:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.parent.chmod(0o700)
+        if file.exists():
+            file.chmod(0o600)
 
 
 def refuse_locked(chosen: Chosen, setting: Setting) -> None:

@@ -55,7 +55,7 @@ class Scene(Scratch):
             # The Python that runs asbuilt is the one that is there for certain.
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), environ.get("PATH", os.defpath))),
             "ASBUILT_AGENTS_IMPLEMENT": "scripted",
-            "ASBUILT_RING_REQUIRED": "false",
+            "ASBUILT_SANDBOX_REQUIRED": "false",
             # The shop needs no packages, and a demo works without a network.
             "ASBUILT_CHECKS_SETUP": "none",
             "XDG_CONFIG_HOME": str(folder / "config"),

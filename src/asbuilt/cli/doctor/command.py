@@ -13,7 +13,8 @@ from asbuilt.cli.doctor import page
 from asbuilt.cli.doctor.fixes import FIXES, explained
 from asbuilt.cli.doctor.look import look
 from asbuilt.cli.doctor.machine import look_at_sandbox
-from asbuilt.cli.doctor.rows import State, conclusion, judge
+from asbuilt.cli.doctor.row import State
+from asbuilt.cli.doctor.rows import conclusion, judge
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import Desk, desk_for
 from asbuilt.cli.plan.trial import given_here
@@ -115,8 +116,8 @@ def _fix_sandbox(door: Door, *, yes: bool) -> int:
         return DONE
     for line in explained(door.screen.out, sandbox.refusals[0]):
         door.screen.answer(line)
-    door.screen.answer("Or, without root, go on without a sandbox: ring.required = false.")
-    if not (yes or agreed(door, "Set ring.required to false?")):
+    door.screen.answer("Or, without root, go on without a sandbox: sandbox.required = false.")
+    if not (yes or agreed(door, "Set sandbox.required to false?")):
         return GATE_STOPPED
-    click.get_current_context().invoke(set_value, key="ring.required", value="false", user=True)
+    click.get_current_context().invoke(set_value, key="sandbox.required", value="false", user=True)
     return DONE

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from asbuilt.agents.refusals import Refusal
+    from asbuilt.events.event import Outcome
     from asbuilt.journal.notices import Unheard
     from asbuilt.policy.ring import Level
-    from asbuilt.proof.evidence import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,20 @@ class SandboxFacts:
     def holds(self) -> bool:
         """Whether it holds agents and checks; Landlock holds planning commands only."""
         return self.level in ("bwrap", "seatbelt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachFacts:
+    """What a process in the sandbox has just read and reached."""
+
+    logins: int
+    """Files in the home that sign in somewhere."""
+    readable: int
+    """How many of them could be read."""
+    refuses: bool
+    """Whether a host that is not listed was refused."""
+    network: str
+    setup: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +178,13 @@ class ClockFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LooseFacts:
+    """What others on this machine may read of the user's settings."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """All that was looked at. None: it cannot be told here, and has no row."""
 
@@ -171,6 +192,7 @@ class Facts:
     settings: tuple[Trouble, ...]
     agents: AgentsFacts
     sandbox: SandboxFacts
+    reach: ReachFacts | None = None
     gate: GateFacts | None
     tests: SuiteFacts
     store: StoreFacts
@@ -178,5 +200,6 @@ class Facts:
     power: PowerFacts | None
     clock: ClockFacts | None
     forge: ForgeFacts | None = None
+    loose: LooseFacts | None = None
     unheard: tuple[Unheard, ...] = ()
     """The ways to the user whose last answer was none."""

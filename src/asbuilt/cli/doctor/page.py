@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from asbuilt.cli.doctor.rows import State
+from asbuilt.cli.doctor.row import State
 from asbuilt.cli.screen import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from asbuilt.cli.doctor.rows import Row
+    from asbuilt.cli.doctor.row import Row
     from asbuilt.cli.screen import Pen
 
 SCHEMA: Final = "asbuilt.doctor/1"

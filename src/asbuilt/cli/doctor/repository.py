@@ -21,7 +21,7 @@ from asbuilt.git.commits import read_commit
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts, current_branch, open_repository, operations, resolve
 from asbuilt.library.repository import find_repository
-from asbuilt.policy.ring import passed
+from asbuilt.policy.variables import passed
 from asbuilt.proof.evidence import judge_setup, judge_tests
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.resolving import resolve_setup

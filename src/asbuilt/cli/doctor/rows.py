@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
-from asbuilt._version import VERSION
-from asbuilt.cli.doctor.fixes import remedy_for
+from asbuilt.cli.doctor.held import gate_row, reach_row, sandbox_row
+from asbuilt.cli.doctor.row import Row, State, Stops
 from asbuilt.cli.words import counted, listed, size
 
 if TYPE_CHECKING:
@@ -18,10 +17,8 @@ if TYPE_CHECKING:
         ClockFacts,
         Facts,
         ForgeFacts,
-        GateFacts,
         GitFacts,
         PowerFacts,
-        SandboxFacts,
         StoreFacts,
         SuiteFacts,
         Trouble,
@@ -32,45 +29,6 @@ if TYPE_CHECKING:
 _TIGHT: Final = 2_000_000_000
 _FULL: Final = 200_000_000
 _CLOCK_OFF_S: Final = 60
-_REFUSED: Final = "a write and a connection were refused just now"
-_INIT: Final = "`asbuilt init --claude`"
-_FIX: Final = "`asbuilt doctor --fix sandbox` shows the change, then asks"
-_WITHOUT: Final = "`asbuilt config set ring.required false`; reports then say so"
-RINGS: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
-
-
-class State(Enum):
-    """How one subject stands."""
-
-    GOOD = "good"
-    IDLE = "idle"
-    NOTE = "note"
-    PROBLEM = "problem"
-
-
-class Stops(Enum):
-    """What `asbuilt run` does about a problem: refuses, asks a person first, or starts."""
-
-    RUNS = "runs"
-    UNATTENDED = "unattended runs"
-    NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One subject: how it stands, and what helps."""
-
-    name: str
-    state: State
-    said: str
-    lead: str = ""
-    """What stands before the words, three spaces apart: a version, a command."""
-    why: str = ""
-    next_step: str = ""
-    otherwise: str = ""
-    facts: object = None
-    stops: Stops = Stops.RUNS
-    """What a problem here stops."""
 
 
 def judge(facts: Facts) -> tuple[Row, ...]:
@@ -97,10 +55,21 @@ def _rows(facts: Facts) -> Iterator[Row]:
     yield _git(facts.git)
     for trouble in facts.settings:
         yield _trouble("settings", trouble, trouble)
+    if facts.loose is not None:
+        yield Row(
+            name="settings",
+            state=State.NOTE,
+            said=f"others on this machine can read {facts.loose.paths[0]}",
+            why="They may hold addresses with logins. The next `asbuilt config set --user` closes them.",
+            next_step=f"`chmod go-rwx {' '.join(map(quote, facts.loose.paths))}`",
+            facts=facts.loose,
+        )
     yield _agents(facts.agents)
-    yield _sandbox(facts.sandbox)
+    yield sandbox_row(facts.sandbox)
+    if facts.reach is not None:
+        yield reach_row(facts.reach)
     if facts.gate is not None:
-        yield _gate(facts.gate)
+        yield gate_row(facts.gate)
     yield _tests(facts.tests)
     yield _store(facts.store)
     yield _worker(facts.worker)
@@ -202,70 +171,6 @@ def _agents(agents: AgentsFacts) -> Row:
         next_step=install,
         facts=agents,
     )
-
-
-def _sandbox(sandbox: SandboxFacts) -> Row:
-    name = " ".join(part for part in (RINGS[sandbox.level], sandbox.version) if part)
-    if sandbox.holds:
-        return Row(name="sandbox", state=State.GOOD, lead=name, said=_REFUSED, facts=sandbox)
-    causes = "; ".join(refusal.what for refusal in sandbox.refusals)
-    holds = f"{name} holds planning commands only" if sandbox.level == "landlock" else ""
-    said = "; ".join(part for part in (causes, holds) if part)
-    if not sandbox.required:
-        why = "ring.required is false: agents and checks run unheld, and reports say so."
-        return Row(name="sandbox", state=State.NOTE, said=said, why=why, facts=sandbox)
-    first = sandbox.refusals[0]
-    return Row(
-        name="sandbox",
-        state=State.PROBLEM,
-        said=said,
-        why=f"{first.why.removesuffix('.')}. An agent could write to all that you can.",
-        next_step=first.next_step if remedy_for(first) is None else _FIX,
-        otherwise=_WITHOUT,
-        facts=sandbox,
-        stops=Stops.UNATTENDED,
-    )
-
-
-def _gate(gate: GateFacts) -> Row:
-    if not gate.installed:
-        return Row(
-            name="gate",
-            state=State.NOTE,
-            said="not installed; in Claude Code planning is held by its own plan mode",
-            next_step=_INIT,
-            facts=gate,
-        )
-    if not gate.refused:
-        return Row(
-            name="gate",
-            state=State.PROBLEM,
-            said=f"installed hook let a known-bad call through: {gate.said}",
-            why="Claude Code runs a tool whenever the hook before it fails.",
-            next_step=_INIT,
-            facts=gate,
-            stops=Stops.NOTHING,
-        )
-    if gate.version != VERSION:
-        return Row(
-            name="gate",
-            state=State.PROBLEM,
-            said=f"installed plugin is that of {gate.version or 'no version'}; this is asbuilt {VERSION}",
-            why="Hook and commands of two versions may differ in what they keep.",
-            next_step=_INIT,
-            facts=gate,
-            stops=Stops.NOTHING,
-        )
-    tried = f"installed hook refused a known-bad call in {round(gate.took_ms)} ms"
-    if not gate.enabled:
-        return Row(
-            name="gate",
-            state=State.NOTE,
-            said=f"{tried}, and is not enabled in Claude Code",
-            next_step=_INIT,
-            facts=gate,
-        )
-    return Row(name="gate", state=State.GOOD, said=tried, facts=gate)
 
 
 def _tests(tests: SuiteFacts) -> Row:

@@ -18,6 +18,7 @@ from asbuilt.errors import DONE, GATE_STOPPED, UsageWrong
 from asbuilt.library.repository import find_repository
 from asbuilt.policy.notation import read
 from asbuilt.policy.shell import verdict
+from asbuilt.session.folders import names_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +78,7 @@ def _judge_at(door: Door) -> Judge:
             root=root,
             resolve=os.path.realpath,
             exists=os.path.lexists,
+            names=names_in,
         )
 
     return judge

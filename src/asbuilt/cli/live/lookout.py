@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.cli.live.activity import Listener
 from asbuilt.cli.live.moment import Moment
 from asbuilt.cli.live.viewers import News
+from asbuilt.events.attempts import ChecksDone, TogetherDone
+from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
 from asbuilt.journal.failures import failures_in
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.cli.live.viewers import Viewer
-    from asbuilt.journal.events import Event
+    from asbuilt.events.event import Entry, Event
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
     from asbuilt.journal.views import RunView
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from asbuilt.wiring import Journal
 
 _LOOK_S: Final = 0.2
+_RAN: Final = (SetupDone, BaselineDone, ChecksDone, PhaseRechecked, TogetherDone)
+"""Events that name the evidence of what asbuilt ran."""
 
 
 class Lookout:
@@ -79,23 +83,22 @@ class Lookout:
 
     def _look(self, *, served: bool) -> RunView:
         with self._journal.store.read() as session:
-            events = history(session, self._run.address, after=self._seen)
+            entries = history(session, self._run.address, after=self._seen)
             view = self._view(session)
-        news = [self._news(event) for event in events if event.data.get("run") == self._run.run]
+        news = [self._news(entry) for entry in entries if entry.run == self._run.run]
         now = datetime.now(UTC)
         moment = Moment(view, now, self._listener.activity(view), is_served=served, is_here=self._is_here)
         self._viewer.show(news, moment)
         # What happened before somebody came to look on calls nobody.
-        if self._seen and any(notice(view.name, one.event.kind, one.event.data) for one in news):
+        if self._seen and any(notice(view.name, one.entry.event) for one in news):
             self._viewer.ring()
-        self._seen = events[-1].seq if events else self._seen
+        self._seen = entries[-1].seq if entries else self._seen
         return view
 
-    def _news(self, event: Event) -> News:
-        return News(event, self._shown(event), failures_in(self._journal.blobs, event.kind, event.data))
+    def _news(self, entry: Entry) -> News:
+        return News(entry, self._shown(entry.event), failures_in(self._journal.blobs, entry.event))
 
     def _shown(self, event: Event) -> list[Evidence]:
-        kept = event.data.get("evidence")
-        return (
-            [] if kept is None else [evidence_from(one) for one in json.loads(self._journal.blobs.get(kept))]
-        )
+        if not isinstance(event, _RAN) or event.evidence is None:
+            return []
+        return [evidence_from(one) for one in json.loads(self._journal.blobs.get(event.evidence))]

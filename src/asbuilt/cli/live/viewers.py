@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.live.moment import Moment
     from asbuilt.cli.live.rows import Row
     from asbuilt.cli.screen import Screen
-    from asbuilt.journal.events import Event
+    from asbuilt.events.event import Entry
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
 
@@ -34,7 +34,7 @@ _SILENCE_S: Final = 300
 class News(NamedTuple):
     """An event, the evidence that it names, and what failed by it."""
 
-    event: Event
+    entry: Entry
     shown: Sequence[Evidence] = ()
     failures: Sequence[Failure] = ()
 
@@ -70,7 +70,7 @@ class LiveViewer:
         titles = {phase.id: phase.title for phase in moment.view.phases}
         above: list[Row] = []
         for one in news:
-            self._story.hear(one.event, one.shown)
+            self._story.hear(one.entry, one.shown)
             above += self._story.finished(titles, canvas)
             for failure in one.failures[:1]:
                 rows = failure_rows(failure, canvas.width)
@@ -114,7 +114,7 @@ class LineViewer:
             self._screen.talk(shortened(printable(line), self._screen))
 
     def _lines(self, name: str, one: News, wide: int) -> Iterator[str]:
-        line = line_of(self._screen, name, one.event, wide=wide)
+        line = line_of(self._screen, name, one.entry, wide=wide)
         if line is not None:
             yield line
             for failure in one.failures[:1]:

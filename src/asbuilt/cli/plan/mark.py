@@ -16,6 +16,8 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.screen import printable
 from asbuilt.errors import EditRefused, UsageWrong
+from asbuilt.events.phases import PhaseMarked
+from asbuilt.events.plans import PlanCompleted
 from asbuilt.library.writing import Change, replace_all
 from asbuilt.plan.edit import complete, mark_item, mark_phase, the_phase
 from asbuilt.plan.model import Status
@@ -92,7 +94,7 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     opened = desk_for(door).open(plan)
     if phase is None or status is None:
         _refuse("--complete", {"--commit": commit, "--note": note, "--item": item, "--items": items})
-        with told(door, opened.at, status="complete"):
+        with told(door, opened.at, PlanCompleted(status="complete", by="hand")):
             _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
         door.screen.answer(f"{printable(opened.at.shown)}: the plan is marked complete.")
         door.screen.talk(_NOT_PROVEN)
@@ -121,7 +123,8 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
         more, missing = _beside(*opened.companion, wish)
         edits += more
         left_out += missing
-    with told(door, opened.at, phase=phase.id, status=wish.status.value, item=wish.item):
+    mark = PhaseMarked(phase=phase.id, status=wish.status.value, item=wish.item, by="hand")
+    with told(door, opened.at, mark):
         changed = _write(edits)
     screen = door.screen
     name = f"phase {phase.id}" if wish.item is None else f"item {wish.item} of phase {phase.id}"

@@ -36,7 +36,7 @@ from asbuilt.plan.model import Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.refining import changed_phases
 from asbuilt.proof.trying import problems_of
-from asbuilt.settings.running import command_in
+from asbuilt.settings.running import command_in, sandbox_chosen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,7 +183,7 @@ def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
         home=site.journal.home,
         repository=site.repository,
         repo=site.repo,
-        options={**options, "ring_required": settings.flag("ring.required")},
+        options={**options, **sandbox_chosen(settings)},
         environ=door.environ,
         done=work.refinements.done(work.opened.plan),
         judge=lambda text: _need_change(work, _refined(work, text)),

@@ -21,7 +21,7 @@ from asbuilt.flows.rigs import Rigs
 from asbuilt.flows.trying import Trying
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
-from asbuilt.policy.ring import passed
+from asbuilt.policy.variables import passed
 from asbuilt.proof.trying import Before, told
 from asbuilt.settings import load, state_folder
 from asbuilt.settings.running import beside_checks

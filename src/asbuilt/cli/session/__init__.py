@@ -41,10 +41,9 @@ group: Final = SessionGroup(
     "session",
     help=(
         "Start your own agent in a conversation that asbuilt knows, or look after one.\n\n"
-        "With --plan the kernel holds it: it reads everything but secrets, and writes to nothing but the"
-        " folder of plans and a state folder of its own. Nothing that is said in it ends that; leave it to go"
-        " on. Your settings, plug-ins and skills are there, read-only. Its network is not filtered, because"
-        " its model is out there."
+        "With --plan the kernel holds it: it reads the repository, toolchains and its own settings, plug-ins"
+        " and skills, reaches its model and `sandbox.hosts`, and writes only to the folder of plans and to a"
+        " state folder of its own. Nothing that is said in it ends that; leave it to go on."
     ),
     examples=[
         ("asbuilt session --plan -- claude", "plan with Claude Code, held by the gate and by the kernel"),

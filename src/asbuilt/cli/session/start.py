@@ -19,12 +19,16 @@ from asbuilt.agents.planning_seat import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.ring import probe
 from asbuilt.agents.sealing import differing
 from asbuilt.cli.plan.desk import desk_for
+from asbuilt.cli.screen import printable
 from asbuilt.errors import GateStopped, NotFound, RingUnavailable, UsageWrong
+from asbuilt.flows.briefing import opened
 from asbuilt.policy.holding import Hold
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
 from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.look import NAME as LOOK
 from asbuilt.session.look import offer, rule
+from asbuilt.settings.running import sandbox_chosen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +81,7 @@ def _insist_on_what_can_be_held(agent: Sequence[str]) -> None:
 
 def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> int:
     desk = desk_for(door)
-    level = _level(required=desk.settings.flag("ring.required"))
+    level = _level(required=desk.settings.flag("sandbox.required"))
     repository = desk.library.repository
     root = repository.root if repository is not None else door.start
     plans = desk.library.folder or desk.library.user_folder
@@ -91,13 +95,17 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
         config=Path(state) / "planning" / "claude",
         home=Path(door.environ.get("HOME") or "~").expanduser(),
         environ=door.environ,
+        look=Path(state) / LOOK,
+        opened=opened(sandbox_chosen(desk.settings)),
     )
     hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
     keep_hold(str(folder), hold)
     offer(state)
     compile_hooks()
     seat.furnish()
-    request = seat.request(known, program)
+    refused: dict[str, None] = {}
+    egress = seat.way_out(level, lambda host, why: refused.update({f"{host}: {why}": None}))
+    request = seat.request(known, program, egress)
     try:
         if level != "none":
             seat.try_out(level, request)
@@ -109,7 +117,11 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
         ) from unheld
     argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), looks=rule(state)))
     before = seat.seals()
-    code = run(level, request, argv, terminal=sys.stdin.isatty())
+    code = run(level, request, argv, terminal=sys.stdin.isatty(), egress=egress)
+    for one in refused:
+        door.screen.talk(
+            printable(f"The sandbox refused {one}. `asbuilt config set sandbox.hosts HOST` allows one.")
+        )
     if changed := differing(before, seat.seals()):
         raise GateStopped(
             f"{', '.join(changed)} in {seat.state.login} changed while it planned",
@@ -126,7 +138,7 @@ def _level(*, required: bool) -> Level:
         raise RingUnavailable(
             f"no ring holds an agent on this machine: {causes}",
             why="It could write to anything that you can write to.",
-            next_step="`asbuilt doctor` says what helps, or: asbuilt config set ring.required false",
+            next_step="`asbuilt doctor` says what helps, or: asbuilt config set sandbox.required false",
         )
     if sys.stdin.isatty() and not can_share_a_terminal(level):
         raise RingUnavailable(

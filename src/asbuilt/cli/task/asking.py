@@ -24,7 +24,7 @@ from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.tasks.delegating import TIMEOUT_S, Order, order_for
 from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
-from asbuilt.settings.running import chosen_for_runs
+from asbuilt.settings.running import chosen_for_runs, sandbox_chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,7 +131,7 @@ def _options(door: Door, site: Site, wish: Wish) -> dict[str, Any]:
         **team,
         "auto": False,
         "sign": settings.text("landing.sign"),
-        "ring_required": settings.flag("ring.required"),
+        **sandbox_chosen(settings),
         "desktop": settings.flag("attention.desktop"),
         "caps": chosen_for_runs(settings)["caps"],
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
 from asbuilt.policy.masking import forms_of, without
+from asbuilt.ports import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,8 @@ class Given(NamedTuple):
 
     `phases` among them: also the setup of a tree whose packages an agent has chosen.
     """
+    opened: Opened = Opened()
+    """What the setup reaches, and what every command may read."""
 
     def for_setup(self, *, is_trusted: bool) -> Given:
         """Give what a setup gets; on a tree that is not trusted neither variables nor credentials."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.lifecycle.facts import GOES_ON
 from asbuilt.lifecycle.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.preparation import held
@@ -16,8 +17,7 @@ from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, next_after
 from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from asbuilt.events.event import Event
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
     from asbuilt.lifecycle.tasks.delegating import Order
     from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
@@ -70,18 +70,18 @@ def settled(task: Task, order: Order, artifact: Artifact) -> dict[str, Any]:
     }
 
 
-def hear_task(facts: RunFacts, kind: str, data: Mapping[str, Any]) -> None:
+def hear_task(facts: RunFacts, event: Event) -> None:
     """Hear one event of a run that works on a task."""
     task = facts.task
-    match kind:
-        case "task.judged":
-            task.outcome, task.why = str(data["outcome"]), str(data.get("why", ""))
-            task.phases, task.hours = tuple(data.get("phases", ())), data.get("hours")
-            task.count, task.path = int(data.get("count", 0)), str(data.get("path", ""))
+    match event:
+        case TaskJudged():
+            task.outcome, task.why = event.outcome, event.why
+            task.phases, task.hours = event.phases, event.hours
+            task.count, task.path = event.count, event.path
             if task.outcome == FINISHED:
-                facts.done_before |= {str(data["phase"])}
-        case "task.posted":
-            task.posted, task.status = True, str(data["status"])
+                facts.done_before |= {event.phase}
+        case TaskPosted():
+            task.posted, task.status = True, event.status
         case _:
             pass
 

@@ -153,7 +153,8 @@ class _Program:
             self._at += 1
         name = self._text[start : self._at]
         follows = self._text[self._at : self._at + 1]
-        if name in _REFUSED:
+        # In parentheses a > compares, unless it stands behind a print: there it redirects.
+        if name in _REFUSED or (name in ("print", "printf") and self._round):
             return False
         if name in _WORDS:
             self._before = "word"

@@ -25,6 +25,8 @@ _UNARY = frozenset((
     "-z",
 ))
 # fmt: on
+_OF_FILES = _UNARY - {"-n", "-z"}
+_OF_TWO_FILES = frozenset(("-nt", "-ot", "-ef"))
 _TEXTUAL = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
 _NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _OPERATING = ("-", "=", "!", "&", "|")
@@ -37,14 +39,12 @@ _NAMES = Program("-a -t -p -P -s", "texts", globs="none")
 
 def look(name: str, words: Sequence[Word], place: Place) -> None:
     """Judge one of these; raises Refused."""
+    if name == "echo":
+        return
     if name in ("true", "false", ":"):
         look_at(name, Program("", "texts", globs="none"), words, place)
     elif name == "pwd":
         look_at(name, Program("-L -P --help", "none"), words, place)
-    elif name == "echo":
-        for word in words:
-            if word.pattern:
-                place.listing(word)
     elif name in ("umask", "ulimit", "mount"):
         _told(name, words)
     elif name == "printf":
@@ -52,7 +52,7 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
     elif name in ("type", "which", "whereis"):
         look_at(name, _NAMES, words, place)
     elif name in ("test", "[", "[["):
-        _test(name, words)
+        _test(name, words, place)
     elif name == "sleep":
         look_at(name, Program("", "texts", globs="none", least=1), words, place)
     elif name == "command":
@@ -88,8 +88,13 @@ def _printf(words: Sequence[Word]) -> None:
             raise writes(f"printf %{letter} is not one that only prints", "printf '%s\\n' TEXT")
 
 
-def _test(name: str, words: Sequence[Word]) -> None:
+def _test(name: str, words: Sequence[Word], place: Place) -> None:
     """Read a test as: [!] operand, [!] -f file, [!] one = other, joined by -a and -o, or by && and ||."""
+    for at, word in enumerate(words):
+        if word.text in _OF_FILES:
+            place.named(*words[at + 1 : at + 2])
+        elif word.text in _OF_TWO_FILES:
+            place.named(*words[max(0, at - 1) : at + 2 : 2])
     # What is quoted is never an operator to some readers, so that it is none here.
     texts = [word.text if word.bare or word.text[:1] not in _OPERATING else "\0" for word in words]
     if any(word.pattern for word in words):

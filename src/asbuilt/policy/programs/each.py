@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _NAMERS = frozenset(("ls", "stat", "du", "basename", "dirname", "echo"))
 """No option of theirs does harm, and they show names only."""
+_PLAIN_NAMERS = frozenset(("basename", "dirname", "echo"))
+"""They show names as they are given, and open nothing."""
 _READERS = frozenset(("grep", "md5sum", "sha1sum", "sha256sum", "wc"))
 """No option of theirs does harm, and none prints whole files."""
 _LISTERS = frozenset(("fd", "fdfind", "find", "git", "grep", "ls", "rg"))
@@ -56,6 +58,8 @@ def look_at_each(inner: Sequence[Word], found_by: Sequence[Word] | None, place: 
         if found_by is None:
             raise writes(f"what {name} reads then is not certain", _ALLOWED)
         _aims_at_none(found_by, place)
+    if name not in _PLAIN_NAMERS:
+        _leads_nowhere(found_by or (), place)
     look_inside(name, [*inner[1:], Word("x")], place)
 
 
@@ -66,4 +70,16 @@ def _aims_at_none(words: Sequence[Word], place: Place) -> None:
         if not word.text.startswith("-"):
             place.filtered(word.text)
             place.content(word)
-            place.tree(place.folder_before(word.pattern) if word.pattern else word.text)
+            place.tree(word)
+
+
+def _leads_nowhere(words: Sequence[Word], place: Place) -> None:
+    """Judge links among the names that are found: the command opens what they lead to."""
+    texts = [word.text for word in words]
+    only_files = "-type" in texts and texts[texts.index("-type") + 1 :][:1] == ["f"]
+    if only_files and not {"-L", "-follow", "-o", "-or", "!", "-not"} & {*texts}:
+        return
+    first = next((at for at, text in enumerate(texts) if text[:1] in ("-", "(", "!")), len(texts))
+    starts = words[:first] if texts[:1] != ["ls-files"] else ()
+    for word in starts or [Word(".")]:
+        place.followed(word, "find . -type f … | xargs …, git grep -n PATTERN")

@@ -36,7 +36,18 @@ _NETWORK = frozenset(
     ("clone", "fetch", "ls-remote", "pull", "push", "remote-https", "send-email", "request-pull")
 )
 
-_HEADERS = ("extraheader", "password", "token", "secret", "cookie", "proxy")
+_HOLD_SECRETS = (
+    "extraheader",
+    "pass",
+    "token",
+    "secret",
+    "cookie",
+    "proxy",
+    "apikey",
+    "credential.",
+    "sendemail.",
+)
+"""Words in the names of settings whose values may be a login."""
 
 
 def look(name: str, words: Sequence[Word], place: Place) -> None:
@@ -78,7 +89,7 @@ def _verb(verb: str, rest: Sequence[Word], place: Place) -> None:
         one = Program("-q --quiet --short --recurse --no-recurse", "texts", globs="none", least=1, most=1)
         look_at(name, one, rest, place)
     elif verb == "var":
-        look_at(name, Program("-l", "texts", globs="none", most=1), rest, place)
+        look_at(name, Program("", "texts", globs="none", least=1, most=1), rest, place)
     elif verb in ("version", "--version", "-v", "--exec-path", "--html-path", "--man-path", "--info-path"):
         look_at(name, Program("--build-options", "none"), rest, place)
     elif verb in _NETWORK:
@@ -144,10 +155,10 @@ def _shown(given: Given, place: Place) -> None:
         raise writes("git apply changes files", "git apply --stat FILE")
     if given.has("--no-index"):
         for word in operands:
-            place.tree(word.text)
-    for text in [*(word.text for word in operands), *_after_colon(given.values("-L"))]:
-        for path in _paths(text):
-            place.content(Word(path, pattern=path))
+            place.tree(word)
+    for word in [*operands, *map(Word, _after_colon(given.values("-L")))]:
+        for path in _paths(word.text):
+            place.content(Word(path, pattern=path), by_shell=bool(word.pattern))
             place.filtered(path)
 
 
@@ -174,9 +185,14 @@ def _paths(text: str) -> list[str]:
 
 
 def _listed(given: Given, place: Place) -> None:
-    del place
-    if any(_starts_gpg(value) for value in given.values("--format", "--pretty")):
+    if any(_starts_gpg(value) for value in given.values("--format", "--pretty", "--group", "--sort")):
         raise writes("that format of git starts gpg")
+    for value in given.values("--exclude-per-directory"):
+        if "/" in value:
+            raise Refused(
+                f"{value} is read from every folder, also from outside.", "git ls-files --exclude-standard"
+            )
+        place.content(Word(value))
 
 
 def _branch(given: Given, place: Place) -> None:
@@ -202,14 +218,22 @@ def _config(given: Given, place: Place) -> None:
         most = 2 if operands[0] == "get" else 1
     else:
         most = 2 if given.has(*CONFIG_READS) else 1
-    if any(word in text.lower() for text in operands for word in _HEADERS):
+    if any(word in text.lower() for text in operands for word in _HOLD_SECRETS):
         raise Refused(f"{operands[-1]} may hold a password or a token.", "git config --get user.name")
     if len(operands) > most:
         raise writes("git config with a value sets it", "git config --get KEY")
-    if len(operands) == 1 and "." not in operands[0] and operands[0] != "list":
+    is_key = given.has("--get-regexp") or operands[:1] == ["list"] or "." in "".join(operands[:1])
+    if len(operands) == 1 and not is_key:
         raise writes(f"git config {operands[0]} is not understood", "git config --get KEY")
-    if not operands and not given.has("--list", "-l"):
-        raise writes("git config is not understood without a key", "git config --list")
+    lists = given.has("--list", "-l") or operands == ["list"]
+    if not operands and not lists:
+        raise writes("git config is not understood without a key", "git config --list --name-only")
+    many = lists or given.has("--get-regexp", "--get-urlmatch", "--regexp", "--url")
+    if many and (given.has("--get-urlmatch", "--regexp", "--url") or not given.has("--name-only")):
+        raise Refused(
+            "The values of several settings of git may hold a password or a token.",
+            "git config --list --name-only, git config --get user.name",
+        )
 
 
 def _reflog(rest: Sequence[Word], place: Place) -> None:

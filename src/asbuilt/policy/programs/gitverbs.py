@@ -78,6 +78,7 @@ CONTENT = {
     ),
     "apply": "--stat --numstat --summary --check",
     "hash-object": "-t=T --no-filters --literally",
+    "verify-pack": "-v -s --verbose --stat-only",
 }
 """Verbs that show what is in files."""
 
@@ -135,7 +136,6 @@ NAMES = {
     "check-ref-format": "--branch --normalize --allow-onelevel --refspec-pattern",
     "fsck": "--full --strict --no-dangling --dangling --unreachable --connectivity-only --tags --root"
             " --no-reflogs --verbose --no-progress --progress --name-objects --cache",
-    "verify-pack": "-v -s --verbose --stat-only",
 }
 """Verbs that show names, hashes and dates only."""
 

@@ -5,6 +5,7 @@ The one rule: an expression of find is read word by word, and a word that is not
 
 from __future__ import annotations
 
+from asbuilt.policy.lexer import Word
 from asbuilt.policy.place import writes
 from asbuilt.policy.programs.each import look_at_each
 from asbuilt.policy.programs.spec import Program
@@ -14,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.policy.lexer import Word
     from asbuilt.policy.place import Place
     from asbuilt.policy.programs.spec import Given
 
@@ -22,9 +22,38 @@ if TYPE_CHECKING:
 def _fd(given: Given, place: Place) -> None:
     for word in given.operands[1:]:
         place.listing(word)
+    if given.has("-L", "--follow"):
+        named = [*given.operands[1:], *map(Word, given.values("--search-path", "--base-directory"))]
+        _follow(named, place, "the same without -L")
 
 
-_LS = (
+def _ls(given: Given, place: Place) -> None:
+    if given.has("-L", "--dereference"):
+        _follow(given.operands, place, "the same without -L")
+    if given.has("-d", "--directory"):
+        # It shows the names that the shell has put there, and nothing that is in them.
+        given.operands = [word for word in given.operands if not word.pattern]
+
+
+def _tree(given: Given, place: Place) -> None:
+    if given.has("-l"):
+        _follow(given.operands, place, "the same without -l")
+
+
+def _du(given: Given, place: Place) -> None:
+    if given.has("-L", "--dereference"):
+        _follow(given.operands, place, "the same without -L")
+    elif not given.has("-D", "-H", "--dereference-args"):
+        # A link that is named without a slash is counted as a link.
+        given.operands = [word for word in given.operands if not word.pattern or word.text.endswith("/")]
+
+
+def _follow(words: Sequence[Word], place: Place, allowed: str) -> None:
+    for word in words or [Word(".")]:
+        place.followed(word, allowed)
+
+
+_LS_OPTIONS = (
     "-a -A -b -B -c -C -d -D -f -F -g -G -h -H -i -I=T -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -T -u"
     " -U -v -w=N -x -X -Z -1 -@ -e -O -P --all --almost-all --author --escape --block-size=T"
     " --ignore-backups --color[=T] --directory --dired --classify[=T] --file-type --format=T --full-time"
@@ -35,7 +64,7 @@ _LS = (
     " --time-style=T --tabsize=N --width=N --context --zero --help --version"
 )
 _PROGRAMS = {
-    "ls": Program(_LS, "names", globs="any"),
+    "ls": Program(_LS_OPTIONS, "names", globs="any", judge=_ls),
     "tree": Program(
         "-a -d -f -i -l -x -L=N -P=T -I=T -p -s -h -u -g -D -F -q -N -Q -r -t -c -U -v -n -C -A -S -J -X"
         " --gitignore --noreport --dirsfirst --filesfirst --filelimit=N --prune --du --si --sort=T"
@@ -43,6 +72,7 @@ _PROGRAMS = {
         " --version --help",
         "names",
         attached=False,
+        judge=_tree,
     ),
     "du": Program(
         "-0 -a -b -c -d=N -D -h -H -k -L -l -m -P -S -s -t=T -x --null --all --apparent-size --block-size=T"
@@ -51,6 +81,7 @@ _PROGRAMS = {
         " --time-style=T --exclude=T -I=T --one-file-system --help --version",
         "names",
         globs="any",
+        judge=_du,
     ),
     "df": Program(
         "-a -B=T -h -H -i -k -l -m -P -t=T -T -x=T -v -g --all --block-size=T --human-readable --si"
@@ -85,7 +116,7 @@ _PROGRAMS = {
     "basename": Program("-a -s=T -z --multiple --suffix=T --zero", "texts", globs="any"),
     "dirname": Program("-z --zero", "texts", globs="any"),
     "namei": Program("-x -m -o -l -n -v", "names"),
-    "pathchk": Program("-p -P --portability", "texts"),
+    "pathchk": Program("-p -P --portability", "names"),
     "lsblk": Program("-a -f -l -p -m -n -b -d -J -o=T", "none"),
     "fd": Program(
         "-H -I -u -s -i -g -F -a -L -p -d=N -E=T -t=T -e=T -S=T -c=T -j=N -0 -1 -q -o=T -h -V --hidden"
@@ -140,6 +171,7 @@ def _each(words: Sequence[Word], rest: list[Word], place: Place) -> list[Word]:
 
 def _find(words: Sequence[Word], place: Place) -> None:
     rest = [*words]
+    starts = []
     while rest and rest[0].text in ("-H", "-L", "-P", "-E", "-x", "-s"):
         del rest[0]
     if rest and rest[0].text in ("--help", "--version", "-version", "-help"):
@@ -151,6 +183,10 @@ def _find(words: Sequence[Word], place: Place) -> None:
                 f"{word.text} may stand for a file whose name is an action of find", f"find ./{word.text}"
             )
         place.listing(word)
+        starts.append(word)
+    for word in words:
+        if word.text in ("-L", "-follow"):
+            _follow(starts, place, f"the same without {word.text}")
     while rest:
         word = rest.pop(0)
         if word.pattern:

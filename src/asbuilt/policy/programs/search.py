@@ -21,15 +21,23 @@ if TYPE_CHECKING:
 def _grep(given: Given, place: Place) -> None:
     files = _files(given, "-e", "--regexp", "-f", "--file")
     read_all(files, place)
+    for pattern in given.values("--exclude"):
+        place.left_out(pattern)
     if given.has("-r", "-R", "--recursive", "--dereference-recursive") or "recurse" in given.values(
         "-d", "--directories"
     ):
         _through(files, place)
+    if given.has("-R", "--dereference-recursive"):
+        _follow(files, place, "the same with -r instead of -R")
 
 
 def _rg(given: Given, place: Place) -> None:
     lists = given.has("--files", "--type-list")
+    for kind in given.values("--type-add"):
+        place.filtered(kind.partition(":")[2])
     files = given.operands if lists else _files(given, "-e", "--regexp", "-f", "--file")
+    if given.has("-L", "--follow"):
+        _follow(files, place, f"the same without {'-L' if given.has('-L') else '--follow'}")
     if given.has("--files"):
         for word in files:
             place.listing(word)
@@ -60,7 +68,12 @@ def _files(given: Given, *patterns: str) -> Sequence[Word]:
 def _through(files: Sequence[Word], place: Place) -> None:
     for word in files or [Word(".")]:
         if word.text != "-":
-            place.tree(word.text if not word.pattern else place.folder_before(word.pattern))
+            place.tree(word)
+
+
+def _follow(files: Sequence[Word], place: Place, allowed: str) -> None:
+    for word in files or [Word(".")]:
+        place.followed(word, allowed)
 
 
 _PROGRAMS = {
@@ -106,7 +119,7 @@ _PROGRAMS = {
         judge=_rg,
     ),
     "ag": Program(
-        "-A=N -B=N -C=N -c -F -G=G -i -l -L -m=N -n -Q -s -S -U -v -w --ackmate --after=N --before=N"
+        "-A=N -B=N -C=N -c -F -i -l -L -m=N -n -Q -s -S -U -v -w --ackmate --after=N --before=N"
         " --color --nocolor --column --count --depth=N --filename --nofilename --files-with-matches"
         " --files-without-matches --fixed-strings --group --nogroup --heading --noheading --hidden"
         " --ignore=T --ignore-case --literal --max-count=N --numbers --nonumbers --only-matching"

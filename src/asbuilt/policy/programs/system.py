@@ -32,7 +32,7 @@ _PS_WORDS = frozenset((
     "axl", "u", "ux", "x", "a", "f", "l", "--forest", "--no-headers", "--headers", "--deselect",
 ))
 _PS_VALUED = frozenset((
-    "-o", "-eo", "-Ao", "-axo", "-p", "-C", "-u", "-U", "-g", "-G", "-t", "--sort", "--pid", "--ppid",
+    "-o", "-eo", "-Ao", "-axo", "-p", "-C", "-u", "-U", "-g", "-G", "-t", "--pid", "--ppid",
     "--format", "-q", "o", "axo", "p",
 ))
 # Where ps does not find such a user or terminal, it reads all words anew, and these as letters of their own.
@@ -97,20 +97,20 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
         look_at(name, _PROGRAMS[name], words, place)
 
 
-def _ps(rest: list[Word]) -> None:
-    while rest:
-        word = rest.pop(0)
-        option, equals, value = word.text.partition("=")
-        if word.text in _PS_WORDS:
-            continue
-        if option not in _PS_VALUED or (equals and not option.startswith("--")) or not (equals or rest):
-            raise Refused(
-                f"ps {word.text} is not on the list of what shows no environment, and that holds secrets.",
-                "ps -ef, ps aux",
-            )
-        value = value if equals else rest.pop(0).text
-        tried = option in _PS_TRIED and "e" in value
-        if tried or "env" in value.lower() or (value.startswith("-") and option != "--sort"):
-            raise Refused(
-                f"{value} of ps may show an environment, and that holds secrets.", "ps -eo pid,args"
-            )
+def _ps(words: list[Word]) -> None:
+    """Judge ps, which reads all its words again where two of them do not go together."""
+    first = words[0].text if words else "-f"
+    option, equals, value = first.partition("=")
+    if len(words) == 2 and not equals:
+        value = words[1].text
+    if first in _PS_WORDS and len(words) <= 1:
+        return
+    is_whole = len(words) == (1 if equals else 2) and option.startswith("--") >= bool(equals)
+    if option not in _PS_VALUED or not value or not is_whole:
+        raise Refused(
+            f"ps {' '.join(word.text for word in words)} is not a form that is known to show no environment,"
+            " and that holds secrets.",
+            "ps -ef, ps aux, ps -eo pid,args",
+        )
+    if (option in _PS_TRIED and "e" in value) or "env" in value.lower() or value.startswith("-"):
+        raise Refused(f"{value} of ps may show an environment, and that holds secrets.", "ps -eo pid,args")

@@ -5,6 +5,7 @@ The one rule: what names a file to write, a program to start or a list of furthe
 
 from __future__ import annotations
 
+from asbuilt.policy.lexer import Word
 from asbuilt.policy.place import writes
 from asbuilt.policy.programs.spec import Program, no_lists
 from asbuilt.policy.programs.spec import look as look_at
@@ -13,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.policy.lexer import Word
     from asbuilt.policy.place import Place
     from asbuilt.policy.programs.spec import Given
 
@@ -30,8 +30,10 @@ def _tail(given: Given, place: Place) -> None:
 
 def _diff(given: Given, place: Place) -> None:
     # Also without -r it compares what is in two folders, and with -N what is in one.
-    for text in [*(word.text for word in given.operands), *given.values("--from-file", "--to-file")]:
-        place.tree(text)
+    for word in [*given.operands, *map(Word, given.values("--from-file", "--to-file"))]:
+        place.tree(word)
+        if not given.has("--no-dereference"):
+            place.followed(word, "the same with --no-dereference")
 
 
 def _iconv(given: Given, place: Place) -> None:

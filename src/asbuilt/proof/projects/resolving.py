@@ -11,6 +11,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from asbuilt.events.phases import TestsResolved
 from asbuilt.proof.projects.finding import find
 from asbuilt.proof.projects.index import installs, is_within, parent
 from asbuilt.proof.projects.model import (
@@ -77,17 +78,18 @@ def proposal(resolved: Resolved) -> str | None:
     return f"tests/{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
 
 
-def written(resolved: Resolved) -> dict[str, Any]:
-    """Return it as the data of an event; what prepares the suites is in the event of the setup."""
+def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:
+    """Return it as an event; what prepares the suites is in the event of the setup."""
     suites = suites_of(resolved)
-    return {
-        "source": _SOURCES[type(resolved)],
-        "command": suites[0].command if len(suites) == 1 else None,
-        "found": list(getattr(resolved, "found", ())),
-        "said": getattr(resolved, "said", False),
-        "suites": [list(suite[:4]) for suite in suites],
-        "unknown": list(getattr(resolved, "unknown", ())),
-    }
+    return TestsResolved(
+        source=_SOURCES[type(resolved)],
+        command=suites[0].command if len(suites) == 1 else None,
+        found=tuple(getattr(resolved, "found", ())),
+        said=getattr(resolved, "said", False),
+        suites=tuple(suite[:4] for suite in suites),
+        unknown=tuple(getattr(resolved, "unknown", ())),
+        agreed=agreed,
+    )
 
 
 _SOURCES: Final = {
@@ -99,23 +101,27 @@ _SOURCES: Final = {
 }
 
 
-def read_back(data: Mapping[str, Any]) -> Resolved:
-    """Read it from the data of an event; one without suites has a single command."""
-    found = tuple(data["found"])
-    suites = tuple(Suite(*plain) for plain in data.get("suites") or ())
-    if not suites and data.get("command"):
-        suites = (Suite("", data["command"]),)
-    match data["source"]:
+def read_back(told: TestsResolved) -> Resolved:
+    """Read it from an event; one without suites has a single command."""
+    found = told.found
+    suites = tuple(_suite(*plain) for plain in told.suites)
+    if not suites and told.command:
+        suites = (Suite("", told.command),)
+    match told.source:
         case "given":
             return Given(suites)
         case "detected":
-            return Detected(suites, found, (), tuple(data.get("unknown", ())))
+            return Detected(suites, found, (), told.unknown)
         case "unknown":
             return Unknown(found)
         case "docker":
             return NeedsDocker(found)
         case _:
-            return NoTests(data["said"])
+            return NoTests(told.said)
+
+
+def _suite(folder: str, command: str, runner: str = "", counts: str = "tests") -> Suite:
+    return Suite(folder, command, runner, "exit-code" if counts == "exit-code" else "tests")
 
 
 def resolve_setup(given: str | None, project: Project, suites: Sequence[Suite] | None = None) -> Setup:

@@ -19,6 +19,10 @@ class Change(NamedTuple):
     """With slashes, from the top of the repository."""
     before: bytes | None
     after: bytes | None
+    target: str | None = None
+    """Where the new version leads, if it is a symbolic link."""
+    submodule: str | None = None
+    """The commit of another repository that the new version stands for."""
 
 
 class Order(NamedTuple):

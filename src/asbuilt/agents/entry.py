@@ -1,0 +1,31 @@
+"""The first process in a sandbox that has a list of hosts: `entry.py FD PORT... -- ARGV`.
+
+It listens on the sandbox's own loopback, hands the listeners to the proxy outside through FD (an inherited
+socket), and becomes the command. A socket stays in the network namespace where it was made, whichever process
+holds it: the proxy accepts on it, and nothing of ours stays inside. Standard modules only, run by its path.
+
+Rule: the command starts only when the proxy has the listeners.
+"""
+
+import os
+import socket
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Listen, hand out, become the command."""
+    at = sys.argv.index("--")
+    ports, argv = [int(port) for port in sys.argv[2:at]], sys.argv[at + 1 :]
+    with socket.socket(fileno=int(sys.argv[1])) as channel:
+        servers = [socket.create_server(("127.0.0.1", port), backlog=64) for port in ports]
+        socket.send_fds(channel, [b"x"], [server.fileno() for server in servers])
+        if channel.recv(1) != b"k":
+            sys.exit("the proxy of this sandbox is not there")
+        for server in servers:
+            server.close()
+    os.execvp(argv[0], argv)  # noqa: S606  becoming the command is what this is for
+
+
+if __name__ == "__main__":
+    main()

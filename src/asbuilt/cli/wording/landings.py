@@ -1,0 +1,78 @@
+"""The words for how proven work gets to its branch: landings, pull requests and the issues told of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from asbuilt.cli.wording.words import HASH, Words, said
+from asbuilt.events.landings import (
+    LandingDone,
+    LandingIntended,
+    LandingRecovered,
+    LandingRefused,
+    LandingTidied,
+    LandingUndone,
+    LandingUnsigned,
+)
+from asbuilt.events.pulls import (
+    IssueHeld,
+    IssuesTelling,
+    IssuesTold,
+    PullBlocked,
+    PullDropping,
+    PullIntended,
+    PullInvariants,
+    PullMended,
+    PullMerged,
+    PullMerging,
+    PullOpened,
+    PullOpening,
+    PullPushed,
+    PullRefused,
+    PullSeen,
+)
+
+
+def _landed(event: LandingDone) -> Words:
+    return "REVERTED" if event.reverts else "LANDED", f"{event.branch} {event.new[:HASH]}", True
+
+
+def _refused(event: LandingRefused) -> Words:
+    return "NOT UNDONE" if event.reverts else "NOT LANDED", event.what, True
+
+
+def _invariants(event: PullInvariants) -> Words:
+    found = "; ".join((*event.broken, *event.warned))
+    word = "LEFT BEHIND" if event.broken else "IN ORDER"
+    return word, found or f"{event.held} of {event.held} invariants hold", bool(event.broken)
+
+
+def _held(event: IssueHeld) -> Words:
+    text = f"#{event.number} is claimed by {event.plan}; this run goes on, and does not hold it"
+    return "ISSUE", text, True
+
+
+LANDINGS: Final = (
+    said(LandingIntended, lambda event: ("LANDING", f"{event.old[:HASH]}..{event.new[:HASH]}", False)),
+    said(LandingDone, _landed),
+    said(LandingRefused, _refused),
+    said(LandingRecovered, lambda event: ("RECOVERED", f"a landing that was cut off: {event.found}", True)),
+    said(LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
+    said(LandingUndone, lambda _: ("UNDONE", "what had landed is taken back", True)),
+    said(LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
+    said(PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
+    said(PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)),
+    said(PullPushed, lambda event: ("PUSHED", f"{event.branch} {event.head[:HASH]}", True)),
+    said(PullBlocked, lambda event: ("NOT PUSHED", f"{event.what} {event.next}", True)),
+    said(PullOpening, lambda event: ("PROPOSE", f"{event.branch} for {event.into}", False)),
+    said(PullOpened, lambda event: ("PROPOSED", f"#{event.number} {event.url}", True)),
+    said(PullMended, lambda event: ("MENDED", f"{event.repair.replace('_', ' ')}, proven", True)),
+    said(PullMerging, lambda event: ("MERGE", f"#{event.number} {event.head[:HASH]}", False)),
+    said(PullMerged, lambda event: ("MERGED", f"#{event.number}", True)),
+    said(PullRefused, lambda event: ("NOT MERGED", event.why, True)),
+    said(PullDropping, lambda event: ("DROP", f"{event.branch} at the forge", False)),
+    said(PullInvariants, _invariants),
+    said(IssueHeld, _held),
+    said(IssuesTelling, lambda event: ("ISSUES", ", ".join(f"#{one}" for one in event.numbers), False)),
+    said(IssuesTold, lambda event: ("ISSUES", "; ".join(event.failed) or "told", bool(event.failed))),
+)

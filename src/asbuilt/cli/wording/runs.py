@@ -1,0 +1,107 @@
+"""The words for what happens to a run as a whole, to its claim, its settings and its schedule."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from asbuilt.cli.wording.words import HASH, Words, said
+from asbuilt.events.runs import (
+    AttentionCalled,
+    ClaimAcquired,
+    ClaimBroken,
+    ClaimReleased,
+    JournalBehind,
+    PauseAsked,
+    ReportWritten,
+    ResumeAsked,
+    RunEnded,
+    RunHastened,
+    RunParked,
+    RunRequested,
+    RunStarted,
+    RunTakenOver,
+    SettingsChanged,
+    StopAsked,
+    TroubleMet,
+    WaitReason,
+)
+from asbuilt.events.schedules import (
+    ScheduleDeferred,
+    ScheduleEnded,
+    ScheduleFired,
+    ScheduleMoved,
+    ScheduleSet,
+)
+from asbuilt.lifecycle.timeline import why_parked
+from asbuilt.lifecycle.timers import deferral_min, deferrals_told
+
+
+def change_words(key: str, before: object, after: object) -> str:
+    """Say how a setting has changed."""
+    return f"{key} is now {_value(after)}; it was {_value(before)}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "not set"
+    return (f"`{value}`" if value else "none") if isinstance(value, str) else json.dumps(value)
+
+
+def _parked(event: RunParked) -> Words:
+    # Trouble has told of itself.
+    is_news = event.reason is not WaitReason.TROUBLE
+    return "PARKED", why_parked(event) + (f", until {event.until}" if event.until else ""), is_news
+
+
+def _deferred(event: ScheduleDeferred) -> Words:
+    where = f"Phase {event.phase}" if event.phase != "-" else "A run"
+    cadence = f"{deferral_min(event.number)}m"
+    text = f"{where} already in progress, deferring. Backoff cadence now {cadence}."
+    return "DEFERRED", text, deferrals_told(event.number)
+
+
+RUNS: Final = (
+    said(RunRequested, lambda event: ("ASKED", f"mode {event.mode}", False)),
+    said(ClaimAcquired, lambda _: ("CLAIM", "taken", False)),
+    said(ClaimReleased, lambda _: ("CLAIM", "released", False)),
+    said(ClaimBroken, lambda event: ("CLAIM", f"broken: {event.reason}", True)),
+    said(RunStarted, lambda event: ("START", f"on {event.base[:HASH]}", True)),
+    said(StopAsked, lambda event: ("STOP", f"asked: {event.reason}", True)),
+    said(PauseAsked, lambda event: ("PAUSE", f"asked: {event.reason}", True)),
+    said(ResumeAsked, lambda _: ("RESUME", "asked to go on", True)),
+    said(RunHastened, lambda _: ("RESUME", "asked to go on now", True)),
+    said(
+        SettingsChanged,
+        lambda event: ("SETTINGS", change_words(event.key, event.before, event.after), True),
+    ),
+    said(
+        JournalBehind,
+        lambda _: ("BEHIND", "the journal is of an earlier time; what was done since is found", True),
+    ),
+    said(
+        TroubleMet,
+        lambda event: ("TROUBLE", f"{event.what.removesuffix('.')}, tried again {event.retry_at}", True),
+    ),
+    said(RunParked, _parked),
+    said(
+        RunTakenOver,
+        lambda event: (
+            "TAKEN OVER",
+            f"worker {event.lost} has not been heard of; {event.by} goes on",
+            True,
+        ),
+    ),
+    said(ReportWritten, lambda _: ("REPORT", "written", False)),
+    said(AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
+    # A landing has told of itself.
+    said(RunEnded, lambda event: (event.state.upper(), event.reason, event.state != "landed")),
+    said(ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
+    said(ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),
+    said(ScheduleDeferred, _deferred),
+    said(
+        ScheduleMoved,
+        lambda event: ("CLOCK", f"it was put back; the schedule is due {event.next}", True),
+    ),
+    said(ScheduleEnded, lambda event: ("SCHEDULE", f"is over: {event.reason}", True)),
+)

@@ -1,0 +1,161 @@
+"""The words for what agents do and what asbuilt runs: preparation, attempts, checks, verdicts, phases.
+
+The one rule: an agent says; asbuilt ran; only our check makes proven.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.wording.words import HASH, Words, outcome_words, said
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    AttemptEnded,
+    AttemptLetGo,
+    AttemptLost,
+    ChecksDone,
+    DriftFound,
+    TogetherDone,
+    TogetherJudged,
+    TogetherJudging,
+    TogetherUnjudged,
+    TreeKept,
+    TreeRefused,
+    VerdictGiven,
+    VerifierBegun,
+    VerifierEnded,
+)
+from asbuilt.events.authoring import StageJudged, TaskJudged, TaskPosted
+from asbuilt.events.phases import (
+    BaselineDone,
+    PhaseBegun,
+    PhaseMarked,
+    PhaseProven,
+    PhaseRechecked,
+    PicturesTaken,
+    SetupDone,
+    SignOffWanted,
+    TestsResolved,
+    WorkspaceMade,
+)
+from asbuilt.proof.evidence import already_failing
+from asbuilt.proof.projects.model import suites_of
+from asbuilt.proof.projects.resolving import read_back
+
+if TYPE_CHECKING:
+    from asbuilt.events.attempts import Ended, Judged
+
+
+def _tests(event: TestsResolved) -> Words:
+    several = " + ".join(suite.shown for suite in suites_of(read_back(event)))
+    command = event.command or several
+    return "TESTS", f"{command} ({event.source})" if command else "skipping test gate", True
+
+
+def _baseline(event: BaselineDone) -> Words:
+    failing = already_failing(event.ran, event.failed)
+    if failing and event.outcome in ("PASS", "FAIL"):
+        return "BASELINE", failing, True
+    return outcome_words("BASELINE", event.outcome, event.why)
+
+
+def _attempt_begun(event: AttemptBegun) -> Words:
+    agent = f", {event.agent}" if event.agent else ""
+    return event.role.upper(), f"attempt {event.number}{agent}", True
+
+
+def _attempt_ended(event: AttemptEnded) -> Words:
+    if event.ending == "done" and event.output is not None:
+        return "HANDED IN", "judged next", False
+    if event.ending == "done":
+        says = event.says.strip()
+        return "SAYS DONE", f'agent: "{says}"' if says else "the agent says that it is done", True
+    cause = event.cause
+    word = event.ending if cause is None or cause in ("usage_limit", "crash") else cause
+    refused = "".join(f"; the sandbox refused it {one}" for one in event.refused)
+    return word.upper().replace("_", " "), f"{event.reason}{refused}", True
+
+
+def _verifier_ended(event: Ended) -> Words:
+    return "VERIFIER", ": ".join(filter(None, (event.ending, event.reason))), True
+
+
+def _checks(event: ChecksDone) -> Words:
+    return _ran(event.outcome, event.failures, again="; run before on this tree" if event.reused else "")
+
+
+def _rechecked(event: PhaseRechecked) -> Words:
+    return _ran(event.outcome, event.failures)
+
+
+def _ran(outcome: str, failures: tuple[str, ...], *, again: str = "") -> Words:
+    return outcome.replace("_", " "), ("; ".join(failures) or "every check that asbuilt ran") + again, True
+
+
+def _verdict(event: Judged) -> Words:
+    failures = "; ".join(event.failures)
+    return "VERDICT", f"verifier says {event.outcome}" + (f": {failures}" if failures else ""), True
+
+
+def _drift(event: DriftFound) -> Words:
+    asked = (question.partition("\n")[0] for *_, question in event.asks)
+    found = (*asked, *event.stops, *event.notes)
+    return "DRIFT", "; ".join(found) or "a number of the plan is not what was measured", bool(found)
+
+
+def _stage_judged(event: StageJudged) -> Words:
+    match event.outcome:
+        case "accepted":
+            return "ACCEPTED", "what was handed in holds", True
+        case "asks":
+            return "WONDERS", f"{event.many} questions for you", True
+        case "proposed":
+            return "PROPOSED", "several plans, to be made into one", True
+        case "refused":
+            return "REFUSED", event.why, True
+        case _:
+            return "GAVE UP", event.why, True
+
+
+def _task_judged(event: TaskJudged) -> Words:
+    holds = event.outcome == "finished"
+    return "JUDGED", "what was handed in holds" if holds else f"{event.outcome}: {event.why}", True
+
+
+def _marked(event: PhaseMarked) -> Words:
+    return "MARKED", f"{event.status} by hand" + (f", item {event.item}" if event.item else ""), True
+
+
+WORK: Final = (
+    said(TestsResolved, _tests),
+    said(WorkspaceMade, lambda _: ("WORKSPACE", "made", False)),
+    said(SetupDone, lambda event: outcome_words("SETUP", event.outcome, event.why)),
+    said(BaselineDone, _baseline),
+    said(PhaseBegun, lambda event: ("BEGIN", f"intent {str(event.intent)[:15]}", False)),
+    said(AttemptBegun, _attempt_begun),
+    said(AttemptEnded, _attempt_ended),
+    said(StageJudged, _stage_judged),
+    said(TaskJudged, _task_judged),
+    said(TaskPosted, lambda event: ("POSTED", f"task {event.task} is {event.status}", True)),
+    said(AttemptLost, lambda event: ("LOST", event.reason, True)),
+    said(TreeRefused, lambda event: ("TOO LARGE", event.reason, True)),
+    said(TreeKept, lambda event: ("KEPT", f"tree {event.tree[:HASH]}", False)),
+    said(
+        AttemptLetGo,
+        lambda event: ("LET GO", f"attempt {event.number}, {event.commit[:HASH]}", True),
+    ),
+    said(ChecksDone, _checks),
+    said(VerifierBegun, lambda event: ("VERIFY", f"another agent judges attempt {event.number}", True)),
+    said(VerifierEnded, _verifier_ended),
+    said(DriftFound, _drift),
+    said(VerdictGiven, _verdict),
+    said(PhaseRechecked, _rechecked),
+    said(PhaseProven, lambda event: ("PROVEN", event.commit[:HASH], True)),
+    said(TogetherDone, lambda event: outcome_words("TOGETHER", event.outcome)),
+    said(TogetherJudging, lambda _: ("VERIFY", "another agent judges all phases together", True)),
+    said(TogetherUnjudged, _verifier_ended),
+    said(TogetherJudged, _verdict),
+    said(PhaseMarked, _marked),
+    said(PicturesTaken, lambda event: ("PICTURES", f"{event.outcome} {event.why}", False)),
+    said(SignOffWanted, lambda event: ("SIGN-OFF", event.question, False)),
+)

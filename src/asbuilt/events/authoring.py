@@ -1,0 +1,57 @@
+"""What is handed in for the stages of an authoring and for tasks, and what comes of it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from asbuilt.events.event import Event
+
+
+class StageJudged(Event, frozen=True, kw_only=True):
+    """What was handed in for a stage was judged; `outcome` says which of the other fields count."""
+
+    kind: ClassVar[str] = "stage.judged"
+    elsewhere: ClassVar[str] = "details"
+    phase: str
+    number: int
+    outcome: str
+    """accepted, refused, asks, proposed or gave_up."""
+    stage: str = ""
+    round: int = 0
+    text: str = ""
+    finished: str | None = None
+    due: str | None = None
+    left_out: tuple[str, ...] = ()
+    flaws: str = ""
+    why: str = ""
+    proposals: str = ""
+    many: int = 0
+    details: str = ""
+    asks: tuple[tuple[str, str], ...] = ()
+    answers: tuple[tuple[str, str, str], ...] = ()
+
+
+class TaskJudged(Event, frozen=True, kw_only=True):
+    """What was handed in for a task was judged."""
+
+    kind: ClassVar[str] = "task.judged"
+    phase: str
+    number: int
+    task: int
+    outcome: str
+    why: str = ""
+    path: str = ""
+    text: str = ""
+    summary: str = ""
+    phases: tuple[str, ...] = ()
+    count: int = 0
+    hours: float | None = None
+    warnings: int = 0
+
+
+class TaskPosted(Event, frozen=True, kw_only=True):
+    """The ledger knows what came of a task."""
+
+    kind: ClassVar[str] = "task.posted"
+    task: int
+    status: str

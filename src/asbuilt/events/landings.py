@@ -1,0 +1,78 @@
+"""What happens when proven work goes to its target branch."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from asbuilt.events.event import Event
+
+
+class LandingIntended(Event, frozen=True, kw_only=True):
+    """A branch is about to be moved. After a crash, recovery checks whether it was."""
+
+    kind: ClassVar[str] = "landing.intended"
+    elsewhere: ClassVar[str] = "details"
+    new: str
+    old: str
+    checkout: str | None = None
+    details: str = ""
+    commits: tuple[tuple[str, str, str, str], ...] = ()
+    marks: bool = False
+
+
+class LandingDone(Event, frozen=True, kw_only=True):
+    """Proven work is on its target."""
+
+    kind: ClassVar[str] = "landing.done"
+    elsewhere: ClassVar[str] = "details"
+    new: str
+    branch: str = ""
+    details: str = ""
+    reverts: bool = False
+    commits: tuple[tuple[str, str, str, str], ...] = ()
+    marks: bool = False
+
+
+class LandingRefused(Event, frozen=True, kw_only=True):
+    """Proven work could not land."""
+
+    kind: ClassVar[str] = "landing.refused"
+    what: str = ""
+    why: str = ""
+    next: str = ""
+    reverts: bool = False
+
+
+class LandingRecovered(Event, frozen=True, kw_only=True):
+    """It was found out how a landing ended that was cut off."""
+
+    kind: ClassVar[str] = "landing.recovered"
+    found: str
+    restored: int = 0
+    left: tuple[str, ...] = ()
+
+
+class LandingTidied(Event, frozen=True, kw_only=True):
+    """What a landing does not need any more was removed."""
+
+    kind: ClassVar[str] = "landing.tidied"
+    branch: str | None = None
+    kept: tuple[str, ...] = ()
+    kept_in_all: int = 0
+
+
+class LandingUndone(Event, frozen=True, kw_only=True):
+    """What a run had landed or proven was taken back."""
+
+    kind: ClassVar[str] = "landing.undone"
+    elsewhere: ClassVar[str] = "details"
+    of: str | None = None
+    details: str = ""
+    commits: tuple[str, ...] = ()
+
+
+class LandingUnsigned(Event, frozen=True, kw_only=True):
+    """A commit was made without a signature, because the key could not be used."""
+
+    kind: ClassVar[str] = "landing.unsigned"
+    why: str

@@ -1,0 +1,184 @@
+"""Programs that a repository's own git settings name: `.git/config`, `config.worktree` and their includes.
+
+These files come with a repository that somebody packed or copied. The rule: git, started by asbuilt, starts
+none of their programs before the user has agreed. Until then every such key is overridden, by the user's own
+value where there is one. The user's and the system's settings are trusted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import GitFailed
+from asbuilt.git.command import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Setting = tuple[str, str]
+"""A key as git writes it, and its value."""
+
+
+class _Kind(NamedTuple):
+    """Keys that name a program."""
+
+    keys: str
+    off: str | None
+    """A value that starts no program of the repository's choosing; None where our git never reads the key."""
+    harmless: str = ""
+    """Values that name none of the repository's choosing."""
+
+
+_FLAG: Final = "|true|false|yes|no|on|off|0|1"
+_HELPERS: Final = "|cache( --timeout[= ][0-9]+)?|store|osxkeychain|manager(-core)?|libsecret|wincred"
+_KINDS: Final = (
+    _Kind(
+        r"filter\..+\.(clean|smudge|process)",
+        "",
+        r"|git-lfs (clean|smudge)( --skip)?( --)? %f|git-lfs filter-process( --skip)?",
+    ),
+    _Kind(r"gpg\.(openpgp\.)?program", "gpg", "gpg2?"),
+    _Kind(r"gpg\.x509\.program", "gpgsm", "gpgsm"),
+    _Kind(r"gpg\.ssh\.program", "ssh-keygen", "ssh-keygen"),
+    _Kind(r"gpg\.ssh\.defaultkeycommand", "false"),
+    _Kind(r"credential\.(.+\.)?helper", "", rf"{_HELPERS}|!gh auth git-credential"),
+    _Kind(r"core\.fsmonitor", "false", _FLAG),
+    _Kind(r"core\.(sshcommand|gitproxy|askpass|editor|alternaterefscommand)|sequence\.editor", "false"),
+    _Kind(r"core\.pager|pager\..+|interactive\.difffilter", "cat", f"{_FLAG}|cat|less"),
+    _Kind(r"diff\.external|diff\..+\.command", "true"),
+    _Kind(r"diff\..+\.textconv", "cat", "cat"),
+    _Kind(r"merge\..+\.driver", "false", "true"),
+    _Kind(r"trailer\..+\.(command|cmd)|hook\..+\.command", "true"),
+    _Kind(r"remote\..+\.receivepack", "git-receive-pack", "git[ -]receive-pack"),
+    _Kind(r"remote\..+\.uploadpack", "git-upload-pack", "git[ -]upload-pack"),
+    _Kind(r"lfs\.(customtransfer\..+\.path|extension\..+\.(clean|smudge))", "false"),
+    _Kind(r"alias\..+|submodule\..+\.update", None, r"[^!].*"),
+    _Kind(r"remote\..+\.(push)?url", None, r"(?!ext::).*"),
+    _Kind(r"url\.ext::.*\.(push)?insteadof", None),
+)
+_INCLUDES: Final = r"include\.path|includeif\..+\.path"
+_WANTED: Final = re.compile("|".join((*(kind.keys for kind in _KINDS), _INCLUDES)))
+_KEYS: Final = [(re.compile(kind.keys), re.compile(kind.harmless, re.DOTALL), kind.off) for kind in _KINDS]
+_INCLUDE: Final = re.compile(_INCLUDES)
+_CREDENTIAL: Final = re.compile(r"credential\.(.+\.)?helper")
+_FILTER: Final = re.compile(r"filter\.(.+)\.(?:clean|smudge|process)")
+_FILES: Final = 100
+"""Settings files that are read; git itself stops at ten includes within each other."""
+_CONTENT: Final = 10_000_000
+
+
+class Programs(NamedTuple):
+    """What a repository's own settings start, and what keeps git from it."""
+
+    named: tuple[Setting, ...] = ()
+    digest: str = ""
+    """The folder, the settings, and the contents of every file of the repository that they name."""
+    off: tuple[Setting, ...] = ()
+    """Settings that outrank the repository's; none once the user has agreed."""
+    is_agreed: bool = False
+
+    @property
+    def are_asked(self) -> bool:
+        """Whether the user has still to agree."""
+        return bool(self.named) and not self.is_agreed
+
+    def unless(self, agreed: Iterable[str]) -> Programs:
+        """Return them as they count where the user has agreed to some digests."""
+        return self._replace(off=(), is_agreed=True) if self.named and self.digest in agreed else self
+
+    @property
+    def drivers(self) -> frozenset[str]:
+        """The filters that do nothing now, by the names that attributes give them."""
+        off = (key for key, value in self.off if not value)
+        return frozenset(found[1] for key in off if (found := _FILTER.fullmatch(key)))
+
+
+NO_PROGRAMS: Final = Programs()
+
+
+def programs_of(root: Path, common: Path, own: Iterable[Setting], users: Iterable[Setting]) -> Programs:
+    """Find the programs among a repository's own settings; `users` are the user's and the system's."""
+    local = [setting for setting in own if _WANTED.fullmatch(setting[0])]
+    extra = [common / "config.worktree", *sorted(common.glob("worktrees/*/config.worktree"))]
+    if any(_INCLUDE.fullmatch(key) for key, _ in local) or any(file.is_file() for file in extra):
+        local = _in_every_file(common, [common / "config", *extra])
+    named = tuple(dict.fromkeys((key, value) for key, value in local if _starts_one(key, value)))
+    if not named:
+        return NO_PROGRAMS
+    return Programs(named, _digest(root, common, named), tuple(_overriding(named, [*users])))
+
+
+def _in_every_file(common: Path, files: list[Path]) -> list[Setting]:
+    """Read the settings files and what they include, whether or not a condition for it holds now."""
+    found: list[Setting] = []
+    seen: set[Path] = set()
+    while files:
+        file = files.pop()
+        if file in seen or not file.is_file():
+            continue
+        seen.add(file)
+        if len(seen) > _FILES:
+            raise GitFailed(
+                f"{common / 'config'} includes more than {_FILES} files",
+                why="asbuilt reads each one, since any could name a program that git starts.",
+                next_step="Take the includes out of it, then try again.",
+            )
+        said = Git(git_dir=common).said("config", "-z", "--file", str(file), "--no-includes", "--list")
+        for field in said.fields:
+            key, _, value = os.fsdecode(field).partition("\n")
+            if _INCLUDE.fullmatch(key):
+                files.append(file.parent / os.path.expanduser(value))  # noqa: PTH111 - an unknown user stays as written
+            elif _WANTED.fullmatch(key):
+                found.append((key, value))
+    return found
+
+
+def _starts_one(key: str, value: str) -> bool:
+    """Tell whether a setting names a program of the repository's choosing."""
+    return any(keys.fullmatch(key) and not harmless.fullmatch(value) for keys, harmless, _ in _KEYS)
+
+
+def _overriding(named: Iterable[Setting], users: list[Setting]) -> Iterable[Setting]:
+    """Give the settings that put the user's own values, or none, in the place of the repository's."""
+    own = dict(users)
+    keys = dict.fromkeys(key for key, _ in named)
+    for key in keys:
+        off = next(off for pattern, _, off in _KEYS if pattern.fullmatch(key))
+        if off is None or _CREDENTIAL.fullmatch(key):
+            continue
+        yield key, own.get(key, off)
+        driver = _FILTER.fullmatch(key)
+        if driver is not None and key not in own:
+            # Git refuses a file whose required filter does nothing.
+            yield f"filter.{driver[1]}.required", "false"
+    if any(_CREDENTIAL.fullmatch(key) for key in keys):
+        # An empty helper forgets all before it, whatever address they are for.
+        yield "credential.helper", ""
+        yield from (setting for setting in users if _CREDENTIAL.fullmatch(setting[0]))
+
+
+def _digest(root: Path, common: Path, named: Iterable[Setting]) -> str:
+    told = hashlib.sha256(os.fsencode(common.resolve()))
+    for setting in sorted(named):
+        for part in (*setting, *_contents(root, common, setting[1])):
+            told.update(b"\0" + hashlib.sha256(os.fsencode(part)).digest())
+    return told.hexdigest()[:12]
+
+
+def _contents(root: Path, common: Path, value: str) -> Iterable[str]:
+    """Give the digests of the repository's files that a command names; programs elsewhere are the user's."""
+    try:
+        words = shlex.split(value.removeprefix("!"))
+    except ValueError:
+        words = value.split()
+    for word in words:
+        # A path may be behind an option's equals sign.
+        file = Path(os.path.realpath(root / os.path.expanduser(word.rpartition("=")[2])))  # noqa: PTH111
+        if file.is_file() and any(file.is_relative_to(folder.resolve()) for folder in (root, common)):
+            with file.open("rb") as opened:
+                yield hashlib.sha256(opened.read(_CONTENT)).hexdigest()

@@ -1,0 +1,64 @@
+"""Settings of the sandbox: whether one is needed, what an agent reaches and reads besides its own.
+
+Rule: a repository sets none of them, because it is text that others write.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.settings.setting import Kind, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SANDBOX: Final = (
+    Setting(
+        key="sandbox.required",
+        kind=Kind.FLAG,
+        default=True,
+        meaning="refuse to plan or run where the kernel cannot hold an agent",
+        stakes="An agent could run without the protection you count on.",
+        read_by="run",
+    ),
+    Setting(
+        key="sandbox.network",
+        kind=Kind.CHOICE,
+        choices=("none", "list", "open"),
+        default="list",
+        meaning="what an agent reaches; list: the hosts of its model and `sandbox.hosts`, open: everything",
+        stakes="An agent could send what it reads to any host.",
+        read_by="run",
+    ),
+    Setting(
+        key="sandbox.setup",
+        kind=Kind.CHOICE,
+        choices=("none", "list", "open"),
+        default="list",
+        meaning="what the setup of a check environment reaches; list: the registries that the package tools"
+        " here are set to, and `sandbox.hosts`, open: everything",
+        stakes="A package's install script could reach any host.",
+        read_by="run",
+    ),
+    Setting(
+        key="sandbox.hosts",
+        kind=Kind.HOSTS,
+        default=(),
+        meaning="hosts that agents and setups reach besides their own: docs.example.com, *.example.com, or"
+        " with a port, also in your own network: 127.0.0.1:4000",
+        stakes="An agent could send what it reads to a host that you do not trust.",
+        read_by="run",
+    ),
+    Setting(
+        key="sandbox.readable",
+        kind=Kind.PATHS,
+        default=(),
+        meaning="files and folders that agents and checks may read besides their workspace and the"
+        " toolchains: /data/fixtures, ~/certificates",
+        stakes="An agent could read what you keep there, and its model's host would have it.",
+        read_by="run",
+    ),
+)
+RENAMED: Final[Mapping[str, str]] = MappingProxyType({"ring.required": "sandbox.required"})
+"""Keys that are still read under the name that they had."""

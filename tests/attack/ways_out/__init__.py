@@ -1,0 +1,1 @@
+"""Ways out of a sandbox whose network is a list."""
