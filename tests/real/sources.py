@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,7 @@ def _download(source: Source, cache: Path, shelf: Path) -> None:
     match source.registry:
         case "pypi":
             # The build backend comes as a wheel: only the project itself has to be a source archive.
-            words = ["python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name]
+            words = [str(_pip(cache)), "download", "--quiet", "--no-deps", "--no-binary", name]
             _run([*words, "--dest", str(shelf), source.name], shelf)
         case "npm":
             _run(["npm", "pack", "--silent", source.name], shelf)
@@ -107,6 +108,14 @@ def _download(source: Source, cache: Path, shelf: Path) -> None:
         raise Unobtainable(
             f"{source.registry} {source.name}: {sorted(file.name for file in shelf.iterdir())}"
         )
+
+
+def _pip(cache: Path) -> Path:
+    """Return a pip of our own: an environment that uv made, as the one that runs this, has none."""
+    folder = cache / f"pip-{os.getpid()}"
+    if not folder.exists():
+        _run([sys.executable, "-m", "venv", str(folder)], cache)
+    return folder / "bin" / "pip"
 
 
 def _source_lists(cache: Path) -> list[str]:
