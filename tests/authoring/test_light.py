@@ -11,7 +11,7 @@ from asbuilt.events.plans import DraftTried, DraftWritten, PlanApproved, PlanFil
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
-from asbuilt.plan.model import Severity
+from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
 from tests.authoring.desk import BETTER, PLAN, say, turn
 from tests.authoring.outputs import PROMISE, QUESTIONS

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, Row, text_of
-from asbuilt.cli.screen import ASCII, UNICODE
+from asbuilt.cli.symbols import ASCII, UNICODE
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.runs import Run
 from asbuilt.journal.views import RunView

@@ -15,7 +15,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.events.attempts import AttemptEnded
-from asbuilt.git.repository import ensure_identity, open_repository
+from asbuilt.git.identity import ensure_identity
+from asbuilt.git.repository import open_repository
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address

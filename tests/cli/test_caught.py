@@ -10,7 +10,8 @@ from inline_snapshot import snapshot
 
 from asbuilt.cli import columns
 from asbuilt.cli.caught import Caught, block, caught
-from asbuilt.cli.screen import ASCII, UNICODE, Pen, printable
+from asbuilt.cli.screen import Pen, printable
+from asbuilt.cli.symbols import ASCII, UNICODE
 from asbuilt.proof.evidence import Evidence
 from tests.support.happened import happened
 

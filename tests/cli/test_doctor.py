@@ -14,7 +14,8 @@ from inline_snapshot import snapshot
 from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
 from asbuilt.agents.ring import probe
 from asbuilt.cli.doctor.fixes import explained, remedy_for
-from asbuilt.cli.screen import ASCII, Pen
+from asbuilt.cli.screen import Pen
+from asbuilt.cli.symbols import ASCII
 from tests.cli.plans import on_terminal, tree
 from tests.git.shop import make_shop
 

@@ -19,7 +19,8 @@ from asbuilt.cli.doctor.facts import (
 )
 from asbuilt.cli.doctor.row import State
 from asbuilt.cli.doctor.rows import conclusion, judge
-from asbuilt.cli.screen import ASCII, UNICODE, Pen, printable
+from asbuilt.cli.screen import Pen, printable
+from asbuilt.cli.symbols import ASCII, UNICODE
 from tests.cli.machines import READY, TROUBLED
 
 if TYPE_CHECKING:

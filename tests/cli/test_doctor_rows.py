@@ -25,7 +25,8 @@ from asbuilt.cli.doctor.facts import (
     Trouble,
 )
 from asbuilt.cli.doctor.rows import conclusion, judge
-from asbuilt.cli.screen import UNICODE, Pen
+from asbuilt.cli.screen import Pen
+from asbuilt.cli.symbols import UNICODE
 from tests.cli.machines import LOOKED_FOR, NO_NAMESPACE, READY
 
 if TYPE_CHECKING:

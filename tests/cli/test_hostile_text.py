@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from asbuilt.cli import standing, why
 from asbuilt.cli.looking import Moment
 from asbuilt.cli.options import Door
-from asbuilt.cli.screen import ASCII, Pen, Screen
+from asbuilt.cli.screen import Pen, Screen
+from asbuilt.cli.symbols import ASCII
 from asbuilt.cli.talking import answer
 from asbuilt.cli.telling import told
 from asbuilt.cli.waiting import waiting

@@ -12,7 +12,8 @@ from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import ROWS, frame
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, cells, text_of
-from asbuilt.cli.screen import ASCII, UNICODE, printable
+from asbuilt.cli.screen import printable
+from asbuilt.cli.symbols import ASCII, UNICODE
 from asbuilt.journal.views import RunView
 from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor

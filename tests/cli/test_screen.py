@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.cli.screen import ASCII, UNICODE, Pen, Screen, cut, pen_for, printable
+from asbuilt.cli.screen import Pen, Screen, cut, pen_for, printable
+from asbuilt.cli.symbols import ASCII, UNICODE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

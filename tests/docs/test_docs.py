@@ -12,7 +12,7 @@ import pytest
 
 from asbuilt import errors
 from asbuilt.cli import app
-from asbuilt.plan.model import Rule
+from asbuilt.plan.problems import Rule
 from asbuilt.settings import NAMED, SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from asbuilt.cli import outcome, telling
-from asbuilt.cli.screen import ASCII, UNICODE
+from asbuilt.cli.symbols import ASCII, UNICODE
 from asbuilt.events.event import Outcome
 from asbuilt.journal.runs import ENDED
 from asbuilt.lifecycle.progress import State

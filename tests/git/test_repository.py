@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import GitFailed, NotFound
+from asbuilt.git.identity import Identity, ensure_identity, identity
 from asbuilt.git.landing import Landed, land
 from asbuilt.git.repository import (
-    Identity,
     checkouts,
     checkouts_of,
     conflicts,
     current_branch,
-    ensure_identity,
-    identity,
     leftover_stashes,
     open_repository,
     operations,

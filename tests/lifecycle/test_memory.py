@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from asbuilt.lifecycle.anchors import Anchor
-from asbuilt.lifecycle.critique import Standing, State
+from asbuilt.lifecycle.critique_standing import Standing, State
 from asbuilt.lifecycle.findings import FileLine, Finding, Kind, Level, PlanLine
 from asbuilt.lifecycle.memory import (
     LONGEST,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from asbuilt.errors import PlanUnreadable
-from asbuilt.plan.model import Plan, Severity
+from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.source import MAX_BYTES
 from tests.plan.cases import load_all
+
+if TYPE_CHECKING:
+    from asbuilt.plan.model import Plan
 
 CANONICAL = next(case.data for case in load_all() if case.name == "canonical-tracker")
 

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.plan.lengths import Length
-from asbuilt.plan.model import Rule
+from asbuilt.plan.problems import Rule
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import WRITABLE
 from tests.plan.requests import Correct, Request, perform

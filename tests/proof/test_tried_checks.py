@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.plan.model import Check, Problem, Rule, Severity
+from asbuilt.plan.model import Check
+from asbuilt.plan.problems import Problem, Rule, Severity
 from asbuilt.plan.reader import read
 from asbuilt.proof.trying import (
     Before,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
-    from asbuilt.cli.screen import Symbols
+    from asbuilt.cli.symbols import Symbols
 
 _NO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f")
 

@@ -9,7 +9,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from asbuilt.cli.options import SharedOption, shared_options
-from asbuilt.cli.screen import ASCII, WIDTH, Pen
+from asbuilt.cli.screen import WIDTH, Pen
+from asbuilt.cli.symbols import ASCII
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

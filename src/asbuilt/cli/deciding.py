@@ -29,7 +29,7 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approving import REVISED, WITHDRAWN
 from asbuilt.lifecycle.questions import answer_to
 from asbuilt.pages.drafts import changes, summary_of
-from asbuilt.plan.model import Severity
+from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.cli.screen import ASCII
+from asbuilt.cli.symbols import ASCII
 from asbuilt.errors import GitFailed, NotFound
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from asbuilt.cli import columns
+from asbuilt.cli.symbols import ASCII, UNICODE, Symbols
 from asbuilt.errors import AnswerLost
 
 if TYPE_CHECKING:
@@ -20,41 +21,6 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40
-
-
-class Symbols(NamedTuple):
-    """One column, always followed by a word."""
-
-    proven: str
-    failed: str
-    working: str
-    not_started: str
-    waits: str
-    not_run: str
-    note: str
-    ellipsis: str
-
-
-UNICODE: Final = Symbols(
-    proven="✓",
-    failed="✗",
-    working="●",
-    not_started="○",
-    waits="◇",
-    not_run="–",
-    note="!",
-    ellipsis="…",
-)
-ASCII: Final = Symbols(
-    proven="+",
-    failed="x",
-    working="*",
-    not_started=".",
-    waits="?",
-    not_run="-",
-    note="!",
-    ellipsis="...",
-)
 
 
 # C0 and C1 steer a terminal; bidi overrides, tags and a stray byte order mark make text read as other text

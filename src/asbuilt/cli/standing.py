@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.looking import Moment
     from asbuilt.cli.options import Door
-    from asbuilt.cli.screen import Screen, Symbols
+    from asbuilt.cli.screen import Screen
+    from asbuilt.cli.symbols import Symbols
     from asbuilt.cli.waiting import Waiting
     from asbuilt.journal.views import PlanView
     from asbuilt.lifecycle.progress import PhaseProgress

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.git.repository import ensure_identity, identity, open_repository
+from asbuilt.git.identity import ensure_identity, identity
+from asbuilt.git.repository import open_repository
 from asbuilt.journal import repositories
 from asbuilt.journal.identity import machine_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import Known
 
 if TYPE_CHECKING:
-    from asbuilt.git.repository import Identity, Repository
+    from asbuilt.git.identity import Identity
+    from asbuilt.git.repository import Repository
     from asbuilt.journal.store import Store
 
 

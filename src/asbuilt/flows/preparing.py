@@ -8,27 +8,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GateStopped
 from asbuilt.events.phases import BaselineDone, SetupDone
-from asbuilt.git.trees import names_in, texts_of
+from asbuilt.flows.project import given_suites, project_of, setup_on
 from asbuilt.journal import approvals
-from asbuilt.proof.projects.dependencies import dependencies_of
-from asbuilt.proof.projects.index import installs, is_lock, wanted
-from asbuilt.proof.projects.model import Project
-from asbuilt.proof.projects.resolving import chosen, proposal, resolve, resolve_setup, written
+from asbuilt.proof.projects.resolving import proposal, resolve, written
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Outcome
     from asbuilt.flows.proving import Proving
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.projects.model import Setup, Suite
 
-_MAX_COMMAND: Final = 1_000
 _UNKNOWN: Final[Outcome] = "INDETERMINATE"
 _WORST_FIRST: Final[tuple[Outcome, ...]] = (_UNKNOWN, "NOT_RUN", "FAIL")
 _SHOWN: Final = 600
@@ -38,7 +31,7 @@ _SHOWN: Final = 600
 def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     """Write down how the project is tested, and whether a person has agreed to it before."""
     run = record.run
-    resolved = resolve(_given(run), project_of(repository, tree), counts=run.options.get("counts"))
+    resolved = resolve(given_suites(run), project_of(repository, tree), counts=run.options.get("counts"))
     key = proposal(resolved)
     with record.store.read() as session:
         said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")
@@ -118,39 +111,3 @@ def _of_base(shown: Evidence, counted: Counts | None) -> Outcome:
     if shown.outcome == "FAIL" and counted is None:
         return _UNKNOWN
     return "FAIL" if shown.outcome == "PASS" and shown.failed else shown.outcome
-
-
-def setup_on(run: Run, project: Project) -> Setup:
-    """Return how a tree is prepared, by the settings of a run."""
-    return resolve_setup(run.options.get("setup"), project, _given(run))
-
-
-def own_setup(record: Record, repository: Repository, base: str, tree: str) -> Setup | None:
-    """Return the setup of a tree that asks for other packages than its base; None where the base's serves."""
-    before, after = names_in(repository, base), names_in(repository, tree)
-    changed = {name for name in (*before, *after) if installs(name) and before.get(name) != after.get(name)}
-    if not changed:
-        return None
-    now, then = project_of(repository, tree), project_of(repository, base)
-    is_same = dependencies_of(now.texts) == dependencies_of(then.texts)
-    if is_same and not any(is_lock(name) for name in changed):
-        return None
-    return setup_on(record.run, now)
-
-
-def project_of(repository: Repository, tree: str) -> Project:
-    """List every file of a tree, with the texts that tell how it is tested and set up."""
-    names = names_in(repository, tree)
-    return Project(names, texts_of(repository, {name: names[name] for name in wanted(names)}))
-
-
-def _given(run: Run) -> tuple[Suite, ...] | None:
-    """Return the suites that the settings name; None where they name none."""
-    suites = chosen(run.options)
-    if suites and len(json.dumps([suite[:4] for suite in suites])) > _MAX_COMMAND:
-        raise GateStopped(
-            f"the test commands have more than {_MAX_COMMAND} bytes",
-            why="They are recorded with everything that they prove.",
-            next_step="Put them into scripts of the repository, and set the commands that run the scripts.",
-        )
-    return suites

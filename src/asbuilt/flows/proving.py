@@ -10,7 +10,7 @@ from asbuilt.flows.checks.allowance import Allowance
 from asbuilt.flows.checks.further import Further
 from asbuilt.flows.emptying import Emptying, Tested, held_to
 from asbuilt.flows.old_tests import run_old_tests
-from asbuilt.flows.preparing import own_setup
+from asbuilt.flows.project import own_setup
 from asbuilt.flows.trials import Trials
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of

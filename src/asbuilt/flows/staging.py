@@ -36,7 +36,7 @@ from asbuilt.lifecycle.team import agent_of
 from asbuilt.lifecycle.validators.demands import DEMANDS
 from asbuilt.lifecycle.validators.promises import without_promises
 from asbuilt.plan.lengths import Length
-from asbuilt.plan.model import Rule, Severity
+from asbuilt.plan.problems import Rule, Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.source import encode
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
 from asbuilt.events.plans import DraftTried
-from asbuilt.flows.preparing import project_of
+from asbuilt.flows.project import project_of
 from asbuilt.flows.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import uuid
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
-from asbuilt.git.locks import writing
 from asbuilt.git.programs import NO_PROGRAMS, Programs, programs_of
 
 if TYPE_CHECKING:
@@ -86,16 +84,6 @@ class Checkout:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """Which repository this is, for the store that tells a copy from a move."""
-
-    uuid: str
-    common: Path
-    device: int
-    inode: int
-
-
 def open_repository(start: Path, *, agreed: Iterable[str] = ()) -> Repository:
     """Find the repository around a folder by reading its files; git discovers nothing.
 
@@ -115,34 +103,6 @@ def open_repository(start: Path, *, agreed: Iterable[str] = ()) -> Repository:
         why="Plans are run in workspaces that git makes, and land as commits.",
         next_step="Go into your repository, or make one with git init and a first commit.",
     )
-
-
-def identity(repository: Repository) -> Identity | None:
-    """Read the identity, or None when no command has minted one yet."""
-    said = repository.git.said("config", "--local", "--get", "asbuilt.repository", allowed=(0, 1))
-    if said.code:
-        return None
-    stat = repository.common.stat()
-    return Identity(uuid=said.line, common=repository.common, device=stat.st_dev, inode=stat.st_ino)
-
-
-def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
-    """Read the identity, minting it when there is none, or `anew` for a copy that the store has found out."""
-    before = identity(repository)
-    if before is not None and not anew:
-        return before
-    with writing(repository, "config.lock") as git:
-        known = identity(repository)
-        if known is None or (anew and known == before):
-            git.said("config", "--local", "asbuilt.repository", str(uuid.uuid4()))
-            known = identity(repository)
-    if known is None:
-        raise GitFailed(
-            "the repository's identity could not be read back",
-            why="git config took asbuilt.repository and does not give it.",
-            next_step="Look at the repository's config file, then try again.",
-        )
-    return known
 
 
 def resolve(repository: Repository, name: str) -> str | None:

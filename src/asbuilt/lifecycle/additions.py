@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from asbuilt.lifecycle.anchors import Outline
-    from asbuilt.lifecycle.critique import Standing
+    from asbuilt.lifecycle.critique_standing import Standing
 
 _NOTHING: Final = frozenset({"none", "none.", "- none", "- none.", "-", "n/a", "tbd"})
 _THIRD: Final = 3

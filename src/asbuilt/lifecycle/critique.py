@@ -7,11 +7,11 @@ going on unless it is blocking: it is carried.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.additions import additions
 from asbuilt.lifecycle.anchors import changed, changed_phases, follow, outline_of
+from asbuilt.lifecycle.critique_standing import Standing, State
 from asbuilt.lifecycle.findings import Kind, Level, PlanLine
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.principles import perspective
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.additions import Additions
     from asbuilt.lifecycle.anchors import Outline
-    from asbuilt.lifecycle.findings import Citation, Critique, Finding
+    from asbuilt.lifecycle.findings import Critique, Finding
 
 FLOOR: Final = 6
 """So many principles have to be judged before a plan counts as judged."""
@@ -63,39 +63,6 @@ class Waiver(NamedTuple):
     by: str
     reason: str
     level: Level
-
-
-class State(StrEnum):
-    """What has become of a finding."""
-
-    OPEN = "open"
-    RESOLVED = "resolved"
-    LATE = "late"
-    """Found anew in text that had not changed: carried, and nobody waits for it."""
-    WAIVED = "waived"
-
-
-class Standing(NamedTuple):
-    """A finding through all rounds."""
-
-    id: str
-    """`F3`, in the order in which they were found."""
-    finding: Finding
-    """As it was said at its highest level, where it stands in the newest revision, with all evidence."""
-    said: tuple[str, ...]
-    """In every wording."""
-    raised: tuple[int, ...]
-    """The rounds that found it."""
-    state: State
-    by: tuple[Citation, ...] = ()
-    """What resolved it."""
-    why: str = ""
-    """Why it was waived, and by whom."""
-
-    @property
-    def is_carried(self) -> bool:
-        """Tell whether it has to go into the plan when no round is left."""
-        return self.state in (State.OPEN, State.LATE) and self.finding.is_material
 
 
 class GoOn(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.plan.model import Rule
+from asbuilt.plan.problems import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

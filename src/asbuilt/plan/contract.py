@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from asbuilt.plan.model import Count, Criterion, Phase, Plan, Problem
+    from asbuilt.plan.model import Count, Criterion, Phase, Plan
+    from asbuilt.plan.problems import Problem
 
 
 def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
 
-from asbuilt.plan.model import Problem, Rule, Severity
+from asbuilt.plan.problems import Problem, Rule, Severity
 from asbuilt.plan.source import Span
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.plan.blocks import Heading
-from asbuilt.plan.model import Problem, Rule, Severity
+from asbuilt.plan.problems import Problem, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

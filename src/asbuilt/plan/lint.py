@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.plan.blocks import Heading
 from asbuilt.plan.graph import cycle
 from asbuilt.plan.lengths import by_characters, by_policy
-from asbuilt.plan.model import Format, Phase, Plan, Problem, Rule, Severity, Status
+from asbuilt.plan.model import Format, Phase, Plan, Status
+from asbuilt.plan.problems import Problem, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

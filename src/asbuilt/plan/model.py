@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from asbuilt.plan.frontmatter import FrontMatter
+    from asbuilt.plan.problems import Problem
     from asbuilt.plan.source import Source, Span
 
 
@@ -34,56 +35,8 @@ class Format(StrEnum):
     TASK = "task"
 
 
-class Severity(StrEnum):
-    """How much a problem matters: an error stops a run, a warning is shown, an info can be asked for."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-
-class Rule(StrEnum):
-    """What a plan is held to; each is explained in docs/plans.md."""
-
-    CIRCULAR_DEPENDENCY = "circular-dependency"
-    DRIFT = "drift"
-    DROPPED_ITEM = "dropped-item"
-    DUPLICATE_PHASE = "duplicate-phase"
-    FRONT_MATTER = "front-matter"
-    LONG_PLAN = "long-plan"
-    MISSING_METADATA = "missing-metadata"
-    MISSING_SECTION = "missing-section"
-    MISSING_TITLE = "missing-title"
-    MISSING_TRACKER_ROW = "missing-tracker-row"
-    NO_CHECK = "no-check"
-    NO_PHASES = "no-phases"
-    NO_PROGRAM = "no-program"
-    NO_RULE = "no-rule"
-    NOT_UTF8 = "not-utf8"
-    NUL = "nul"
-    PROVES_NOTHING = "proves-nothing"
-    STALE_TEXT = "stale-text"
-    STATUS_DISAGREES = "status-disagrees"
-    TOO_MANY_PHASES = "too-many-phases"
-    UNKNOWN_DEPENDENCY = "unknown-dependency"
-    UNKNOWN_EXECUTION = "unknown-execution"
-    UNKNOWN_STATUS = "unknown-status"
-    UNREADABLE_CHECK = "unreadable-check"
-    UNTRIED_CHECK = "untried-check"
-
-
 Execution = Literal["worktree", "direct", "delegate"]
 Form = Literal["range", "at_most", "at_least", "about", "exactly"]
-
-
-class Problem(NamedTuple):
-    """One thing that is wrong with a plan, and where."""
-
-    line: int
-    severity: Severity
-    rule: Rule
-    message: str
-    advice: str
 
 
 class Box(NamedTuple):

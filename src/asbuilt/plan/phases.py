@@ -13,7 +13,8 @@ from asbuilt.plan.checks import checks_of
 from asbuilt.plan.claims import bind, stated_in
 from asbuilt.plan.graph import DEPENDS_ON, Reference, Stated, references_in
 from asbuilt.plan.items import hash_tail, item_text, without_comments
-from asbuilt.plan.model import Check, Criterion, Problem, Rule, Severity, Spot, Status, WorkItem
+from asbuilt.plan.model import Check, Criterion, Spot, Status, WorkItem
+from asbuilt.plan.problems import Problem, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from asbuilt.plan.drafts import Draft, Found
     from asbuilt.plan.frontmatter import FrontMatter
     from asbuilt.plan.intent import Blanks
-    from asbuilt.plan.model import Box, Check, Problem
+    from asbuilt.plan.model import Box, Check
     from asbuilt.plan.phases import Facts
+    from asbuilt.plan.problems import Problem
 
 _DOCUMENT: Final = re.compile(r"(?<![\w/.-])[\w./-]+\.md\b", re.IGNORECASE)
 _PROGRESS: Final = re.compile(r"\bprogress\b[^.\n]*$", re.IGNORECASE)

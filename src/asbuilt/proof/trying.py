@@ -9,7 +9,8 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.plan.model import Problem, Rule, Severity, Status
+from asbuilt.plan.model import Status
+from asbuilt.plan.problems import Problem, Rule, Severity
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.failure import failure_from
 

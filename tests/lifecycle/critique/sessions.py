@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.lifecycle.additions import with_additions
 from asbuilt.lifecycle.anchors import outline_of
-from asbuilt.lifecycle.critique import GoOn, Over, Round, State, Waiver, Who, decide, fold, may_judge, show
+from asbuilt.lifecycle.critique import GoOn, Over, Round, Waiver, Who, decide, fold, may_judge, show
+from asbuilt.lifecycle.critique_standing import State
 from asbuilt.lifecycle.findings import PRINCIPLES, Critique, Level, PlanLine, read_critique
 from tests.lifecycle.critique.critics import CRITICS, Critic, HandedIn, Known, Said
 from tests.lifecycle.critique.drafts import AUTHORS, made, revise
@@ -17,7 +18,8 @@ from tests.lifecycle.critique.drafts import AUTHORS, made, revise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from asbuilt.lifecycle.critique import Shown, Standing
+    from asbuilt.lifecycle.critique import Shown
+    from asbuilt.lifecycle.critique_standing import Standing
     from tests.lifecycle.critique.drafts import Defect, Draft
 
 RECOGNISED, MINGLED = 0.95, 0.01

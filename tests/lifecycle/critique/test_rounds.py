@@ -6,19 +6,8 @@ import pytest
 
 from asbuilt.lifecycle.additions import AddedCheck, Additions, with_additions
 from asbuilt.lifecycle.anchors import outline_of
-from asbuilt.lifecycle.critique import (
-    GoOn,
-    Over,
-    Round,
-    State,
-    Waiver,
-    Who,
-    carried,
-    decide,
-    fold,
-    may_judge,
-    show,
-)
+from asbuilt.lifecycle.critique import GoOn, Over, Round, Waiver, Who, carried, decide, fold, may_judge, show
+from asbuilt.lifecycle.critique_standing import State
 from asbuilt.lifecycle.findings import (
     PRINCIPLES,
     Answer,

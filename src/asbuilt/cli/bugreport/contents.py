@@ -19,7 +19,8 @@ from asbuilt.cli.doctor.look import look
 from asbuilt.cli.doctor.rows import conclusion, judge
 from asbuilt.cli.telling import plain
 from asbuilt.errors import AsbuiltError, StoreFailed
-from asbuilt.git.repository import identity, open_repository
+from asbuilt.git.identity import identity
+from asbuilt.git.repository import open_repository
 from asbuilt.journal import inventory
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL

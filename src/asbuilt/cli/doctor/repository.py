@@ -15,7 +15,7 @@ from asbuilt.agents.processes import RingProcesses
 from asbuilt.cli.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, RingUnavailable
 from asbuilt.flows.checks.terms import Given
-from asbuilt.flows.preparing import project_of
+from asbuilt.flows.project import project_of
 from asbuilt.flows.rigs import Rigs
 from asbuilt.git.commits import read_commit
 from asbuilt.git.locks import need_writable

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from unicodedata import category, east_asian_width
 
-from asbuilt.cli.screen import ASCII, Symbols, printable
+from asbuilt.cli.screen import printable
+from asbuilt.cli.symbols import ASCII, Symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,7 +18,7 @@ from asbuilt.library.shelves import plans
 from asbuilt.library.writing import replace
 from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.edit import fill_in
-from asbuilt.plan.model import Rule
+from asbuilt.plan.problems import Rule
 from asbuilt.proof.trying import problems_of
 from asbuilt.settings.running import command_in
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.trying import Trying
     from asbuilt.library.finding import Opened
     from asbuilt.library.shelves import PlanFile
-    from asbuilt.plan.model import Plan, Problem
+    from asbuilt.plan.model import Plan
+    from asbuilt.plan.problems import Problem
     from asbuilt.proof.trying import Tried
 
 _SCHEMA: Final = "asbuilt.check/1"

@@ -32,7 +32,7 @@ from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.approving import Ask, Await, File, GiveUp, Rewrite
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.pages.drafts import changes
-from asbuilt.plan.model import Severity
+from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.refining import changed_phases
 from asbuilt.proof.trying import problems_of
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from asbuilt.cli.site import Site
     from asbuilt.flows.refining import Refinements, Refining
     from asbuilt.library.finding import Opened
-    from asbuilt.plan.model import Plan, Problem
+    from asbuilt.plan.model import Plan
+    from asbuilt.plan.problems import Problem
     from asbuilt.ports import Redrafting
     from asbuilt.proof.trying import Tried
 

@@ -33,13 +33,15 @@ from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.graph import next_phase
 from asbuilt.plan.inference import FileSeen, Inference, infer, paths_in
-from asbuilt.plan.model import Count, Format, Severity, Status
+from asbuilt.plan.model import Count, Format, Status
+from asbuilt.plan.problems import Severity
 
 if TYPE_CHECKING:
     from asbuilt.cli.plan.desk import Desk
     from asbuilt.cli.screen import Pen
     from asbuilt.library.finding import Opened
-    from asbuilt.plan.model import Phase, Plan, Problem
+    from asbuilt.plan.model import Phase, Plan
+    from asbuilt.plan.problems import Problem
 
 _SHOWN_PROBLEMS = 5
 

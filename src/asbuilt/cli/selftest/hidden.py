@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from asbuilt import wiring
-from asbuilt.flows.preparing import project_of
+from asbuilt.flows.project import project_of
 from asbuilt.flows.proving import tree_of
 from asbuilt.flows.rigs import Rigs
 from asbuilt.git.repository import open_repository, resolve

@@ -17,7 +17,7 @@ from asbuilt.lifecycle.validators.references import phantoms, references_in
 from asbuilt.lifecycle.validators.wording import is_placeholder, normal, stemmed
 from asbuilt.plan.blocks import Fence, Heading, parse
 from asbuilt.plan.body import part_of
-from asbuilt.plan.model import Rule, Severity
+from asbuilt.plan.problems import Rule, Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.sections import sections_in
 from asbuilt.plan.source import encode

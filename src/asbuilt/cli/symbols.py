@@ -1,0 +1,42 @@
+"""Symbols of one column that mark a state, in Unicode and in ASCII."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Symbols(NamedTuple):
+    """One column, always followed by a word."""
+
+    proven: str
+    failed: str
+    working: str
+    not_started: str
+    waits: str
+    not_run: str
+    note: str
+    ellipsis: str
+
+
+UNICODE: Final = Symbols(
+    proven="✓",
+    failed="✗",
+    working="●",
+    not_started="○",
+    waits="◇",
+    not_run="–",
+    note="!",
+    ellipsis="…",
+)
+
+
+ASCII: Final = Symbols(
+    proven="+",
+    failed="x",
+    working="*",
+    not_started=".",
+    waits="?",
+    not_run="-",
+    note="!",
+    ellipsis="...",
+)

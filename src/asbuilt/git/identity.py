@@ -1,0 +1,53 @@
+"""The identity of a repository: an id in its own git config. Rule: only `ensure_identity` writes."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import GitFailed
+from asbuilt.git.locks import writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.git.repository import Repository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Which repository this is, for the store that tells a copy from a move."""
+
+    uuid: str
+    common: Path
+    device: int
+    inode: int
+
+
+def identity(repository: Repository) -> Identity | None:
+    """Read the identity, or None when no command has minted one yet."""
+    said = repository.git.said("config", "--local", "--get", "asbuilt.repository", allowed=(0, 1))
+    if said.code:
+        return None
+    stat = repository.common.stat()
+    return Identity(uuid=said.line, common=repository.common, device=stat.st_dev, inode=stat.st_ino)
+
+
+def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
+    """Read the identity, minting it when there is none, or `anew` for a copy that the store has found out."""
+    before = identity(repository)
+    if before is not None and not anew:
+        return before
+    with writing(repository, "config.lock") as git:
+        known = identity(repository)
+        if known is None or (anew and known == before):
+            git.said("config", "--local", "asbuilt.repository", str(uuid.uuid4()))
+            known = identity(repository)
+    if known is None:
+        raise GitFailed(
+            "the repository's identity could not be read back",
+            why="git config took asbuilt.repository and does not give it.",
+            next_step="Look at the repository's config file, then try again.",
+        )
+    return known
