@@ -88,7 +88,14 @@ real *args:
     python -m tests.real {{ args }}
 
 # everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice check
+ci: smoke (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice check
+
+# the long commands that no test runs, each as small as it can be, so that none breaks unseen
+[private]
+smoke:
+    python scripts/bench.py --smoke
+    python -m tests.simulator 20 0
+    python -m tests.lifecycle.critique 20 0
 
 # what the quick agents can do, and of the slow ones what matters most
 [private]
@@ -129,7 +136,7 @@ hunt *args:
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 
-# speed as ratios of things measured in one run (--quick: only reading and starting)
+# speed as ratios of things measured in one run (--quick: only reading and starting; --smoke: all of it, small)
 bench *args:
     python scripts/bench.py {{ args }}
 

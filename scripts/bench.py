@@ -1,4 +1,4 @@
-"""Print how fast asbuilt is, as ratios of things measured in the same run. `--quick` leaves the workers out.
+"""Print how fast asbuilt is, as ratios of things measured in the same run.
 
 Milliseconds differ from machine to machine; a ratio to bare parsing, to a bare interpreter or to the bare
 engine does not. What is compared is timed in turns and the least time counts, since a busy machine only ever
@@ -7,6 +7,7 @@ adds.
 
 from __future__ import annotations
 
+import argparse
 import gc
 import os
 import re
@@ -41,12 +42,27 @@ if TYPE_CHECKING:
     from measures.server import Server
 
 LINES: Final = 1_800
-READS: Final = 15
-STARTS: Final = 12
-TENS: Final = 3
-DISPATCHES: Final = 7
 _WIDTH: Final = 78
 _NUMBER: Final = re.compile(r"(Phase |\n\| )(\d+)(?=[ab]?[ .,])")
+
+
+class Rounds(NamedTuple):
+    """How often each thing is measured, and how large it is."""
+
+    reads: int
+    starts: int
+    dispatches: int
+    tens: int
+    workers: tuple[int, ...]
+    plans: int
+    crew: int
+    parked: int
+    rest_s: float
+
+
+FULL: Final = Rounds(15, 12, 7, 3, (1, 2, 4), 24, 8, 10_000, 30.0)
+SMOKE: Final = Rounds(1, 1, 0, 1, (1,), 2, 2, 10, 2.0)
+"""Every measurement once, as small as it can be: shows that each still runs, says nothing about speed."""
 
 
 class Figure(NamedTuple):
@@ -97,17 +113,17 @@ def least(*actions: Callable[[], object], rounds: int) -> list[float]:
     return best
 
 
-def reading() -> list[Figure]:
+def reading(rounds: int) -> list[Figure]:
     """Measure the reader against bare parsing, and against itself on a file of the largest size."""
     text = plan_of(LINES)
     data = text.encode()
     parser = MarkdownIt()
-    bare, own = least(lambda: parser.parse(text), lambda: read(data), rounds=READS)
+    bare, own = least(lambda: parser.parse(text), lambda: read(data), rounds=rounds)
     # Sections without phases, so that the limit on phases does not make the large file cheaper.
     section = "## Notes\n\nSome words about it, and `code`.\n\n- one thing\n- another thing\n\n"
     small = (section * (100_000 // len(section))).encode()
     large = (section * (MAX_BYTES // len(section))).encode()
-    for_small, for_large = least(lambda: read(small), lambda: read(large), rounds=3)
+    for_small, for_large = least(lambda: read(small), lambda: read(large), rounds=min(3, rounds))
     return [
         Figure(f"read {text.count(chr(10)):,} lines / MarkdownIt().parse", own / bare, 1.6),
         Figure("cost per byte, 2 MB / 100 KB", (for_large / len(large)) / (for_small / len(small)), 1.3),
@@ -129,7 +145,7 @@ def cpu_of(command: list[str], *, cwd: Path, state: Path) -> float | None:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def starting() -> list[Figure]:
+def starting(rounds: int) -> list[Figure]:
     """Measure commands against an interpreter that does nothing."""
     with tempfile.TemporaryDirectory() as folder, a_night() as night:
         plan = Path(folder) / "bench.md"
@@ -147,7 +163,7 @@ def starting() -> list[Figure]:
             "asbuilt (five plans)": asbuilt,
         }
         best: dict[str, float | None] = {}
-        for _ in range(STARTS):
+        for _ in range(rounds):
             for name, command in commands.items():
                 seconds = cpu_of(command, cwd=night.shop, state=night.home.path)
                 known = best.get(name)
@@ -174,10 +190,10 @@ def gating() -> list[Figure]:
     ]
 
 
-def ten_phases(postgres: Server | None) -> Iterator[Figure]:
+def ten_phases(postgres: Server | None, rounds: int) -> Iterator[Figure]:
     """Measure a run of ten phases against the same process starts in as many steps of the bare engine."""
     name = "Postgres" if postgres else "SQLite"
-    found = [compared(postgres) for _ in range(TENS)]
+    found = [compared(postgres) for _ in range(rounds)]
     what = f"ten phases / bare DBOS, {found[0].steps} steps, {found[0].starts} process starts, {name}"
     wall_s = min(one.ours.wall_s for one in found), min(one.bare.wall_s for one in found)
     cpu_s = min(one.ours.cpu_s for one in found), min(one.bare.cpu_s for one in found)
@@ -185,24 +201,24 @@ def ten_phases(postgres: Server | None) -> Iterator[Figure]:
     yield Figure(f"CPU of {what}", cpu_s[0] / cpu_s[1], 1.3)
 
 
-def working(postgres: Server) -> Iterator[Figure]:
+def working(postgres: Server, size: Rounds) -> Iterator[Figure]:
     """Measure workers that do nothing outside against the bare engine, and workers at rest."""
-    _, cpu, rate = more_workers(postgres, (1, 2, 4))
+    _, cpu, rate = more_workers(postgres, size.workers, size.plans)
     for curve, what, goal in ((rate, "rate", 0.7), (cpu, "CPU", 1.5)):
         for point in curve.points:
             (ratio,) = point.figures.values()
             name = f"{what} of runs / bare DBOS, workers: {point.at}"
             yield Figure(name, ratio, goal, is_least=what == "rate")
-    parked = parked_runs(postgres, (0, 10_000), rest_s=30.0)
+    parked = parked_runs(postgres, (0, size.parked), rest_s=size.rest_s)
     for name, ratio, goal in parked.judged():
-        yield Figure(f"{name} with 10,000 parked runs / none", ratio, goal)
-    yield Figure("connections of 8 workers", connections(postgres, 8), 48)
+        yield Figure(f"{name} with {size.parked:,} parked runs / none", ratio, goal)
+    yield Figure(f"connections of {size.crew} workers", connections(postgres, size.crew), 6 * size.crew)
     yield Figure("MB of an idle worker", parked.points[0].figures["RSS MB"], 100)
 
 
-def dispatching() -> Iterator[Figure]:
+def dispatching(rounds: int) -> Iterator[Figure]:
     """Measure how long claude's model waits for its first request, through an attempt and by hand."""
-    found = [dispatched() for _ in range(DISPATCHES)] if claude_is_here() else []
+    found = [dispatched() for _ in range(rounds)] if claude_is_here() else []
     ratio = min(one.ours_s for one in found) / min(one.bare_s for one in found) if found else None
     yield Figure("dispatch to claude's first request / bare claude's own (just agents)", ratio, 1.3)
 
@@ -210,28 +226,34 @@ def dispatching() -> Iterator[Figure]:
 def main() -> None:
     """Print the table; exit with 1 when a goal is missed."""
     warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser(description="Print how fast asbuilt is, as ratios measured in one run.")
+    parser.add_argument("--quick", action="store_true", help="only reading, starting and the gate")
+    parser.add_argument("--smoke", action="store_true", help="every measurement once and small; no goals")
+    given = parser.parse_args()
+    size = SMOKE if given.smoke else FULL
     print(f"{'':{_WIDTH}}   ratio    goal")
     missed = 0
-    for figure in measured(quick="--quick" in sys.argv):
-        told = "   —   " if figure.ratio is None else f"{figure.ratio:7.2f}"
+    for figure in measured(size, quick=given.quick):
+        ratio = "   —   " if figure.ratio is None else f"{figure.ratio:7.2f}"
         sign, word = "≥" if figure.is_least else "≤", "  missed" if figure.is_missed else ""
-        print(f"{figure.what:{_WIDTH}}  {told}  {sign} {figure.goal:4.1f}{word}", flush=True)
+        print(f"{figure.what:{_WIDTH}}  {ratio}  {sign} {figure.goal:4.1f}{word}", flush=True)
         missed += figure.is_missed
-    sys.exit(missed > 0)
+    sys.exit(missed > 0 and not given.smoke)
 
 
-def measured(*, quick: bool) -> Iterator[Figure]:
+def measured(size: Rounds, *, quick: bool) -> Iterator[Figure]:
     """Measure one after the other; the longest come last."""
-    yield from reading()
-    yield from starting()
+    yield from reading(size.reads)
+    yield from starting(size.starts)
     yield from gating()
     if quick:
         return
-    yield from dispatching()
-    yield from ten_phases(None)
+    yield from dispatching(size.dispatches)
+    yield from ten_phases(None, size.tens)
     with server() as postgres:
-        yield from ten_phases(postgres)
-        yield from working(postgres)
+        if size is FULL:
+            yield from ten_phases(postgres, size.tens)
+        yield from working(postgres, size)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.lease import Lease
     from asbuilt.flows.record import Record
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.home import Home
     from asbuilt.lifecycle.facts import RunFacts
     from asbuilt.ports import Brief, Result
 
@@ -67,8 +68,8 @@ class Sleepers:
 class Asleep(Noop):
     """Everything as without agents, but for the first attempt, which is waited for."""
 
-    def __init__(self, blobs: Blobs, lease: Lease | None, folder: Path) -> None:
-        super().__init__(blobs)
+    def __init__(self, home: Home, blobs: Blobs, lease: Lease | None, folder: Path) -> None:
+        super().__init__(home, blobs)
         self._working = Working(Sleepers(folder), nullcontext, self.tidings, lease, folder, folder)
 
     def work(

@@ -30,6 +30,7 @@ from asbuilt.proof.projects.resolving import written
 if TYPE_CHECKING:
     from asbuilt.flows.fencing import Fenced
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Store
     from asbuilt.lifecycle.facts import RunFacts
@@ -52,7 +53,8 @@ def ask_for_runs(store: Store, number: int, *, of_phases: int) -> None:
 class Noop:
     """What stands where the real performer stands."""
 
-    def __init__(self, blobs: Blobs) -> None:
+    def __init__(self, home: Home, blobs: Blobs) -> None:
+        self.home = home
         self._blobs = blobs
         self.tidings = Tidings()
 

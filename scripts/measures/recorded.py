@@ -72,6 +72,15 @@ def _folders(words: list[str]) -> list[str]:
     return sorted({path if Path(path).is_dir() else str(Path(path).parent) for path in real})
 
 
+def reserve(numbers: list[int]) -> None:
+    """Keep descriptor numbers out of use: a database would be closed with its number."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for number in numbers:
+        os.dup2(nothing, number)
+    if nothing not in numbers:
+        os.close(nothing)
+
+
 def start(noted: dict[str, Any], hosts: Path) -> int:
     """Start a program as it was started, and wait for its end."""
     for folder in noted["folders"]:
@@ -84,7 +93,7 @@ def start(noted: dict[str, Any], hosts: Path) -> int:
     for number in noted["fds"]:
         ours, theirs = os.pipe()
         os.dup2(theirs, number, inheritable=True)
-        ends += [ours, theirs, number]
+        ends += [ours, theirs]
     done = subprocess.run(
         argv,
         env=noted["env"],
@@ -96,8 +105,9 @@ def start(noted: dict[str, Any], hosts: Path) -> int:
         pass_fds=noted["fds"],
         check=False,
     )
-    for end in dict.fromkeys(ends):
+    for end in ends:
         os.close(end)
+    reserve(noted["fds"])
     result, until = Path(noted["host"] or "/") / "result.json", time.monotonic() + _LIMIT_S
     while noted["host"] and not result.exists() and time.monotonic() < until:
         time.sleep(_LOOK_S)
@@ -117,6 +127,7 @@ def main() -> None:
     steps = int(sys.argv[5])
     starts = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     hosts = file.with_suffix(".hosts")
+    reserve(sorted({number for noted in starts for number in noted["fds"]}))
 
     def segment(org: str, repo: str, run: str, n: int) -> None:
         del org, repo, run, n

@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.journal.home import Home
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.flows.engine import Performs
-    from asbuilt.flows.perform import Performer
 
 _ANSWER: Final = {"move": "Attempt", "phase": "1", "number": 1, "role": "implement", "failures": []}
 """As large as what a decision leaves behind."""
@@ -61,8 +62,9 @@ def main() -> None:
     store = open_store(where)
     blobs = Blobs(home / "blobs")
     lease = Lease(store, name, org=LOCAL, times=Times()) if url else None
-    performer = Asleep(blobs, lease, home / "asleep") if kind == "asleep" else Noop(blobs)
-    flow = Runs(store, blobs, cast("Performer", performer))
+    state = Home(home)
+    performer = Asleep(state, blobs, lease, home / "asleep") if kind == "asleep" else Noop(state, blobs)
+    flow = Runs(store, blobs, performer)
     Worker(store, engine, flow, org=LOCAL, lease=lease).serve(threading.Event())
 
 

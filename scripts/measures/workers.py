@@ -27,15 +27,15 @@ _PLANS: Final = 24
 _PHASES: Final = 3
 
 
-def more_workers(server: Server, numbers: Sequence[int]) -> tuple[Curve, Curve, Curve]:
+def more_workers(server: Server, numbers: Sequence[int], plans: int = _PLANS) -> tuple[Curve, Curve, Curve]:
     """Measure C and G: processor time of a plan with more workers, beside the engine alone."""
     cpu, beside, rate = [], [], []
     for number in numbers:
         where = server.database()
-        ours, steps = runs_of_asbuilt(server, where, workers=number, plans=_PLANS, of_phases=_PHASES)
+        ours, steps = runs_of_asbuilt(server, where, workers=number, plans=plans, of_phases=_PHASES)
         server.drop(where)
         where = server.database()
-        bare = bare_runs(server, where, workers=number, plans=_PLANS, steps=steps)
+        bare = bare_runs(server, where, workers=number, plans=plans, steps=steps)
         server.drop(where)
         spent = {"Postgres ms": ours.postgres_s * 1e3, "worker ms": ours.worker_s * 1e3}
         cpu.append(Point(number, {"CPU ms": _cpu_ms(ours), **spent, "transactions": ours.transactions}))

@@ -125,7 +125,7 @@ def test_words_stand_in_one_column_whatever_the_stages_are_called() -> None:
     assert re.sub(r"\d\d:\d\d:\d\d", "[TIME]", terminal.shown().decode()) == snapshot("""\
 [TIME] rate-limit.1 alternatives ACCEPTED  what was handed in holds
 [TIME] rate-limit.1 draft        ACCEPTED  what was handed in holds
-[TIME] rate-limit.1 -            PARKED    approval
+[TIME] rate-limit.1 -            PARKED    for an answer
 """)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from enum import Enum
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, Protocol, get_args
 
 from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied, RingUnavailable
 from asbuilt.events.runs import (
@@ -41,9 +41,9 @@ from asbuilt.lifecycle.timers import again_at
 if TYPE_CHECKING:
     from asbuilt.flows.calling import Reach
     from asbuilt.flows.engine import Steps
-    from asbuilt.flows.perform import Performer
     from asbuilt.flows.tidings import Tidings
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run, Segment
     from asbuilt.journal.store import Session, Store
     from asbuilt.lifecycle.facts import RunFacts
@@ -56,6 +56,28 @@ Act = Callable[[Fenced, Plain, "Run", "RunFacts"], None]
 """What a decision leads to."""
 
 
+class Performing(Protocol):
+    """Performs the moves of runs."""
+
+    @property
+    def home(self) -> Home:
+        """The state folder."""
+        ...
+
+    @property
+    def tidings(self) -> Tidings:
+        """Which runs a user has stopped or paused, polled once for all that wait."""
+        ...
+
+    def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
+        """Perform one move. Idempotent: a move that was cut off is performed again."""
+        ...
+
+    def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
+        """Write the report of a run and return its digest."""
+        ...
+
+
 class Runs:
     """The runs of one worker."""
 
@@ -63,7 +85,7 @@ class Runs:
         self,
         store: Store,
         blobs: Blobs,
-        performer: Performer,
+        performer: Performing,
         reach: Reach = NOBODY,
         *,
         step: Steps = engine.step,
