@@ -17,6 +17,7 @@ from asbuilt.events.attempts import (
 )
 from asbuilt.events.landings import LandingDone, LandingIntended, LandingTidied
 from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseProven, SetupDone, WorkspaceMade
+from asbuilt.events.plain import plain_options, read_options
 from asbuilt.events.plans import PlanCompared, PlanMarked
 from asbuilt.events.runs import ReportWritten, RunStarted
 from asbuilt.flows.record import Record
@@ -47,7 +48,7 @@ def ask_for_runs(store: Store, number: int, *, of_phases: int) -> None:
         options = {"slug": run, "mode": "finish", "auto": True, "hold": False, "phases": of_phases}
         options |= {"branch": "main", "agent": "scripted", "checkout": "/", "ring_required": False}
         with store.write() as session:
-            runs.request(session, address, run=run, slug=run, options=options, actor="you")
+            runs.request(session, address, run=run, slug=run, options=read_options(options), actor="you")
 
 
 class Noop:
@@ -63,7 +64,7 @@ class Noop:
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         match move:
             case phases.Start():
-                self._start(record, int(run.options["phases"]))
+                self._start(record, int(plain_options(run.options)["phases"]))
             case phases.ResolveTests():
                 record.say(written(NoTests()), "tests")
             case phases.MakeWorkspace():

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.events.event import Cause
+    from asbuilt.events.options import Network
     from asbuilt.lifecycle.attention import Message
     from asbuilt.lifecycle.forge import (
         BranchMoved,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from asbuilt.policy.services import Service
     from asbuilt.proof.opinion import Opinion
 
-Network = Literal["list", "open", "none"]
 Role = Literal["implement", "fix", "verify", "plan", "critique"]
 Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
 

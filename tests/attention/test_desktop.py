@@ -10,6 +10,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.attention.desktop import desktop
+from asbuilt.events.options import RunOptions
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.calling import Calling, Reach
 from asbuilt.journal import approvals, runs
@@ -100,7 +102,9 @@ class Heard:
 def _asked(store: SqliteStore, **options: object) -> Run:
     options = {"slug": "greet", "mode": "phase", **options}
     with store.write() as session:
-        asked = runs.request(session, PLAN, run="r1", slug="greet", options=options, actor="ann")
+        asked = runs.request(
+            session, PLAN, run="r1", slug="greet", options=read_options(options), actor="ann"
+        )
         wish = approvals.Wish("r1", "continue", "go on?", "2")
         approvals.ask(session, PLAN, key="r1/between/2", wish=wish, actor="asbuilt")
     return asked
@@ -139,5 +143,5 @@ def test_an_event_that_was_never_written_or_calls_nobody_is_passed_over(store: S
 def test_switched_off_nobody_is_called_and_nothing_is_written(store: SqliteStore) -> None:
     run, heard = _asked(store, desktop=False), Heard()
     Calling(store, Reach(heard)).call(run, "r1/between/2/asked")
-    Calling(store, Reach()).call(run._replace(options={}), "r1/between/2/asked")
+    Calling(store, Reach()).call(run._replace(options=RunOptions()), "r1/between/2/asked")
     assert (heard.notices, _called(store)) == ([], [])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from asbuilt.agents.folder import Folder
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.choosing import Options, choose
-from asbuilt.lifecycle.modes import MODES, plain_authoring
+from asbuilt.lifecycle.modes import MODES, authoring_of
 from asbuilt.lifecycle.sessions import Session
 from tests.journeys.shop import REPO, Shop
 
@@ -80,8 +82,9 @@ class Desk(Shop):
         options = choose(**chosen)
         assert isinstance(options, Options), options
         session = Session(prompt=PROMPT, options=options, started_at="2026-11-15T12:00:00.000Z")
-        authoring = plain_authoring(MODES[mode], session, explorers=agents, planners=agents, **told)
-        authoring["in_conversation"] = in_conversation
+        authoring = to_builtins(
+            authoring_of(MODES[mode], session, explorers=agents, planners=agents, **told)
+        ) | {"in_conversation": in_conversation}
         return self.request(
             kind="author", mode="author", slug="greet", authoring=authoring, length=length, auto=False
         )

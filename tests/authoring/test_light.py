@@ -7,6 +7,7 @@ import pytest
 
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.authoring import StageJudged
+from asbuilt.events.plain import plain_options
 from asbuilt.events.plans import DraftTried, DraftWritten, PlanApproved, PlanFiled
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.journal import approvals
@@ -157,7 +158,7 @@ def test_an_authoring_that_was_stopped_is_gone_on_with_where_it_was(desk: Desk) 
     desk.waits(run)
     stop(desk.store, desk.run(run), reason="not now", asker=Asker("you", "here", {}))
     assert desk.over(run) == ("stopped", "not now")
-    again = desk.request(**{**desk.run(run).options, "continues": run})
+    again = desk.request(**{**plain_options(desk.run(run).options), "continues": run})
     (asked,) = desk.waits(again)
     first, second = desk.events(DraftWritten)
     assert (first.intent, second.intent, asked.intent) == (first.intent,) * 3
@@ -181,7 +182,7 @@ def test_what_was_answered_before_a_stop_is_not_asked_again_and_what_was_not_lea
     with desk.store.read() as session:
         assert approvals.waiting(session, LOCAL, REPO) == []
     desk.script.write_text(turn("draft", say(PLAN)), encoding="utf-8")
-    again = desk.request(**{**desk.run(run).options, "continues": run})
+    again = desk.request(**{**plain_options(desk.run(run).options), "continues": run})
     assert [one.question for one in desk.waits(again)] == [
         "What without a name?\n(nothing calls it)\na  exit 2\nb  the world"
     ]
@@ -205,7 +206,7 @@ def test_a_no_that_was_said_before_a_stop_is_heard_by_whoever_goes_on(desk: Desk
     stop(desk.store, desk.run(run), reason="not now", asker=Asker("you", "here", {}))
     assert desk.over(run) == ("stopped", "not now")
     desk.script.write_text(turn("revise-1", say(BETTER + PROMISE)), encoding="utf-8")
-    again = desk.request(**{**desk.run(run).options, "continues": run})
+    again = desk.request(**{**plain_options(desk.run(run).options), "continues": run})
     (asked,) = desk.waits(again)
     assert [one.phase for one in desk.events(AttemptBegun)] == ["draft", "revise-1", "revise-1"]
     assert ("feedback", "greet the world without a name") in desk.brief(again, "revise-1.1").told
@@ -228,7 +229,7 @@ def test_a_yes_that_could_not_be_filed_is_filed_by_whoever_goes_on(desk: Desk) -
     desk.answers("yes")
     assert desk.over(run)[0] == "failed"
     (desk.checkout / "plans" / "greet.md").unlink()
-    again = desk.request(**{**desk.run(run).options, "continues": run})
+    again = desk.request(**{**plain_options(desk.run(run).options), "continues": run})
     assert desk.over(again) == WRITTEN
     assert desk.filed.endswith(PLAN)
     assert desk.kinds().count("approval.asked") == 1

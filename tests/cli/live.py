@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, Row, text_of
 from asbuilt.cli.symbols import ASCII, UNICODE
+from asbuilt.events.plain import read_options
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.runs import Run
 from asbuilt.journal.views import RunView
@@ -38,7 +39,9 @@ def run(state: str = "running", **options: Any) -> Run:  # noqa: ANN401 - option
     """Make the run that all moments are of."""
     ended = ago(0) if state in ("landed", "failed") else None
     asked = {**OPTIONS, **options}
-    return Run("local", "6f9c", "r1", "plans/rate-limit.md", 1, state, 1, asked, None, ago(1020), ended)
+    return Run(
+        "local", "6f9c", "r1", "plans/rate-limit.md", 1, state, 1, read_options(asked), None, ago(1020), ended
+    )
 
 
 def phases(state: Any = "implementing", **more: Any) -> list[PhaseProgress]:  # noqa: ANN401 - a phase's own

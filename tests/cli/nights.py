@@ -23,6 +23,7 @@ from asbuilt.events.phases import (
     TestsResolved,
     WorkspaceMade,
 )
+from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanCompared
 from asbuilt.events.runs import RunEnded, RunParked, RunStarted, WaitReason
 from asbuilt.journal import approvals, claims, repositories, runs
@@ -115,7 +116,7 @@ class Night:
         run = f"r{self.numbers}"
         with self.store.write() as session:
             dated = Dated(session, clock(at))
-            made = runs.request(dated, address, run=run, slug=slug, options=chosen, actor="ann")
+            made = runs.request(dated, address, run=run, slug=slug, options=read_options(chosen), actor="ann")
             claims.acquire(dated, address, run=run, mode="finish", host="laptop", actor="ann")
             runs.set_state(dated, made, "running")
         story = Story(self, made)

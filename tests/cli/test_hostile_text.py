@@ -18,6 +18,7 @@ from asbuilt.cli.talking import answer
 from asbuilt.cli.telling import told
 from asbuilt.cli.waiting import waiting
 from asbuilt.events.kinds import KINDS
+from asbuilt.events.plain import read_options
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.claims import Claim
 from asbuilt.journal.ids import Address
@@ -73,7 +74,7 @@ def plans(draw: st.DrawFn) -> PlanView:
         1,
         ended or "running",
         1,
-        options,
+        read_options(options),
         None,
         at,
         at if ended else None,

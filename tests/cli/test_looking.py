@@ -18,6 +18,7 @@ from asbuilt.cli.app import COMPLETE_VARIABLE, root
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.event import Unknown
 from asbuilt.events.landings import LandingUndone
+from asbuilt.events.options import RunOptions
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
@@ -223,7 +224,12 @@ def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
     for number in ("a", "b", "c"):
         with quiet.store.write() as session:
             asked = runs.request(
-                session, address, run=number, slug="rate-limit", options={"slug": "rate-limit"}, actor="ann"
+                session,
+                address,
+                run=number,
+                slug="rate-limit",
+                options=RunOptions(slug="rate-limit"),
+                actor="ann",
             )
             runs.set_state(session, asked, "failed")
     assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:4] == snapshot(

@@ -8,7 +8,7 @@ import pytest
 
 from asbuilt.cli.waiting import under_review
 from asbuilt.journal.approvals import Approval
-from asbuilt.journal.reviews import Review
+from asbuilt.journal.reviews import Review, Terms
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 AT = "2026-01-02T03:00:05.000Z"
@@ -16,7 +16,9 @@ ASKED = Approval(
     number=1, key="plan/i/1/r1", plan="plans/hey.md", run="r1", phase=None, kind="plan", question="approve?",
     intent="i", asked_by="asbuilt", asked_at=AT, answer=None, answered_by=None, answered_at=None, note=None,
 )  # fmt: skip
-REVIEW = Review("local", "shop", "plans/hey.md", "r1", 7, "https://forge/7", 1, "a" * 40, {}, due_at=AT)
+REVIEW = Review(
+    "local", "shop", "plans/hey.md", "r1", 7, "https://forge/7", 1, "a" * 40, Terms((), "main", 30), due_at=AT
+)
 TROUBLE = "no login Why: gh said so. Next: gh auth."
 
 

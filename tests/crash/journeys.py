@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from msgspec import to_builtins
+
 from asbuilt.lifecycle.tasks.delegating import order_for
 from asbuilt.lifecycle.tasks.model import Task
 from tests.authoring.desk import say, turn
@@ -103,7 +105,7 @@ JOURNEYS: Final = {
         script=_LIMITED,
     ),
     "task": Journey(
-        legs=(Leg({"kind": "task", "mode": "task", "auto": False, "task": _ORDER._asdict()}, "done"),),
+        legs=(Leg({"kind": "task", "mode": "task", "auto": False, "task": to_builtins(_ORDER)}, "done"),),
         subjects=("task 1: create implementation plan",),
         lands=(PATH, STATE, TODO),
         starts=1,

@@ -7,9 +7,12 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.phases import SetupDone
+from asbuilt.events.plain import read_options
 from asbuilt.flows import preparing
 from asbuilt.flows.proving import Proving
 from asbuilt.flows.record import Record
@@ -66,7 +69,9 @@ class Project:
             place = {"checkout": str(shop.root), "branch": "main", "slug": "plan"}
             options = {**place, "probe": probe, "depth": depth}
             address = Address(LOCAL, "6f9c", "plan.md")
-            run = runs.request(session, address, run=RUN, slug="plan", options=options, actor="you")
+            run = runs.request(
+                session, address, run=RUN, slug="plan", options=read_options(options), actor="you"
+            )
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
         suite = Suite("", tests, counts="exit-code" if by_exit else "tests")
         self._record.say(written(Given((suite,))), "tests")
@@ -92,7 +97,8 @@ class Project:
         """Keep evidence in the journal, and continue with another depth."""
         checked = ChecksDone(phase="1", number=1, outcome="PASS", evidence=self.proving.keep(shown))
         self._record.say(checked, "1/1/checks")
-        run = self._record.run._replace(options={**self._record.run.options, "depth": depth})
+        run = self._record.run
+        run = run._replace(options=structs.replace(run.options, depth=depth))
         self._record = replace(self._record, run=run)
         self.proving = Proving(self._record, self.shop.repository, self._rigs, self.base)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.options import RunOptions
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
@@ -59,7 +60,7 @@ def _request(store: Store, count: int) -> list[str]:
     with store.write() as session:
         for _ in range(count):
             made.append(new_id())
-            runs.request(session, PLAN, run=made[-1], slug="toy", options={}, actor="you")
+            runs.request(session, PLAN, run=made[-1], slug="toy", options=RunOptions(), actor="you")
     return made
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.options import RunOptions
+from asbuilt.events.plain import read_options
 from asbuilt.flows.checks.terms import Given
 from asbuilt.flows.environment import given_in, keep, kept, kept_for, kept_for_forge
 from asbuilt.settings import load
@@ -58,7 +60,7 @@ def test_what_an_agent_signs_in_with_reaches_that_kind_of_agent_and_no_check(tmp
 
 def test_what_leads_to_the_forge_is_kept_for_it_alone_and_only_where_it_is_needed(tmp_path: Path) -> None:
     environ = {"PATH": "/bin", "GH_TOKEN": "t", "HTTPS_PROXY": "p", "AWS_SECRET_ACCESS_KEY": "s"}
-    keep(tmp_path / "pr", environ, ["claude"], options={"landing": "pr"})
+    keep(tmp_path / "pr", environ, ["claude"], options=RunOptions(landing="pr"))
     keep(tmp_path / "other", environ, ["claude"])
     assert kept_for_forge(tmp_path / "pr") == {"PATH": "/bin", "GH_TOKEN": "t", "HTTPS_PROXY": "p"}
     assert stat.S_IMODE((tmp_path / "pr" / "forge.json").stat().st_mode) == 0o600
@@ -77,16 +79,16 @@ def test_checks_get_the_values_of_variables_that_were_granted_and_agents_get_non
         "API_TOKEN": "of the shell", "STAGE": "test", "BUILD_TOKEN": "b", "OTHER": "o",
     }  # fmt: skip
     options = {"checkout": str(shop), "env": {"checks": ["API_TOKEN", "STAGE"], "setup": ["BUILD_TOKEN"]}}
-    keep(room, environ, ["claude"], options=options)
-    assert given_in(room, options) == Given(home=tmp_path)
+    keep(room, environ, ["claude"], options=read_options(options))
+    assert given_in(room, read_options(options)) == Given(home=tmp_path)
 
     wanted = asked(load(repository=shop, environ=environ), shop)
     assert wanted is not None
     assert wanted.names == ("API_TOKEN", "STAGE", "BUILD_TOKEN")
     user.write_text(f'checks.env.API_TOKEN = "mine"\nchecks.granted = ["{wanted.digest}"]\n')
-    keep(room, environ, ["claude"], options=options)
+    keep(room, environ, ["claude"], options=read_options(options))
 
-    assert given_in(room, options) == Given(
+    assert given_in(room, read_options(options)) == Given(
         checks={"API_TOKEN": "mine", "STAGE": "test"}, setup={"BUILD_TOKEN": "b"}, home=tmp_path
     )
     assert kept(room) == kept_for(room, "claude") == {"PATH": "/bin"}

@@ -8,6 +8,7 @@ import pytest
 
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.phases import PhaseBegun
+from asbuilt.events.plain import read_options
 from asbuilt.flows.inspecting import inspect, keep_remarks
 from asbuilt.flows.record import Record
 from asbuilt.git.workspaces import put_back
@@ -58,7 +59,9 @@ def record(shop: Shop, tmp_path: Path) -> Iterator[Record]:
     options = {"checkout": str(shop.root), "branch": "main", "slug": "plan", "scope": {"outside": "block"}}
     with store.write() as session:
         address = Address(LOCAL, "6f9c", "plan.md")
-        run = runs.request(session, address, run="01r", slug="plan", options=options, actor="you")
+        run = runs.request(
+            session, address, run="01r", slug="plan", options=read_options(options), actor="you"
+        )
     made = Record(run=run, store=store, blobs=Blobs(tmp_path / "blobs"))
     made.say(written(Given((Suite("", "pytest -q"),))), "tests")
     text = made.blobs.put(PLAN.encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.record import say
 from asbuilt.flows.run import end
 from asbuilt.journal import memory, runs
@@ -22,7 +23,7 @@ def test_a_run_that_ends_leaves_why_it_was_not_proven(store: Store) -> None:
     number = new_id()
     with store.write() as session:
         runs.request(
-            session, PLAN, run=number, slug="rate-limit", options={"slug": "rate-limit"}, actor="you"
+            session, PLAN, run=number, slug="rate-limit", options=RunOptions(slug="rate-limit"), actor="you"
         )
         run = runs.find(session, LOCAL, PLAN.repo, number)
         assert run is not None

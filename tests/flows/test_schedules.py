@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from msgspec import structs
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
+from asbuilt.events.options import RunOptions
 from asbuilt.events.schedules import ScheduleEnded
 from asbuilt.flows import environment
 from asbuilt.flows.perform import Performer
@@ -33,17 +35,21 @@ if TYPE_CHECKING:
 
 __all__ = ["postgres", "store", "where"]
 ANN = Asker("ann", "here", {"PATH": "/bin", "LANG": "C.UTF-8"})
-OPTIONS: dict[str, Any] = {
-    "kind": "run", "mode": "phase", "slug": "rate-limit", "branch": "main", "auto": True, "host": "old",
-}  # fmt: skip
+OPTIONS = RunOptions(slug="rate-limit", branch="main", auto=True, host="old")
 Answer = TypeVar("Answer")
 LONG_AGO = "2026-01-01T00:00:00.000Z"
 
 
 def _ask(store: Store, home: Home, cadence: str = "4h") -> Schedule:
-    options = dict(OPTIONS)
     asked = schedule(
-        store, home, PLAN, slug="rate-limit", cadence=cadence, zone="UTC", options=options, asker=ANN
+        store,
+        home,
+        PLAN,
+        slug="rate-limit",
+        cadence=cadence,
+        zone="UTC",
+        options=OPTIONS,
+        asker=ANN,
     )
     return asked.schedule
 
@@ -93,8 +99,8 @@ def test_a_due_schedule_sends_one_run_off_as_it_was_asked_for(store: Store, tmp_
     with store.read() as session:
         assert worker.is_due(session)
     (run,) = worker.fire()
-    assert {**run.options, "host": "old"} == OPTIONS
-    assert run.options["host"] != "old"
+    assert structs.replace(run.options, host="old") == OPTIONS
+    assert run.options.host != "old"
     assert environment.kept(home.runs / run.run) == {"PATH": "/bin", "LANG": "C.UTF-8"}
     (after,) = _all(store)
     assert after == asked._replace(slot=after.slot, due_at=after.slot, set_at=after.set_at)

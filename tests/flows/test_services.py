@@ -13,6 +13,7 @@ import pytest
 from asbuilt.agents.processes import RingProcesses
 from asbuilt.agents.ring import probe
 from asbuilt.errors import GateStopped
+from asbuilt.events.plain import read_options
 from asbuilt.flows.checks.terms import Given
 from asbuilt.flows.rigs import Rigs
 from asbuilt.policy.services import TABLE, Service, chosen_services
@@ -88,7 +89,7 @@ def test_redis_answers_on_the_sandbox_s_loopback_and_nothing_of_it_stays(
 @needs_bubblewrap
 def test_the_exit_code_of_a_command_beside_a_service_is_its_own(run: Callable[[Given, str], Ran]) -> None:
     own = {"services": [{"name": "echo", "command": f'{sys.executable} -c "{ECHO}"', "ready": 7007}]}
-    given = Given(services=chosen_services(own))
+    given = Given(services=chosen_services(read_options(own)))
 
     commands = ("exit 0", "exit 3", "kill -TERM $$", "nowhere")
 

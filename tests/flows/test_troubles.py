@@ -16,6 +16,7 @@ from asbuilt.errors import (
     RepositoryBusy,
     StoreFailed,
 )
+from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import RunEnded, TroubleMet
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
@@ -79,7 +80,7 @@ def test_a_segment_that_is_lost_is_followed_by_the_next_until_the_run_is_given_u
     flow = _runs(tmp_path, store)
     run = new_id()
     with store.write() as session:
-        runs.request(session, PLAN, run=run, slug="plan", options={}, actor="you")
+        runs.request(session, PLAN, run=run, slug="plan", options=RunOptions(), actor="you")
         claims.acquire(session, PLAN, run=run, mode="phase", host="here", actor="you")
     waits = []
     for n in range(1, TROUBLE_LIMIT + 2):

@@ -6,6 +6,7 @@ import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.processes import RingProcesses
+from asbuilt.events.plain import read_options
 from asbuilt.flows import requests
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
@@ -69,7 +70,7 @@ def test_what_is_said_between_the_decision_to_wait_and_the_waiting_is_heard(
 ) -> None:
     home = open_home(tmp_path / "state")
     options = {"mode": "phase", "slug": "plan", "branch": "main", "desktop": False}
-    run = requests.request(store, home.runs, PLAN, slug="plan", options=options, asker=ASKER)
+    run = requests.request(store, home.runs, PLAN, slug="plan", options=read_options(options), asker=ASKER)
     assert isinstance(run, runs.Run)
     requests.pause(store, run, reason="lunch", asker=ASKER)
     speak = {
@@ -93,7 +94,7 @@ def test_a_run_whose_claim_a_person_breaks_is_asked_to_stop_in_the_same_breath(
 ) -> None:
     home = open_home(tmp_path / "state")
     options = {"mode": "phase", "slug": "plan", "branch": "main", "desktop": False}
-    run = requests.request(store, home.runs, PLAN, slug="plan", options=options, asker=ASKER)
+    run = requests.request(store, home.runs, PLAN, slug="plan", options=read_options(options), asker=ASKER)
     assert isinstance(run, runs.Run)
     with store.write() as session:
         held = requests.take_away(session, PLAN, reason="its machine is gone", asker=ASKER)

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import pytest
 
 from asbuilt.events.approvals import ReviewClosed
+from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanApproved
 from asbuilt.flows import run as flow
 from asbuilt.flows.requests import Asker
 from asbuilt.flows.reviewing import Proposal, propose, text_of
-from asbuilt.flows.reviews import Reviews, Terms, await_reviews
+from asbuilt.flows.reviews import Reviews, await_reviews
 from asbuilt.git.forge import open_forge
 from asbuilt.journal import approvals, drafts, repositories, reviews, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.repositories import Known
+from asbuilt.journal.reviews import Terms
 from asbuilt.lifecycle.approving import AGENT
 from asbuilt.lifecycle.timers import moment
 from asbuilt.plan.reader import read
@@ -103,7 +105,9 @@ def desk(store: Store, tmp_path: Path, shop: Shop, stub: Stub) -> Desk:
     options = {"kind": "author", "slug": "rate-limit", "checkout": str(shop.root), "branch": "main"}
     plan, text = read(TEXT.data), Blobs(home.blobs).put(TEXT.data)
     with store.write() as session:
-        run = runs.request(session, PLAN, run="r1", slug="rate-limit", options=options, actor="ann")
+        run = runs.request(
+            session, PLAN, run="r1", slug="rate-limit", options=read_options(options), actor="ann"
+        )
         written = drafts.write(session, PLAN, plan, run=run.run, by=AGENT, text=text)
         asked = drafts.ask(session, PLAN, written, title=plan.title, actor="ann")
     proposal = propose(shop.repository, open_forge(shop.repository, given), TEXT, base="main")

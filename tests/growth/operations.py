@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import RunEnded
 from asbuilt.journal import approvals, claims, inventory, memory, plans, repositories, runs, segments
 from asbuilt.journal.events import append, last, open_plan
@@ -52,7 +53,7 @@ def _request(session: Session, _: Blobs) -> object:
     """Ask for a run, and let it end: what is measured next finds as much open as before."""
     address, run = _fresh(), new_id()
     options = {"slug": "fresh", "mode": "finish"}
-    made = runs.request(session, address, run=run, slug="fresh", options=options, actor="ann")
+    made = runs.request(session, address, run=run, slug="fresh", options=read_options(options), actor="ann")
     runs.close_segment(session, runs.Segment(LOCAL, REPO, run, 1, "", ""))
     runs.set_state(session, made, "landed")
     return made

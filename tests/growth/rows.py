@@ -26,6 +26,7 @@ from asbuilt.events.phases import (
     TestsResolved,
     WorkspaceMade,
 )
+from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanMarked
 from asbuilt.events.runs import ReportWritten, RunEnded, RunStarted
 from asbuilt.journal import approvals, claims, repositories, runs
@@ -69,7 +70,7 @@ def grow(store: Store, plans: int, *, before: int = SHOWN, events: int = 2) -> N
 def _tell(session: Session, blobs: Blobs) -> None:
     """Write down a run from its request to its landing."""
     options = {"slug": "first", "mode": "finish", "auto": True, "agent": "scripted", "branch": "main"}
-    run = runs.request(session, _FIRST, run=_RUN, slug="first", options=options, actor="ann")
+    run = runs.request(session, _FIRST, run=_RUN, slug="first", options=read_options(options), actor="ann")
     claims.acquire(session, _FIRST, run=_RUN, mode="finish", host="here", actor="asbuilt")
     for event, key in _course(blobs):
         append(session, _FIRST, event, key=f"{_RUN}/{key}", actor="asbuilt", run=_RUN)
@@ -117,7 +118,9 @@ def _leave_waiting(session: Session, number: int) -> None:
         open_plan(session, address, f"{why}-{number}")
         claims.acquire(session, address, run=name, mode="finish", host="here", actor="asbuilt")
         options = {"slug": f"{why}-{number}", "mode": "finish"}
-        run = runs.request(session, address, run=name, slug=f"{why}-{number}", options=options, actor="ann")
+        run = runs.request(
+            session, address, run=name, slug=f"{why}-{number}", options=read_options(options), actor="ann"
+        )
         runs.close_segment(session, runs.Segment(LOCAL, REPO, name, 1, "", ""))
         runs.plan_segment(session, runs.Segment(LOCAL, REPO, name, 2, due, why))
         runs.set_state(session, run, "waiting")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.events.plain import read_options
 from asbuilt.events.pulls import IssueHeld
 from asbuilt.flows.requests import Asker, Declined, request, take_away
 from asbuilt.flows.run import end
@@ -23,7 +24,7 @@ ASKER = Asker("ada", "laptop", {})
 
 def asked(store: Store, rooms: Path, address: Address, *numbers: int) -> Run:
     options = {"kind": "run", "mode": "finish", "slug": "x", "issues": list(numbers)}
-    run = request(store, rooms, address, slug="x", options=options, asker=ASKER)
+    run = request(store, rooms, address, slug="x", options=read_options(options), asker=ASKER)
     assert not isinstance(run, Declined)
     return run
 

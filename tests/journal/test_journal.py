@@ -12,6 +12,7 @@ from asbuilt._version import VERSION
 from asbuilt.cli.doctor.state import look_at_store
 from asbuilt.errors import JournalNewer, StoreFailed
 from asbuilt.events.event import Unknown
+from asbuilt.events.options import RunOptions
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import RunRequested
 from asbuilt.journal import approvals, claims, inventory, runs
@@ -277,18 +278,24 @@ def test_a_run_is_requested_with_its_first_segment(store: Store) -> None:
     run = new_id()
     with store.write() as session:
         requested = runs.request(
-            session, PLAN, run=run, slug="rate-limit", options={"mode": "finish"}, actor="you"
+            session, PLAN, run=run, slug="rate-limit", options=RunOptions(mode="finish"), actor="you"
         )
     with store.read() as session:
         segments = runs.open_segments(session, "local")
-    assert (requested.number, requested.state, requested.options) == (1, "requested", {"mode": "finish"})
+    assert (requested.number, requested.state, requested.options) == (
+        1,
+        "requested",
+        RunOptions(mode="finish"),
+    )
     assert [(segment.workflow, segment.why) for segment in segments] == [(f"{run}.1", "start")]
 
 
 def test_runs_of_one_plan_are_numbered(store: Store) -> None:
     with store.write() as session:
         numbers = [
-            runs.request(session, PLAN, run=new_id(), slug="rate-limit", options={}, actor="you").number
+            runs.request(
+                session, PLAN, run=new_id(), slug="rate-limit", options=RunOptions(), actor="you"
+            ).number
             for _ in range(3)
         ]
     assert numbers == [1, 2, 3]
@@ -316,7 +323,7 @@ def test_the_newest_answer_under_a_key_is_remembered_for_the_whole_repository(st
 def test_an_answer_makes_a_waiting_segment_due_at_once(store: Store) -> None:
     run = new_id()
     with store.write() as session:
-        runs.request(session, PLAN, run=run, slug="rate-limit", options={}, actor="you")
+        runs.request(session, PLAN, run=run, slug="rate-limit", options=RunOptions(), actor="you")
         runs.close_segment(session, runs.Segment("local", "6f9c", run, 1, session.now, "start"))
         runs.plan_segment(
             session, runs.Segment("local", "6f9c", run, 2, "2999-01-01T00:00:00.000Z", "approval")
@@ -332,7 +339,7 @@ def test_an_answer_makes_a_waiting_segment_due_at_once(store: Store) -> None:
 def test_a_run_that_is_over_cannot_be_stopped(store: Store) -> None:
     run = new_id()
     with store.write() as session:
-        requested = runs.request(session, PLAN, run=run, slug="rate-limit", options={}, actor="you")
+        requested = runs.request(session, PLAN, run=run, slug="rate-limit", options=RunOptions(), actor="you")
         assert runs.ask_to_stop(session, "local", "6f9c", run, reason="you") is True
         runs.set_state(session, requested, "stopped")
     with store.write() as session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from asbuilt.events.options import RunOptions
 from asbuilt.events.plans import PlanMarked, PlanNoted
 from asbuilt.journal import approvals, plans, runs
 from asbuilt.journal.events import append, history, last, open_plan
@@ -21,7 +22,7 @@ _OTHER = PLAN._replace(plan="plans/login.md")
 
 def _requested(store: Store, address: Address, run: str) -> Run:
     with store.write() as session:
-        return runs.request(session, address, run=run, slug=run[:-1], options={}, actor="you")
+        return runs.request(session, address, run=run, slug=run[:-1], options=RunOptions(), actor="you")
 
 
 def _set(store: Store, run: Run, state: str) -> None:

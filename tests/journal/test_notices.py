@@ -14,6 +14,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.attention.posting import Posting, slack, webhook
+from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import AttentionCalled, RunEnded
 from asbuilt.flows.calling import Calling, Reach
 from asbuilt.flows.notifying import TRIES, Notifying
@@ -48,7 +49,9 @@ def _ended(store: Store, *states: str, slug: str = "greet") -> list[Run]:
     for state in states:
         with store.write() as session:
             run = f"r{len(state)}-{state}"
-            found = runs.request(session, PLAN, run=run, slug=slug, options={"slug": slug}, actor="ann")
+            found = runs.request(
+                session, PLAN, run=run, slug=slug, options=RunOptions(slug=slug), actor="ann"
+            )
             say(session, found, RunEnded(state=state, reason="why"), "ended")
             ended.append(found)
     return ended
@@ -182,7 +185,7 @@ def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> No
         with store.write() as session:
             name = f"{token}\n{'long' * 40}"
             found = runs.request(
-                session, PLAN, run=f"r{number}", slug=name, options={"slug": name}, actor="ann"
+                session, PLAN, run=f"r{number}", slug=name, options=RunOptions(slug=name), actor="ann"
             )
             say(session, found, RunEnded(state="landed", reason=token), "ended")
             runs_ended.append(found)

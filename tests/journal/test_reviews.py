@@ -9,14 +9,14 @@ import pytest
 from asbuilt.events.approvals import ReviewAsked
 from asbuilt.journal import reviews
 from asbuilt.journal.events import history, open_plan
-from asbuilt.journal.reviews import Review
+from asbuilt.journal.reviews import Review, Terms
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Store
 
 LONG_AGO, FAR = "2020-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"
-FIRST = Review(*PLAN, "r1", 7, "https://forge/7", 1, "a" * 40, {"poll_s": 30}, due_at=LONG_AGO)
+FIRST = Review(*PLAN, "r1", 7, "https://forge/7", 1, "a" * 40, Terms((), "main", 30), due_at=LONG_AGO)
 SECOND = FIRST._replace(question=2, head="b" * 40, due_at=FAR)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.events.options import RunOptions
 from asbuilt.events.plans import PlanMarked
 from asbuilt.flows.fencing import Fenced, Superseded
 from asbuilt.journal import repositories, runs, segments, workers
@@ -27,7 +28,9 @@ OLD = "2020-01-01T00:00:00.000Z"
 
 def _request(store: Store) -> Segment:
     with store.write() as session:
-        run = runs.request(session, PLAN, run=new_id(), slug="rate-limit", options={}, actor="you").run
+        run = runs.request(
+            session, PLAN, run=new_id(), slug="rate-limit", options=RunOptions(), actor="you"
+        ).run
     with store.read() as session:
         return next(one for one in runs.open_segments(session, ORG) if one.run == run)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.environment import keep
 from tests.forge.hub import CheckRun
 from tests.forge.server import serving
@@ -76,7 +77,7 @@ class PullShop:
         # No worker may take the run up before the way to its forge is kept.
         self.shop.kill()
         run = self.shop.request(**wish)
-        keep(self.shop.home / "runs" / run, self._environment, options={"landing": "pr"})
+        keep(self.shop.home / "runs" / run, self._environment, options=RunOptions(landing="pr"))
         return run
 
     def ends(self, **options: Any) -> tuple[str, str]:  # noqa: ANN401

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import RunEnded
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import history
@@ -177,11 +178,11 @@ class Shop:
                 run=run,
                 slug="plan",
                 actor="you",
-                options={
+                options=read_options({
                     "checkout": str(self.checkout), "branch": "main", "slug": "plan", "host": "here",
                     "ring_required": False, "agent": "scripted", "script": str(self.script), "auto": True,
                     **options,
-                },
+                }),
             )  # fmt: skip
         return run
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.moves import until_answered
@@ -56,7 +57,7 @@ def judged(
         if answer is not None:
             told.append(("approval.answered", {"key": key, "number": 1, "answer": answer}))
     entries = happened((kind, {"run": RUN, **data}) for kind, data in told)
-    return next_move(fold(RUN, {"auto": auto}, entries), NOW)
+    return next_move(fold(RUN, RunOptions(auto=auto), entries), NOW)
 
 
 def test_a_number_that_an_agent_points_at_is_put_to_a_person_at_once() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.moves import Ask, Attempt, Draft, End, File, Judge, Move, Start, Wait, until_answered
@@ -64,7 +65,7 @@ PUT = (*TURN, judged("accepted", finished="completed"), written())
 
 def after(*events: Told, stop: str | None = None) -> Move:
     entries = happened((kind, {"run": "r", **data}) for kind, data in events)
-    facts = fold("r", {"kind": "author", "slug": "greet"}, entries)
+    facts = fold("r", RunOptions(kind="author", slug="greet"), entries)
     facts.stop = stop
     move = next_move(facts, NOW)
     # Whatever comes next can be shown.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.firing import Answer, Defer, Due, Fire, Pass, Rest, Setting, answer, ends_with
 from asbuilt.lifecycle.moves import Attempt, Begin, Start, Wait
@@ -101,7 +102,7 @@ def test_a_schedule_with_hours_names_the_times_at_which_phases_begin(
 
 
 def test_only_what_is_not_begun_waits_for_the_window() -> None:
-    window = window_in({"between": {"hours": "22:00-07:00", "zone": "UTC"}})
+    window = window_in(read_options({"between": {"hours": "22:00-07:00", "zone": "UTC"}}))
     assert isinstance(window, Window)
     waits = Wait(WaitReason.WINDOW, "it begins phases only 22:00-07:00", "2026-11-15T22:00:00.000Z")
     going_on = Attempt("2a", 2, "fix", ())

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.options import RunOptions
+from asbuilt.events.plain import read_options
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import End, next_move
@@ -24,7 +26,10 @@ COMPARED: tuple[str, dict[str, Any]] = ("plan.compared", {"run": RUN, "point": "
 def moves(options: dict[str, Any], events: Events) -> list[str]:
     """Name the move after each event; moves without fields are equal as tuples."""
     entries = happened(events)
-    return [repr(next_move(fold(RUN, options, entries[:seen]), NOW)) for seen in range(len(entries) + 1)]
+    return [
+        repr(next_move(fold(RUN, read_options(options), entries[:seen]), NOW))
+        for seen in range(len(entries) + 1)
+    ]
 
 
 def started(**data: object) -> tuple[str, dict[str, Any]]:
@@ -73,7 +78,9 @@ def test_an_undo_lands_reverts_and_ends_undone() -> None:
 def test_a_run_with_nothing_to_do_ends_before_it_makes_anything(
     options: dict[str, Any], data: dict[str, Any], reason: str
 ) -> None:
-    assert next_move(fold(RUN, options, happened([started(**data)])), NOW) == End("done", reason)
+    assert next_move(fold(RUN, read_options(options), happened([started(**data)])), NOW) == End(
+        "done", reason
+    )
 
 
 @pytest.mark.parametrize("unlanded", [[], [WORK]])
@@ -81,24 +88,15 @@ def test_a_phase_that_was_named_waits_for_what_it_needs_and_says_for_which(unlan
     diamond: dict[str, list[str]] = {"1": [], "2a": ["1"], "2b": ["1"], "3": ["2a", "2b"]}
     data = {"phases": diamond, "done": ["1"], "unlanded": unlanded}
     entries = happened([started(**data)])
-    named = [next_move(fold(RUN, {"phase": phase}, entries), NOW) for phase in ("3", "2a")]
+    named = [next_move(fold(RUN, RunOptions(phase=phase), entries), NOW) for phase in ("3", "2a")]
     reason = "phase 3 waits for phase 2a, 2b: not done yet"
     assert named == [End("stopped", reason), phases.ResolveTests()]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"landing": "rebase"}, "there is no way to land that is called rebase"),
-        ({"landing": "direct", "protected": True}, "direct lands on a branch that is protected"),
-        ({"kind": "dance"}, "there is no kind of run that is called dance"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_before_anything_is_touched(
-    options: dict[str, Any], words: str
-) -> None:
-    move = next_move(fold(RUN, options, []), NOW)
+def test_what_cannot_be_done_is_refused_before_anything_is_touched() -> None:
+    move = next_move(fold(RUN, RunOptions(landing="direct", protected=True), []), NOW)
     assert isinstance(move, End)
+    words = "direct lands on a branch that is protected"
     assert (move.state, move.reason.startswith(words)) == ("failed", True)
 
 
@@ -113,12 +111,14 @@ def test_a_stop_waits_for_a_landing_that_was_begun_and_for_its_marks() -> None:
     ]
     told = []
     for seen in range(1, len(events) + 1):
-        facts = fold(RUN, {"kind": "land"}, happened(events[:seen]))
+        facts = fold(RUN, RunOptions(kind="land"), happened(events[:seen]))
         facts.stop = "enough"
         told.append(type(next_move(facts, NOW)).__name__)
     assert told == ["End", "End", "End", "End", "End", "Land", "Mark", "End"]
     refused: Events = [*events[:5], ("landing.refused", {"run": RUN, "what": "No.", "why": "x", "next": "y"})]
-    assert next_move(fold(RUN, {"kind": "land"}, happened(refused)), NOW) == End("failed", "No. Next: y")
+    assert next_move(fold(RUN, RunOptions(kind="land"), happened(refused)), NOW) == End(
+        "failed", "No. Next: y"
+    )
 
 
 @pytest.mark.parametrize("auto", [True, False])
@@ -129,7 +129,7 @@ def test_who_asks_for_a_landing_is_asked_about_a_changed_promise_even_of_a_phase
     events = [started(unlanded=[["9", "r1", "a"]]), *READY, ("plan.differs", differs), COMPARED]
     what = "the text of phase 9 was changed in the plan after it was frozen"
     ask = phases.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
-    assert next_move(fold(RUN, {"kind": "land", "auto": auto}, happened(events)), NOW) == ask
+    assert next_move(fold(RUN, RunOptions(kind="land", auto=auto), happened(events)), NOW) == ask
 
 
 def test_a_direct_run_compares_before_each_landing_and_only_what_it_has_not_landed() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
@@ -27,7 +28,7 @@ RESUME = ("run.resume_asked", {"run": RUN})
 
 
 def _after(*more: tuple[str, dict[str, Any]]) -> Move:
-    return next_move(fold(RUN, {"auto": True}, happened([*BEGUN, *more])), NOW)
+    return next_move(fold(RUN, RunOptions(auto=True), happened([*BEGUN, *more])), NOW)
 
 
 def _ended(ending: str) -> tuple[str, dict[str, Any]]:
@@ -90,20 +91,20 @@ def test_a_landing_that_was_begun_is_brought_to_its_end_first() -> None:
 
 
 def test_a_stop_ends_a_run_that_is_paused() -> None:
-    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("done"), KEPT, PAUSE]))
+    facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, _ended("done"), KEPT, PAUSE]))
     facts.stop = "enough"
     assert next_move(facts, NOW) == End("stopped", "enough")
 
 
 def test_a_paused_run_whose_stop_meets_trouble_waits_for_that_and_not_for_a_person() -> None:
     trouble = ("trouble.met", {"run": RUN, "what": "no disk", "retry_at": LATER})
-    facts = fold(RUN, {"auto": True}, happened([*BEGUN, PAUSE, trouble]))
+    facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, PAUSE, trouble]))
     facts.stop = "enough"
     assert next_move(facts, NOW) == Wait(WaitReason.TROUBLE, "trouble: no disk", LATER)
 
 
 def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() -> None:
-    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("cancelled")]))
+    facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, _ended("cancelled")]))
     facts.stop = "enough"
     assert repr(next_move(facts, NOW)) == repr(phases.Keep("1", 1))
     assert repr(_after(_ended("stalled"))) == repr(phases.Keep("1", 1))
@@ -111,13 +112,13 @@ def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() 
 
 
 def test_a_usage_limit_that_opens_during_a_pause_waits_for_the_person() -> None:
-    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("limited"), PAUSE]))
+    facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, _ended("limited"), PAUSE]))
     assert [next_move(facts, NOW), next_move(facts, LATER)] == [Wait(WaitReason.PAUSE, "paused", None)] * 2
 
 
 def test_a_paused_run_says_for_whom_it_waits_and_since_when() -> None:
-    facts = fold(RUN, {"auto": True}, happened([*BEGUN, PAUSE]))
+    facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, PAUSE]))
     assert waits_for(facts, NOW) == WaitsFor("agent", "1", why="then it pauses", attempt="1")
-    facts = fold(RUN, {"auto": True}, happened([*BEGUN, _ended("done"), KEPT, PAUSE]))
+    facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, _ended("done"), KEPT, PAUSE]))
     assert waits_for(facts, NOW) == WaitsFor("resume", "1", NOW, None, "lunch")
     assert [phase.state for phase in progress(facts, NOW)] == ["paused"]

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asbuilt.events.options import RunOptions
 from asbuilt.events.phases import PhaseBegun, PhaseProven
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.journal.codec import fields_of
 from asbuilt.lifecycle import phases
@@ -47,7 +49,7 @@ class World:
     now: str = NOW
 
     def facts(self) -> RunFacts:
-        return fold(RUN, self.options, self.events)
+        return fold(RUN, read_options(self.options), self.events)
 
     def live(self) -> End:
         for _ in range(500):
@@ -251,7 +253,7 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
 
 def test_events_of_another_run_change_nothing() -> None:
     other = happened([("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})])
-    assert fold(RUN, {}, other) == fold(RUN, {}, [])
+    assert fold(RUN, RunOptions(), other) == fold(RUN, RunOptions(), [])
 
 
 VERIFIED: list[tuple[str, dict[str, Any]]] = [
@@ -270,7 +272,9 @@ VERIFIED: list[tuple[str, dict[str, Any]]] = [
 
 def test_a_verifier_that_crashed_is_followed_by_another_and_never_by_a_fix() -> None:
     lost = ("verifier.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "crashed", "reason": "boom"})
-    told = [next_move(fold(RUN, {}, happened([*VERIFIED, *[lost] * times])), NOW) for times in range(4)]
+    told = [
+        next_move(fold(RUN, RunOptions(), happened([*VERIFIED, *[lost] * times])), NOW) for times in range(4)
+    ]
     verify = phases.Verify("1", 1)
     assert told == [
         verify, verify, verify, End("failed", "phase 1: the verifier crashed 3 times; last: boom"),
@@ -282,7 +286,7 @@ def test_an_attempt_that_nobody_waited_for_goes_on_however_often_that_happens() 
         ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "abandoned"}),
     ]
-    facts = fold(RUN, {}, happened([*VERIFIED[:6], *once * 9]))
+    facts = fold(RUN, RunOptions(), happened([*VERIFIED[:6], *once * 9]))
     assert next_move(facts, NOW) == phases.Attempt("1", 1, "implement")
 
 
@@ -295,7 +299,7 @@ PROVEN = [
 
 def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> None:
     def after(*events: tuple[str, dict[str, Any]]) -> Move:
-        facts = fold(RUN, {}, happened([*VERIFIED[:6], *events]))
+        facts = fold(RUN, RunOptions(), happened([*VERIFIED[:6], *events]))
         facts.stop = "enough"
         return next_move(facts, NOW)
 
@@ -314,7 +318,7 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
         begun = ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"})
         ended = ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "cancelled"})
         asked = ("run.stop_asked", {"run": RUN})
-        facts = fold(RUN, {}, happened([*VERIFIED[:6], begun, ended, asked, *[met] * troubles]))
+        facts = fold(RUN, RunOptions(), happened([*VERIFIED[:6], begun, ended, asked, *[met] * troubles]))
         facts.stop = "enough"
         return next_move(facts, now)
 
@@ -339,7 +343,9 @@ def test_trouble_is_waited_out_and_counted_although_somebody_was_told_of_it() ->
     called = ("attention.called", {"run": RUN, "way": "desktop", "about": "run.parked"})
     told = [met, parked, called]
     often = phases.TROUBLE_LIMIT + 1
-    once, given_up = (fold(RUN, {}, happened([*VERIFIED[:6], *told * times])) for times in (1, often))
+    once, given_up = (
+        fold(RUN, RunOptions(), happened([*VERIFIED[:6], *told * times])) for times in (1, often)
+    )
     assert next_move(once, NOW) == phases.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
     over = End("failed", f"kept from going on {often} times; last: No space left on device")
     assert next_move(given_up, LATER) == over
@@ -354,7 +360,7 @@ def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_ano
     before = [*VERIFIED[:6], begun, ended]
 
     def after(*events: tuple[str, dict[str, Any]], stop: str | None = None) -> tuple[str, Move]:
-        facts = fold(RUN, {}, happened([*before, *events]))
+        facts = fold(RUN, RunOptions(), happened([*before, *events]))
         facts.stop = stop
         return facts.lane, next_move(facts, NOW)
 

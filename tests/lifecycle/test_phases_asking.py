@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.options import RunOptions
+from asbuilt.events.plain import read_options
 from asbuilt.journal.codec import fields_of
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
@@ -85,9 +87,12 @@ def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
 ) -> None:
     started = ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}})
     resolved = ("tests.resolved", {"run": RUN, **RESOLVED[source]})
-    assert next_move(fold(RUN, options, happened([started, resolved])), NOW) == told
+    assert next_move(fold(RUN, read_options(options), happened([started, resolved])), NOW) == told
     agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
-    assert next_move(fold(RUN, options, happened([started, agreed])), NOW) == phases.MakeWorkspace()
+    assert (
+        next_move(fold(RUN, read_options(options), happened([started, agreed])), NOW)
+        == phases.MakeWorkspace()
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"auto": True}])
@@ -98,7 +103,7 @@ def test_tests_that_start_containers_stop_a_run_and_name_what_checks_can_have(
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
         ("tests.resolved", {"run": RUN, **fields_of(written(NeedsDocker(("requirements.txt",))))}),
     ]
-    assert next_move(fold(RUN, options, happened(events)), NOW) == End(
+    assert next_move(fold(RUN, read_options(options), happened(events)), NOW) == End(
         "failed",
         "the tests start containers (see requirements.txt), and the sandbox has no Docker; checks.services"
         " starts Postgres, Redis or a program of your own beside each check."
@@ -116,7 +121,7 @@ def test_the_question_names_the_command_and_what_it_showed() -> None:
     ]
     key = f"{proposal(Detected((Suite('', 'uv run pytest -q'),), ()))}/{RUN}"
     question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
-    told = next_move(fold(RUN, {"branch": "main"}, happened(events)), NOW)
+    told = next_move(fold(RUN, RunOptions(branch="main"), happened(events)), NOW)
     assert told == phases.Ask(key, "tests", question)
 
 
@@ -127,7 +132,7 @@ def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None:
-    told = next_move(fold(RUN, {"auto": True}, happened([*PROVEN, *_compared("1", "sha256:2")])), NOW)
+    told = next_move(fold(RUN, RunOptions(auto=True), happened([*PROVEN, *_compared("1", "sha256:2")])), NOW)
     assert told == End(
         "failed",
         "the text of phase 1 was changed in the plan after it was frozen:"
@@ -140,24 +145,24 @@ def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_ag
     what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
     ask = phases.Ask(key, "continue", what, "1")
     events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
-    assert next_move(fold(RUN, {}, happened(events)), NOW) == ask
+    assert next_move(fold(RUN, RunOptions(), happened(events)), NOW) == ask
     events += [
         ("approval.asked", {"run": RUN, "key": key, "number": 1}),
         ("approval.answered", {"run": RUN, "key": key, "number": 1, "answer": "yes"}),
     ]
-    assert next_move(fold(RUN, {}, happened(events)), NOW) == phases.ProveTogether()
+    assert next_move(fold(RUN, RunOptions(), happened(events)), NOW) == phases.ProveTogether()
     events += [
         ("together.done", {"run": RUN, "outcome": "PASS"}),
         ("report.written", {"run": RUN, "report": "d"}),
     ]
     same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
-    assert next_move(fold(RUN, {}, happened([*events, *same])), NOW) == End(
+    assert next_move(fold(RUN, RunOptions(), happened([*events, *same])), NOW) == End(
         "held", "everything is proven; landing was not asked for"
     )
-    assert next_move(fold(RUN, {}, happened([*events, *other])), NOW) == ask._replace(
+    assert next_move(fold(RUN, RunOptions(), happened([*events, *other])), NOW) == ask._replace(
         key=f"differs/c1/sha256:3/{RUN}"
     )
-    assert next_move(fold(RUN, {}, happened([*events, *_compared("landing")])), NOW) == End(
+    assert next_move(fold(RUN, RunOptions(), happened([*events, *_compared("landing")])), NOW) == End(
         "held", "everything is proven; landing was not asked for"
     )
 
@@ -166,7 +171,7 @@ def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> Non
     refused = ("tree.refused", {"run": RUN, "phase": "1", "number": 1, "reason": "big.bin is too large."})
     key = f"{RUN}/keep/1/1/1"
     events = [*VERIFIED[:8], refused]
-    assert next_move(fold(RUN, {"auto": True}, happened(events)), NOW) == phases.Ask(
+    assert next_move(fold(RUN, RunOptions(auto=True), happened(events)), NOW) == phases.Ask(
         key, "continue", "big.bin is too large. Try again?", "1"
     )
     for answer, move in (
@@ -174,7 +179,7 @@ def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> Non
         ("no", End("stopped", "phase 1: big.bin is too large.")),
     ):
         told = [*events, ("approval.answered", {"run": RUN, "key": key, "number": 1, "answer": answer})]
-        assert next_move(fold(RUN, {"auto": True}, happened(told)), NOW) == move
+        assert next_move(fold(RUN, RunOptions(auto=True), happened(told)), NOW) == move
 
 
 def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_starts_unattended() -> None:
@@ -185,8 +190,8 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
         "ring",
         "work without a ring? Agents and checks could write to anything that you can write to",
     )
-    assert next_move(fold(RUN, {}, happened(unheld)), NOW) == ask
-    assert next_move(fold(RUN, {"auto": True}, happened(unheld)), NOW) == End(
+    assert next_move(fold(RUN, RunOptions(), happened(unheld)), NOW) == ask
+    assert next_move(fold(RUN, RunOptions(auto=True), happened(unheld)), NOW) == End(
         "failed",
         "no ring holds agents and checks on this machine."
         " Next: asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
@@ -197,4 +202,6 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
         ({}, {"ring": "bwrap"}),
     ):
         held = [("run.started", {**started, **more})]
-        assert isinstance(next_move(fold(RUN, options, happened(held)), NOW), phases.ResolveTests)
+        assert isinstance(
+            next_move(fold(RUN, read_options(options), happened(held)), NOW), phases.ResolveTests
+        )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from asbuilt.events.options import RunOptions
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
@@ -58,7 +60,7 @@ def test_the_happy_way_of_one_phase_is_short() -> None:
         ("landing.tidied", {"run": RUN}),
     ]
     options, entries = {"mode": "phase", "auto": True}, happened(events)
-    told = [next_move(fold(RUN, options, entries[:n]), NOW) for n in range(len(entries) + 1)]
+    told = [next_move(fold(RUN, read_options(options), entries[:n]), NOW) for n in range(len(entries) + 1)]
     # Moves without fields are equal as tuples, so their names are compared too.
     assert list(map(repr, told)) == [repr(move) for move in _HAPPY]
 
@@ -74,18 +76,18 @@ def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() 
         ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
     ]
-    facts = fold(RUN, {"auto": True}, happened(events))
+    facts = fold(RUN, RunOptions(auto=True), happened(events))
     assert next_move(facts, NOW) == phases.Wait(
         WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER
     )
     assert next_move(facts, LATER) == phases.Attempt("1", 1, "implement")
-    hastened = fold(RUN, {"auto": True}, happened([*events, ("run.hastened", {"run": RUN})]))
+    hastened = fold(RUN, RunOptions(auto=True), happened([*events, ("run.hastened", {"run": RUN})]))
     assert next_move(hastened, NOW) == phases.Attempt("1", 1, "implement")
 
 
 def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
     started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
-    facts = fold(RUN, {}, happened([("run.started", started), *VERIFIED[1:6]]))
+    facts = fold(RUN, RunOptions(), happened([("run.started", started), *VERIFIED[1:6]]))
     assert (facts.carried, next_move(facts, NOW)) == (
         "c9",
         phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
@@ -101,7 +103,7 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
 
     def then(*more: tuple[str, dict[str, Any]]) -> Move:
         events = [*proven, *((kind, {"run": RUN, **data}) for kind, data in more)]
-        return next_move(fold(RUN, {"mode": "finish", "auto": True}, happened(events)), NOW)
+        return next_move(fold(RUN, RunOptions(mode="finish", auto=True), happened(events)), NOW)
 
     passed = ("together.done", {"outcome": "PASS"})
     undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.money import Spent
 from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor, progress, waits_for
@@ -38,20 +39,20 @@ LIMITED: Events = [
     ],
 )
 def test_what_goes_on_by_itself_is_told_with_its_reason_and_when(events: Events, told: WaitsFor) -> None:
-    facts = fold(RUN, {"auto": True}, happened([*WORKING, *events]))
+    facts = fold(RUN, RunOptions(auto=True), happened([*WORKING, *events]))
     assert waits_for(facts, NOW) == told
     assert waits_for(facts, LATER) == WaitsFor("agent", "1", attempt="1")
 
 
 def test_a_phase_whose_run_met_trouble_is_parked() -> None:
-    assert progress(fold(RUN, {}, happened([*WORKING, TROUBLE])), NOW) == [
+    assert progress(fold(RUN, RunOptions(), happened([*WORKING, TROUBLE])), NOW) == [
         PhaseProgress("1", "", "parked", AT)
     ]
 
 
 def test_whoever_asks_a_run_to_go_on_ends_its_wait_after_trouble() -> None:
     hastened = ("run.hastened", {"run": RUN})
-    assert waits_for(fold(RUN, {}, happened([*WORKING, TROUBLE, hastened])), NOW) == WaitsFor(
+    assert waits_for(fold(RUN, RunOptions(), happened([*WORKING, TROUBLE, hastened])), NOW) == WaitsFor(
         "agent", "1", attempt="1"
     )
 
@@ -67,4 +68,4 @@ def test_what_an_attempt_cost_is_counted_once_however_often_it_was_started() -> 
     events: Events = [
         (kind, {**about, **how, "attempt": attempt, "cost_usd": cost}) for kind, attempt, how, cost in told
     ]
-    assert fold(RUN, {}, happened(events)).spent == Spent(2.25, 300)
+    assert fold(RUN, RunOptions(), happened(events)).spent == Spent(2.25, 300)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.invariants import Left, broken, warnings
@@ -50,7 +51,7 @@ def seen(**data: object) -> tuple[str, dict[str, Any]]:
 
 
 def move(events: Events, options: dict[str, Any] = PR, now: str = SOON) -> str:
-    return repr(next_move(fold(RUN, options, happened(events)), now))
+    return repr(next_move(fold(RUN, read_options(options), happened(events)), now))
 
 
 def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_concluded() -> None:
@@ -232,7 +233,7 @@ def test_what_else_is_in_the_way_is_asked_once_for_each_time() -> None:
 
 
 def test_a_stop_waits_for_a_merge_that_was_begun() -> None:
-    facts = fold(RUN, PR, happened([*OPEN, seen(), said("pull.merging", number=7, head="h")]))
+    facts = fold(RUN, read_options(PR), happened([*OPEN, seen(), said("pull.merging", number=7, head="h")]))
     facts.stop = "enough"
     assert repr(next_move(facts, SOON)) == "Merge()"
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.plain import read_options
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.moves import until_answered
@@ -48,7 +49,7 @@ def proven(
     if landing:
         told.append(("landing.intended", {"old": "o", "new": "n"}))
     entries = happened((name, {"run": RUN, **data}) for name, data in told)
-    return next_move(fold(RUN, {"kind": kind, **options}, entries), NOW)
+    return next_move(fold(RUN, read_options({"kind": kind, **options}), entries), NOW)
 
 
 @pytest.mark.parametrize("options", [{"kind": "land"}, {"kind": "run", "auto": True, "mode": "finish"}])

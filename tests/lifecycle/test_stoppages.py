@@ -8,6 +8,8 @@ import pytest
 
 from asbuilt.events.attempts import TogetherJudged
 from asbuilt.events.event import Cause
+from asbuilt.events.options import CapChoices, RunOptions
+from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.causes import course_of, ending_of
 from asbuilt.lifecycle.folding import fold
@@ -39,8 +41,8 @@ def answered(move: Move, answer: str) -> Told:
     return "approval.answered", {"run": RUN, "key": move.key, "number": 1, "answer": answer}
 
 
-def after(*more: Told, now: str = NOW, caps: dict[str, float] | None = None) -> Move:
-    return next_move(fold(RUN, {"auto": True, "caps": caps}, happened([*BEGUN, *more])), now)
+def after(*more: Told, now: str = NOW, caps: CapChoices | None = None) -> Move:
+    return next_move(fold(RUN, RunOptions(auto=True, caps=caps), happened([*BEGUN, *more])), now)
 
 
 def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
@@ -111,9 +113,9 @@ def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew() -> N
 
 def test_a_budget_that_was_all_that_the_run_had_left_is_asked_about_once() -> None:
     spent = [("attempt.ended", {**stopped("budget")[1], "attempt": "1.1", "cost_usd": 2.1}), KEPT]
-    asks = after(*spent, caps={"usd": 2.0})
+    asks = after(*spent, caps=CapChoices(usd=2.0))
     assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.10 of $2.00 are spent")
-    assert after(*spent, answered(asks, "yes"), caps={"usd": 2.0}) == Attempt("1", 2, "implement")
+    assert after(*spent, answered(asks, "yes"), caps=CapChoices(usd=2.0)) == Attempt("1", 2, "implement")
 
 
 @pytest.mark.parametrize("cause", ["budget", "max_turns", "crash"])
@@ -143,7 +145,7 @@ def spending(usd: float | None, tokens: int | None = None, *, ending: str = "sta
 
 
 def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() -> None:
-    capped = {"usd": 2.0}
+    capped = CapChoices(usd=2.0)
     assert after(*spending(1.99), caps=capped) == Attempt("1", 2, "implement")
     asks = after(*spending(2.0), caps=capped)
     assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.00 of $2.00 are spent")
@@ -157,16 +159,18 @@ def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() 
 
 
 def test_an_agent_under_way_is_not_cut_off_by_a_cap_and_what_it_made_is_still_checked() -> None:
-    assert after(now=LATER, caps={"hours": 1}) == Attempt("1", 1, "implement")
-    done = after(*spending(9.0, ending="done"), caps={"usd": 2.0})
+    assert after(now=LATER, caps=CapChoices(hours=1)) == Attempt("1", 1, "implement")
+    done = after(*spending(9.0, ending="done"), caps=CapChoices(usd=2.0))
     assert type(done).__name__ == "Check"
 
 
 def test_tokens_and_hours_are_caps_too() -> None:
-    asks = after(*spending(None, 5_000), caps={"tokens": 5_000})
+    asks = after(*spending(None, 5_000), caps=CapChoices(tokens=5_000))
     assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? 5,000 of 5,000 tokens are used")
     started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
-    facts = fold(RUN, {"auto": True, "caps": {"hours": 3}}, happened([*started, *spending(None)]))
+    facts = fold(
+        RUN, read_options({"auto": True, "caps": {"hours": 3}}), happened([*started, *spending(None)])
+    )
     over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its limit of 3 hours of work is reached")
     assert next_move(facts, LATER) == over
     assert next_move(facts, NOW) == Attempt("1", 2, "implement")
@@ -189,5 +193,5 @@ def test_what_an_agent_did_not_tell_is_unknown_and_never_nothing() -> None:
     assert (both.words, both.brief, both.plain["usd"]) == ("at least $1.75", "$1.75+", 1.75)
     nothing = used(0.0, 0)
     assert (nothing.words, nothing.brief, nothing.plain["usd"], total([])) == ("$0.00", "", 0.0, Spent())
-    assert caps_in({}) == Caps()
+    assert caps_in(RunOptions()) == Caps()
     assert Caps(15, 2_000_000, 8).words == "$15.00 (API prices), 2,000,000 tokens, 8 hours of work"

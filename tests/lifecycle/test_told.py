@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.phases import current, next_move
@@ -71,19 +72,19 @@ def _begun(run: str, number: int, notes: int = 0) -> tuple[str, dict[str, Any]]:
 
 def test_a_note_goes_to_the_next_attempt_and_to_no_other() -> None:
     started = ("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})
-    facts = fold("r2", {}, happened([NOTED, started, AGAIN]))
+    facts = fold("r2", RunOptions(), happened([NOTED, started, AGAIN]))
     assert facts.untold == ["Redis 6 is what we run", "no functions"]
-    facts = fold("r2", {}, happened([NOTED, started, _begun("r2", 1, 1), AGAIN]))
+    facts = fold("r2", RunOptions(), happened([NOTED, started, _begun("r2", 1, 1), AGAIN]))
     assert (facts.phases["1"].attempts[0].notes, facts.untold) == (
         ("Redis 6 is what we run",),
         ["no functions"],
     )
     events = [NOTED, _begun("r1", 1, 1), started, AGAIN, _begun("r2", 1, 1), _begun("r2", 2)]
-    facts = fold("r2", {}, happened(events))
+    facts = fold("r2", RunOptions(), happened(events))
     assert [one.notes for one in facts.phases["1"].attempts] == [("no functions",), ()]
 
 
 def test_a_note_that_comes_while_an_attempt_begins_is_not_lost() -> None:
     started = ("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})
-    facts = fold("r2", {}, happened([NOTED, started, AGAIN, _begun("r2", 1, 1)]))
+    facts = fold("r2", RunOptions(), happened([NOTED, started, AGAIN, _begun("r2", 1, 1)]))
     assert facts.untold == ["no functions"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.moves import until_answered
@@ -50,7 +51,7 @@ def judged(
         if answer is not None:
             told.append(("approval.answered", {"key": key, "number": 1, "answer": answer}))
     entries = happened((kind, {"run": RUN, **data}) for kind, data in told)
-    return next_move(fold(RUN, {"auto": auto}, entries), NOW)
+    return next_move(fold(RUN, RunOptions(auto=auto), entries), NOW)
 
 
 def test_what_no_fix_has_brought_about_is_put_to_a_person_item_by_item() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.plain import read_options
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.moves import Ask, Attempt
 from asbuilt.lifecycle.phases import next_move
@@ -64,7 +65,7 @@ class Day:
 
     def next_move(self, *, hours: float) -> Move:
         """Tell what a run does now that may work so long."""
-        facts = fold(RUN, {"auto": True, "caps": {"hours": hours}}, self.events)
+        facts = fold(RUN, read_options({"auto": True, "caps": {"hours": hours}}), self.events)
         return next_move(facts, _at(self.now_s))
 
 
@@ -247,4 +248,4 @@ def test_the_time_of_a_conversation_that_authors_a_plan_is_its_own() -> None:
     day.say("attempt.begun", phase="critique-1", number=1, role="critique")
     day.work(HOUR)
     options = {"kind": "author", "authoring": {"in_conversation": True}}
-    assert fold(RUN, options, day.events).time.worked_s(_at(day.now_s)) == HOUR
+    assert fold(RUN, read_options(options), day.events).time.worked_s(_at(day.now_s)) == HOUR

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import inf
+from typing import TYPE_CHECKING
 
 import pytest
 
 from asbuilt.proof.depth import (
     DEPTHS,
     SHORT_S,
-    Depth,
     Trial,
     covers,
     depth_in,
@@ -17,6 +17,9 @@ from asbuilt.proof.depth import (
     may_take_s,
     words_for,
 )
+
+if TYPE_CHECKING:
+    from asbuilt.events.options import Depth
 
 LONG_S = 100.0
 STARTED_S = 105.0

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.plain import read_options
 from asbuilt.git.commits import PHASE, RUN
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
@@ -87,7 +88,9 @@ class Crowd:
                     "script": str(self.folder / f"{name}.toml"),
                 }  # fmt: skip
                 with store.write() as session:
-                    runs.request(session, address, run=run, slug=name, options=options, actor="you")
+                    runs.request(
+                        session, address, run=run, slug=name, options=read_options(options), actor="you"
+                    )
                 self.asked.append((where, run))
             store.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import PlanChanged, StoreFailed
+from asbuilt.events.options import RunOptions
 from asbuilt.flows import requests
 from asbuilt.flows.moving import Mover
 from asbuilt.flows.record import Record
@@ -75,7 +76,12 @@ class Claim(_Journal):
 
     def act(self, number: int) -> Said:
         asked = requests.request(
-            self.store, self.rooms, plan_of(number), slug="plan", options={"mode": "finish"}, asker=self.asker
+            self.store,
+            self.rooms,
+            plan_of(number),
+            slug="plan",
+            options=RunOptions(mode="finish"),
+            asker=self.asker,
         )
         if isinstance(asked, Declined):
             holder = asked.holder.run if asked.holder else None
@@ -171,7 +177,9 @@ class Stop(_Journal):
         if self.who == 0:
             with self.store.write() as session:
                 address = plan_of(number)
-                runs.request(session, address, run=f"r{number}", slug="plan", options={}, actor="you")
+                runs.request(
+                    session, address, run=f"r{number}", slug="plan", options=RunOptions(), actor="you"
+                )
                 runs.plan_segment(session, runs.Segment(LOCAL, REPO, f"r{number}", 2, runs.FAR, "asks"))
                 wish = QUESTION._replace(run=f"r{number}")
                 approvals.ask(session, address, key=f"{number}/ask", wish=wish, actor="asbuilt")
@@ -232,7 +240,7 @@ class _Landing:
     def prepare(self, number: int) -> None:
         address, run = plan_of(number), f"01r{number}{self.whose}"
         with self.store.write() as session:
-            asked = runs.request(session, address, run=run, slug="plan", options={}, actor="you")
+            asked = runs.request(session, address, run=run, slug="plan", options=RunOptions(), actor="you")
         self.record = Record(run=asked, store=self.store, blobs=Blobs(self.room / "blobs"))
         ref = f"refs/proven/{number}{self.whose}"
         self.load = _Load(self.repository, run, self.repository.git.line("rev-parse", "--verify", ref))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from asbuilt.events.plain import read_options
 from asbuilt.events.schedules import ScheduleSet
 from asbuilt.flows.requests import Asker
 from asbuilt.flows.schedule import Schedules, schedule
@@ -57,7 +58,16 @@ def _opened(where: str) -> Store:
 
 def _change(store: Store, home: Home, cadence: str) -> None:
     options = {"kind": "run", "mode": "phase", "slug": "rate-limit", "auto": True}
-    schedule(store, home, PLAN, slug="rate-limit", cadence=cadence, zone="UTC", options=options, asker=ANN)
+    schedule(
+        store,
+        home,
+        PLAN,
+        slug="rate-limit",
+        cadence=cadence,
+        zone="UTC",
+        options=read_options(options),
+        asker=ANN,
+    )
 
 
 def _struck(home: Home, where: str, number: int, strikes: str) -> bool:

@@ -15,6 +15,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from msgspec import structs
+
+from asbuilt.events.options import RunOptions
 from asbuilt.journal import schedules
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.ids import LOCAL, Address
@@ -43,7 +46,7 @@ SCHEDULES: Final = (
 BEGINS: Final = datetime(2027, 9, 20, 12, 0, 17, tzinfo=UTC)
 SLICE_DAYS, YEAR_DAYS = 50, 366
 _FAR: Final = timedelta(days=45)
-_OPTIONS: Final = {"kind": "run", "mode": "phase", "auto": True}
+_OPTIONS: Final = RunOptions(auto=True)
 
 
 class Look(NamedTuple):
@@ -180,7 +183,8 @@ def _set_up(where: str) -> None:
             schedules.set_(
                 session,
                 Schedule(
-                    *address, str(number), str(number), cadence, zone, {**_OPTIONS, "slug": str(number)},
+                    *address, str(number), str(number), cadence, zone,
+                    structs.replace(_OPTIONS, slug=str(number)),
                     "ann", now, slot, slot, now,
                 ),
             )  # fmt: skip

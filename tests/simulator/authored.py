@@ -6,8 +6,10 @@ import json
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import to_builtins
+
 from asbuilt.lifecycle.choosing import Options, choose
-from asbuilt.lifecycle.modes import MODES, plain_authoring
+from asbuilt.lifecycle.modes import MODES, authoring_of
 from asbuilt.lifecycle.sessions import Session
 
 if TYPE_CHECKING:
@@ -52,7 +54,8 @@ def chosen(chance: Random) -> dict[str, Any]:
     )
     assert isinstance(options, Options), options
     session = Session(prompt="make the first part", options=options, started_at="2026-01-01T00:00:00.000Z")
-    return plain_authoring(mode, session)
+    plain: dict[str, Any] = to_builtins(authoring_of(mode, session))
+    return plain
 
 
 def handed_in(seed: int, brief: Brief, manner: str) -> str:

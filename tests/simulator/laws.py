@@ -211,7 +211,7 @@ class Laws:
         """See that the tests pass on what has landed, where there are tests."""
         run = trailer(self._model.commits[ours[-1]].message, RUN) or ""
         found = runs.find(self._ledger.look(), LOCAL, REPO, run)
-        if found is None or found.options["tests"] != "run-tests":
+        if found is None or found.options.tests != "run-tests":
             return
         files = self._model.files(new)
         if not passes_tests(files):

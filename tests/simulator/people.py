@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import StoreFailed
+from asbuilt.events.plain import plain_options, read_options
 from asbuilt.flows import requests
 from asbuilt.flows.marking import marked
 from asbuilt.git.commits import Commit
@@ -128,13 +129,15 @@ class People:
         address = Address(LOCAL, REPO, script.path)
         rooms: Path = self._model.root / "runs"
         self.next_id = f"{script.slug}{len(runs.of_plan(self._ledger.look(), address)) + 1}"
-        asked = requests.request(self._ledger, rooms, address, slug=script.slug, options=options, asker=ASKER)
+        asked = requests.request(
+            self._ledger, rooms, address, slug=script.slug, options=read_options(options), asker=ASKER
+        )
         what = f"declined, {asked.claim.run} has it" if isinstance(asked, requests.Declined) else asked.run
         self._stage.tell(f"{options['kind']} {script.slug} {_shown(options)}: {what}")
 
     def _again(self, script: Script, newest: Run, kind: str) -> None:
         """Ask for a run that follows another one, as `land`, `plan verify` and `resume` do."""
-        options = {name: value for name, value in newest.options.items() if name != "of"}
+        options = {name: value for name, value in plain_options(newest.options).items() if name != "of"}
         if kind == "continue":
             if newest.state in ("failed", "stopped"):
                 self._request(script, {**options, "continues": newest.run})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from asbuilt.agents.folder import Folder
 from asbuilt.flows.showing import found_at
 from asbuilt.git.repository import open_repository
@@ -129,7 +131,7 @@ class Bench(Shop):
         files = self.git("ls-tree", "-r", "--name-only", "main").splitlines()
         order = order_for(self.task, operation, files, **flags)
         self.plan = order.path
-        return self.request(kind="task", mode="task", slug="say-hello", task=order._asdict(), auto=False)
+        return self.request(kind="task", mode="task", slug="say-hello", task=to_builtins(order), auto=False)
 
     def plans(self, text: str, *acts: str) -> str:
         """Ask for a plan by an agent that hands this in."""

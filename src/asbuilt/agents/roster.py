@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from asbuilt.errors import GateStopped, NotFound, SettingInvalid
+from asbuilt.events.options import AgentProgram, TeamMember
 from asbuilt.policy.kinds import KINDS
 from asbuilt.policy.models import is_below, rung_of
 from asbuilt.ports import Program, Role
@@ -192,6 +193,9 @@ def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:
             )
 
 
-def frozen(team: Mapping[Role, Agent]) -> dict[str, Any]:
-    """Give a team as a run's options keep it; names of variables are in it, values never."""
-    return {role: {"name": agent.name, "program": asdict(agent.program)} for role, agent in team.items()}
+def frozen(team: Mapping[Role, Agent]) -> dict[str, TeamMember]:
+    """Return a team as a run's options keep it; names of variables are in it, values never."""
+    return {
+        role: TeamMember(name=agent.name, program=AgentProgram(**asdict(agent.program)))
+        for role, agent in team.items()
+    }

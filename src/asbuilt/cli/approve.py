@@ -55,7 +55,7 @@ def _list(door: Door, *, everywhere: bool) -> int:
         _show_asked(door, asked)
     for run in proven:
         since = at(run.ended_at or run.at, datetime.now(UTC))
-        words = f"{_name(run)} is proven since {since}, not landed: `asbuilt land {run.options['slug']}`"
+        words = f"{_name(run)} is proven since {since}, not landed: `asbuilt land {run.options.slug}`"
         for row in door.screen.out.hanging("", printable(words)):
             door.screen.answer(row)
     if not asked and not proven:
@@ -64,7 +64,7 @@ def _list(door: Door, *, everywhere: bool) -> int:
 
 
 def _name(run: Run) -> str:
-    return f"{run.options['slug']}.{run.number}"
+    return f"{run.options.slug}.{run.number}"
 
 
 def _show_asked(door: Door, asked: list[Waits]) -> None:

@@ -7,6 +7,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import structs
 
 from asbuilt.agents.ring import probe
 from asbuilt.cli import author_here, outcome
@@ -21,9 +22,10 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.settling import is_settled, settle
 from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.talking import next_command
-from asbuilt.cli.terms import team_for
+from asbuilt.cli.terms import with_team
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, UsageWrong
+from asbuilt.events.options import LENGTHS, RunOptions, one_of
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.forge import open_forge
 from asbuilt.git.repository import base_on
@@ -32,17 +34,18 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.choosing import SKIPPABLE, choose
-from asbuilt.lifecycle.modes import MODES, mode_for, name_for, plain_authoring
+from asbuilt.lifecycle.modes import MODES, authoring_of, mode_for, name_for
 from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.names import slug_of_name
 from asbuilt.plan.sections import SECTIONS
-from asbuilt.settings.running import beside_checks, chosen_for_runs, command_in, sandbox_chosen
+from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.cli.site import Site
+    from asbuilt.events.options import Authoring
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.modes import Mode
@@ -112,23 +115,22 @@ def command(
     return put_to_reviewers(door, site, address, is_here=foreground)
 
 
-def _wanted(
-    door: Door, site: Site, words: str, mode: Mode, wish: Wish
-) -> tuple[Address, str, dict[str, Any]]:
+def _wanted(door: Door, site: Site, words: str, mode: Mode, wish: Wish) -> tuple[Address, str, RunOptions]:
     """Say where the plan will lie, its name, and all that is frozen of its authoring; nothing is begun."""
     session = _session(words, mode, wish)
     _need_room(site)
     authoring = _authoring(mode, session, wish, principles_text(site.desk.settings, site.repository.root))
     before = _ended_before(site, authoring, wish.name)
-    path, slug = (before.plan, before.options["slug"]) if before else _named(site, words, wish.name)
+    path, slug = (before.plan, before.options.slug) if before else _named(site, words, wish.name)
     if before is not None:
         said = f"Goes on with {slug}.{before.number}: what was accepted and answered there is kept."
         door.screen.talk(printable(f"{said} (another --name begins anew)"))
-    options = _options(door, site, slug, wish) | {
-        "authoring": authoring,
-        "by_pull": wish.by_pull,
-        "continues": before.run if before else None,
-    }
+    options = structs.replace(
+        _options(door, site, slug, wish),
+        authoring=authoring,
+        by_pull=wish.by_pull,
+        continues=before.run if before else None,
+    )
     return Address(LOCAL, site.repo, path), slug, options
 
 
@@ -166,7 +168,8 @@ def _here(door: Door, words: str, wish: Wish) -> int:
     author_here.conversation_around(door)
     site = open_site(door)
     address, slug, options = _wanted(door, site, words, mode, wish)
-    options["authoring"]["in_conversation"] = True
+    authoring = structs.replace(options.how_authored, in_conversation=True)
+    options = structs.replace(options, authoring=authoring)
     journal = site.journal
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
     if isinstance(asked, Declined):
@@ -174,33 +177,36 @@ def _here(door: Door, words: str, wish: Wish) -> int:
     return author_here.begin(door, site, asked)
 
 
-def _options(door: Door, site: Site, slug: str, wish: Wish) -> dict[str, Any]:
+def _options(door: Door, site: Site, slug: str, wish: Wish) -> RunOptions:
     """Freeze what an authoring is, as far as it is like every run."""
     settings, branch = site.desk.settings, target_of(site.repository.root)
     base_on(site.repository, branch)
-    return {
-        "kind": "author",
-        "mode": "author",
-        "checkout": str(site.repository.root),
-        "branch": branch,
-        "slug": slug,
-        "host": machine(),
-        **team_for(settings, door.environ, agent=wish.agent, script=wish.script, model=wish.model),
-        "auto": False,
-        "length": wish.length or settings.text("plan.length"),
-        "setup": command_in(settings, "checks.setup"),
-        **sandbox_chosen(settings),
-        **beside_checks(settings),
-        "desktop": settings.flag("attention.desktop"),
-        "approvers": list(settings.globs("approvals.plan")),
-        "caps": chosen_for_runs(settings)["caps"],
-    }
+    chosen = chosen_for_runs(settings)
+    options = RunOptions(
+        kind="author",
+        mode="author",
+        checkout=str(site.repository.root),
+        branch=branch,
+        slug=slug,
+        host=machine(),
+        length=one_of(LENGTHS, wish.length or settings.text("plan.length")),
+        setup=chosen.setup,
+        ring_required=chosen.ring_required,
+        sandbox=chosen.sandbox,
+        services=chosen.services,
+        env=chosen.env,
+        credentials=chosen.credentials,
+        desktop=chosen.desktop,
+        approvers=tuple(settings.globs("approvals.plan")),
+        caps=chosen.caps,
+    )
+    return with_team(options, settings, door.environ, agent=wish.agent, script=wish.script, model=wish.model)
 
 
-def _authoring(mode: Mode, session: Session, wish: Wish, principles: str) -> dict[str, Any]:
+def _authoring(mode: Mode, session: Session, wish: Wish, principles: str) -> Authoring:
     """Freeze how it is authored; only the standard way has several agents side by side."""
     explorers, planners = (wish.explorers, wish.planners) if mode.name == "standard" else (1, 1)
-    return plain_authoring(
+    return authoring_of(
         mode, session, explorers=explorers, planners=planners, effort=wish.effort, principles=principles
     )
 
@@ -274,8 +280,8 @@ def _need_room(site: Site) -> None:
     """Refuse a second authoring in one checkout: two would ask the same person about the same code."""
     here = str(site.repository.root)
     for run in site.open_runs():
-        if run.options.get("kind") == "author" and run.options.get("checkout") == here:
-            slug = run.options["slug"]
+        if run.options.kind == "author" and run.options.checkout == here:
+            slug = run.options.slug
             raise GateStopped(
                 f"a plan is being authored here already: {slug}",
                 why="One authoring a checkout: two would plan past each other.",
@@ -284,7 +290,7 @@ def _need_room(site: Site) -> None:
             )
 
 
-def _ended_before(site: Site, authoring: dict[str, Any], name: str | None) -> Run | None:
+def _ended_before(site: Site, authoring: Authoring, name: str | None) -> Run | None:
     """Find an authoring of the same words in the same way that has ended here without a plan."""
     here = site.repository.root
     with site.journal.store.read() as session:
@@ -294,19 +300,19 @@ def _ended_before(site: Site, authoring: dict[str, Any], name: str | None) -> Ru
             run
             for run in newest
             if run.is_over
-            and run.options.get("kind") == "author"
-            and run.options["checkout"] == str(here)
-            and name in (None, run.options["slug"])
-            and _ways(run.options["authoring"]) == _ways(authoring)
+            and run.options.kind == "author"
+            and run.options.checkout == str(here)
+            and name in (None, run.options.slug)
+            and _ways(run.options.how_authored) == _ways(authoring)
             and not (here / run.plan).exists()
         ),
         None,
     )
 
 
-def _ways(authoring: dict[str, Any]) -> dict[str, Any]:
+def _ways(authoring: Authoring) -> Authoring:
     """Give what was chosen of an authoring, whenever that was."""
-    return authoring | {"session": authoring["session"] | {"started_at": ""}}
+    return structs.replace(authoring, session=authoring.session | {"started_at": ""})
 
 
 def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
@@ -328,7 +334,7 @@ def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
     )
 
 
-def _announce(door: Door, mode: Mode, options: dict[str, Any]) -> None:
+def _announce(door: Door, mode: Mode, options: RunOptions) -> None:
     """Say which way is taken, who plans, and what holds them, before anything begins."""
     longer = _LONGER.get(mode.name)
     way = f"{mode.name.capitalize()}: {mode.gist}." + (f" ({longer})" if longer else "")

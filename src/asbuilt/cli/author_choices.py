@@ -12,6 +12,8 @@ from asbuilt.plan.lengths import Length
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from asbuilt.events.options import Effort
+
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
@@ -35,7 +37,7 @@ class Wish(NamedTuple):
     no_memory: bool
     length: str | None
     model: str | None
-    effort: str | None
+    effort: Effort | None
     by_pull: bool
 
 

@@ -96,7 +96,7 @@ def show(door: Door) -> int:
     if site is None or run is None:
         answer(door, "", "Nothing is authored in a conversation here.")
         return DONE
-    answer(door, f"{run.options['slug']}   ", _place(door, site, run))
+    answer(door, f"{run.options.slug}   ", _place(door, site, run))
     return DONE
 
 
@@ -111,8 +111,8 @@ def cancel(door: Door) -> int:
     wiring.ensure_worker(site.journal.home, door.environ)
     for one in _folders(door, run):
         bind(one, None)
-    answer(door, f"{run.options['slug']}   ", f"Cancelled at {where}. What was accepted is kept.")
-    next_command(door, f"asbuilt resume {run.options['slug']}", " takes it up again")
+    answer(door, f"{run.options.slug}   ", f"Cancelled at {where}. What was accepted is kept.")
+    next_command(door, f"asbuilt resume {run.options.slug}", " takes it up again")
     return DONE
 
 
@@ -123,13 +123,13 @@ def _open(door: Door) -> tuple[Site | None, Run | None]:
         return None, None
     here = str(site.repository.root)
     for run in site.open_runs():
-        if run.options.get("authoring", {}).get("in_conversation") and run.options["checkout"] == here:
+        if run.options.is_in_conversation and run.options.checkout == here:
             return site, run
     return site, None
 
 
 def _bound_to(site: Site, run: Run) -> Bound:
-    return Bound(run.run, run.repo, str(site.repository.root), run.options["slug"])
+    return Bound(run.run, run.repo, str(site.repository.root), run.options.slug)
 
 
 def _place(door: Door, site: Site, run: Run) -> str:
@@ -157,7 +157,7 @@ def _need_alone(door: Door, run: Run) -> None:
     for one in _folders(door, run):
         if lives(one.rpartition("/")[2]):
             raise GateStopped(
-                f"{run.options['slug']} is authored in another conversation",
+                f"{run.options.slug} is authored in another conversation",
                 why="Two would hand in outputs of the same stage.",
                 next_step="Go on there, or end it: asbuilt author cancel",
             )

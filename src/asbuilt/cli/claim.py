@@ -85,7 +85,7 @@ def list_(door: Door) -> int:
 
 def _owner(session: Session, site: Site, claim: Claim) -> str:
     run = runs.find(session, LOCAL, site.repo, claim.run)
-    return f"{run.options['slug']}.{run.number}" if run else claim.run
+    return f"{run.options.slug}.{run.number}" if run else claim.run
 
 
 def _by_contract(command: Callable[Concatenate[Door, P], int]) -> Callable[Concatenate[Door, P], int]:

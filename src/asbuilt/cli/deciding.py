@@ -233,7 +233,7 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
 def _is_authored(site: Site, asked: Approval) -> bool:
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, asked.run)
-    return run is not None and run.options.get("kind") == "author"
+    return run is not None and run.options.kind == "author"
 
 
 def _declined(site: Site, asked: Approval) -> Told:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from asbuilt.cli.columns import pad, shorten
 from asbuilt.cli.costs import expected_by
 from asbuilt.cli.screen import printable
-from asbuilt.cli.terms import team_for, terms_of
+from asbuilt.cli.terms import terms_of, with_team
 from asbuilt.cli.words import counted
 from asbuilt.errors import AsbuiltError, NotFound
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.trying import tried_of
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
@@ -174,20 +175,17 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
         run = runs.find(session, LOCAL, site.repo, draft.revision.run)
         past = past_of(session, LOCAL, site.repo)
     expected = expected_by(past, len(plan.phases), settings.text("proof.depth"))
-    branch = run.options.get("branch") if run else None
-    options: dict[str, Any] = {
-        "branch": branch or "the branch that is checked out",
-        "landing": settings.text("landing.mode"),
-        "hold": True,
-        "caps": chosen_for_runs(settings)["caps"],
-    }
+    branch = run.options.branch if run else None
+    options = RunOptions(
+        branch=branch or "the branch that is checked out", hold=True, caps=chosen_for_runs(settings).caps
+    )
     try:
-        team = team_for(settings, door.environ, agent=None, script="-")
+        options = with_team(options, settings, door.environ, agent=None, script="-")
     except AsbuiltError as error:
         # Whoever approves needs no agent on their own machine.
-        _, *others = terms_of({**options, "agent": ""}, expected)
+        _, *others = terms_of(options, expected)
         return [*terms, ("Agents", error.what), *others]
-    return terms + terms_of({**options, **team}, expected)
+    return terms + terms_of(options, expected)
 
 
 def as_json(door: Door, site: Site, draft: Draft) -> dict[str, Any]:

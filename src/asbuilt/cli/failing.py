@@ -57,7 +57,7 @@ def show_failures(door: Door, failures: Sequence[Failure], *, more: str = "") ->
 
 def next_after(door: Door, run: RunView, failures: Sequence[Failure], *, also: str = "") -> None:
     """Name the one next step of a failed run: what helps, else what its end advises, else to resume it."""
-    slug, advice = run.run.options["slug"], run.waits_for.next_step
+    slug, advice = run.run.options.slug, run.waits_for.next_step
     if command := helping(failures):
         next_command(door, command, f", then `asbuilt resume {slug}`")
     elif advice:

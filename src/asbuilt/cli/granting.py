@@ -6,7 +6,9 @@ It asks for variables by its settings, and for programs by the settings of its g
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from asbuilt.cli.asking import agreed
 from asbuilt.cli.config.files import edit
@@ -17,28 +19,30 @@ from asbuilt.settings import load, setting_named, user_place
 from asbuilt.settings.variables import GRANTED, asked, without_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.cli.options import Door
+    from asbuilt.events.options import RunOptions
 
 _PROGRAMS: Final = "landing.programs"
 
 
-def need_grants(door: Door, options: dict[str, Any]) -> None:
-    """Ask for every grant that is missing; what is granted goes into the options of the run."""
-    need_programs(door, options)
+def need_grants(door: Door, options: RunOptions) -> RunOptions:
+    """Ask for every grant that is missing; return the options with what is granted."""
+    granted = need_programs(door, options)
     need_variables(door, options)
+    return granted
 
 
-def need_programs(door: Door, options: dict[str, Any]) -> None:
-    """Show the programs that the repository's own git settings start, and ask once whether git may."""
-    root = Path(options["checkout"])
+def need_programs(door: Door, options: RunOptions) -> RunOptions:
+    """Show the programs that the repository's own git settings start, and ask once whether git may.
+
+    Return the options with the programs that are granted.
+    """
+    root = Path(options.checkout)
     settings = load(repository=root, environ=door.environ)
     granted = settings.globs(_PROGRAMS)
-    options["programs"] = [*granted]
     programs = open_repository(root, agreed=granted).programs
     if not programs.are_asked:
-        return
+        return structs.replace(options, programs=tuple(granted))
     rows = [printable(f"{key} = {value}") for key, value in programs.named]
     may_ask = _may_ask(door, options)
     if may_ask:
@@ -53,14 +57,14 @@ def need_programs(door: Door, options: dict[str, Any]) -> None:
             next_step=f"asbuilt config set {_PROGRAMS} +{programs.digest}",
         )
     edit(user_place(door.environ), setting_named(_PROGRAMS), (*granted, programs.digest), None)
-    options["programs"] = [*granted, programs.digest]
+    return structs.replace(options, programs=(*granted, programs.digest))
 
 
-def need_variables(door: Door, options: Mapping[str, Any]) -> None:
+def need_variables(door: Door, options: RunOptions) -> None:
     """Ask for a grant that is missing, once in a repository; unattended, stop and name what grants it."""
-    if not any(options.get("env", {}).values()):
+    if not options.env or not (options.env.checks or options.env.setup):
         return
-    root = Path(options["checkout"])
+    root = Path(options.checkout)
     settings = load(repository=root, environ=door.environ)
     wanted = asked(settings, root)
     if wanted is not None:
@@ -90,5 +94,5 @@ def need_variables(door: Door, options: Mapping[str, Any]) -> None:
         )
 
 
-def _may_ask(door: Door, options: Mapping[str, Any]) -> bool:
-    return door.may_ask and not door.json and not options.get("auto")
+def _may_ask(door: Door, options: RunOptions) -> bool:
+    return door.may_ask and not door.json and not options.auto

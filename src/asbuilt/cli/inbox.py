@@ -77,7 +77,7 @@ def asker_of(site: Site, asked: Approval) -> str:
 
 def _run_name(session: Session, repo: str, asked: Approval) -> str:
     run = runs.find(session, LOCAL, repo, asked.run)
-    return f"{run.options['slug']}.{run.number}" if run else asked.run
+    return f"{run.options.slug}.{run.number}" if run else asked.run
 
 
 def _names(session: Session) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import UNSET, structs
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
@@ -41,13 +42,16 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
     if not listed:
         raise never_ran(plan)
     last = listed[0]
-    options = {**last.options, "kind": "undo" if undo else "land", "auto": True, "hold": False}
-    options["desktop"] = site.desk.settings.flag("attention.desktop")
-    # What an earlier undo took back is not what this one means.
-    options.pop("of", None)
-    if undo:
-        options["of"] = _newest(site, address, plan, by_pull=options.get("landing") == "pr")
-    return ask_for(door, site, address, last.options["slug"], options)
+    options = structs.replace(
+        last.options,
+        kind="undo" if undo else "land",
+        auto=True,
+        hold=False,
+        desktop=site.desk.settings.flag("attention.desktop"),
+        # What an earlier undo took back is not what this one means.
+        of=_newest(site, address, plan, by_pull=last.options.landing == "pr") if undo else UNSET,
+    )
+    return ask_for(door, site, address, last.options.slug, options)
 
 
 def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:

@@ -116,7 +116,7 @@ class Looking(NamedTuple):
             raise NotFound(
                 f"{name.plan} has no run {name.run}; the newest is {listed[0].number}",
                 why="Runs of a plan are numbered from 1.",
-                next_step=f"`asbuilt status {listed[0].options['slug']}`",
+                next_step=f"`asbuilt status {listed[0].options.slug}`",
             )
         raise never_ran(name.plan)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from msgspec import structs
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
@@ -52,6 +53,5 @@ def command(door: Door, plan: str | None) -> int:
         next_command(door, f'asbuilt run {plan or "PLAN"} --every "4h"')
         return DONE
     (one,) = found
-    return ask_for(
-        door, site, one.address, one.slug, {**renewed(one.options, site.desk.settings)[0], "host": machine()}
-    )
+    options, _ = renewed(one.options, site.desk.settings)
+    return ask_for(door, site, one.address, one.slug, structs.replace(options, host=machine()))

@@ -33,7 +33,7 @@ def shown(door: Door, view: RunView) -> int:
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
         return code
-    slug = view.run.options["slug"]
+    slug = view.run.options.slug
     failures = view.failures if view.run.state == "failed" else ()
     for row in door.screen.out.hanging("", _sentence(view), commands=False):
         door.screen.answer(row)
@@ -53,7 +53,8 @@ def shown(door: Door, view: RunView) -> int:
 
 def _has_written_a_plan(view: RunView) -> bool:
     options = view.run.options
-    return options.get("kind") == "author" or options.get("task", {}).get("operation") == "plan"
+    operation = options.task.operation if options.task else ""
+    return options.kind == "author" or operation == "plan"
 
 
 def _sentence(view: RunView) -> str:
@@ -71,20 +72,18 @@ def _sentence(view: RunView) -> str:
     match view.run.state:
         case "landed":
             known = f" Before the work, {view.already_failing}." if view.already_failing else ""
-            return f"{view.name} landed on {view.run.options['branch']}: {phases} proven, {took}.{known}"
+            return f"{view.name} landed on {view.run.options.branch}: {phases} proven, {took}.{known}"
         case "held":
             known = f" Before the work, {view.already_failing}." if view.already_failing else ""
             return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}.{known}"
         case "pr-ready" | "pr-ci-failing":
             return f"{view.name}: {phases} proven, not landed: {why}. {took}."
         case "undone":
-            return (
-                f"{view.name} has taken it back from {view.run.options['branch']}; the plan is open. {took}."
-            )
+            return f"{view.name} has taken it back from {view.run.options.branch}; the plan is open. {took}."
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
-            before = "" if is_planning(view.run.options.get("kind")) else f" Proven before: {phases}."
+            before = "" if is_planning(view.run.options.kind) else f" Proven before: {phases}."
             return f"{view.name} was stopped: {why}.{before}"
         case _:
             return f"{view.name} failed: {why}"

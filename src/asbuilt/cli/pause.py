@@ -58,7 +58,7 @@ def command(door: Door, plan: str | None, *, message: str) -> int:
     attempt = next((one.attempt for one in view.phases if one.id == view.waits_for.phase), None)
     where = f": after attempt {attempt or 1} of phase {view.waits_for.phase}" if _is_at_work(view) else ""
     door.screen.answer(f"{view.name} pauses at its next safe point{where}.")
-    next_command(door, f"asbuilt status {run.options['slug']}")
+    next_command(door, f"asbuilt status {run.options.slug}")
     return DONE
 
 

@@ -53,7 +53,7 @@ class Stored(NamedTuple):
     @property
     def name(self) -> str:
         """Return what people type."""
-        return f"{self.run.options['slug']}.{self.run.number}"
+        return f"{self.run.options.slug}.{self.run.number}"
 
 
 def replay(door: Door, name: str, phase: str | None) -> int:
@@ -82,7 +82,7 @@ def replay(door: Door, name: str, phase: str | None) -> int:
     else:
         answer(door, "", f"{holding} of {counted(len(found), 'part')} came out as then.")
         if any(row.what == HERE and not row.holds for one in found for row in one.rows):
-            source = stored.run.options["checkout"]
+            source = stored.run.options.checkout
             next_command(door, f"git fetch {source} 'refs/asbuilt/*:refs/asbuilt/*'")
     return DONE if holding == len(found) else FAILED
 
@@ -130,7 +130,7 @@ def _find(door: Door, settings: Settings, text: str) -> Stored:
     with journal.store.read() as session:
         for plan in plans.anywhere(session, LOCAL, slug_of(name.plan)):
             for run in runs.of_plan(session, plan):
-                if name.run in (None, run.number) and run.options.get("kind", "run") == "run":
+                if name.run in (None, run.number) and run.options.kind == "run":
                     found.setdefault(run.repo, (run, facts_of(session, journal.blobs, run)))
     here = [found[repo]] if repo in found else [one for one in found.values() if _has(repository, one[1])]
     if not here:

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None, markdown: bool) -> int:
     """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
     looking, run = _found(door, plan)
-    if is_planning(run.options.get("kind")):
-        slug, is_written = run.options["slug"], run.state == "done"
+    if is_planning(run.options.kind):
+        slug, is_written = run.options.slug, run.state == "done"
         raise NotFound(
             f"{slug}.{run.number} {'has written' if is_written else 'is to write'} a plan, and no run of it"
             " has begun",
@@ -100,7 +100,7 @@ def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
         return looking, looking.run(plan)
     _, here = look(door)
     views = views_here(here) if here is not None else []
-    newest = [one.run for one in views if one.run and not is_planning(one.run.run.options.get("kind"))]
+    newest = [one.run for one in views if one.run and not is_planning(one.run.run.options.kind)]
     if here is None or not newest:
         raise NotFound(
             "nothing has been run here",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from asbuilt import wiring
 from asbuilt.cli.commands import Command
@@ -13,7 +14,7 @@ from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan, desk_for, next_command
 from asbuilt.cli.run import ask_for, look_on
 from asbuilt.cli.site import asker, look_at, site_of, the_only
-from asbuilt.cli.terms import team_for
+from asbuilt.cli.terms import with_team
 from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED
 from asbuilt.flows.environment import keep_given
@@ -61,22 +62,23 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
     if not run.is_over:
         return _wake(door, site, run)
     if run.state in ("landed", "undone", "done"):
-        door.screen.answer(f"{run.options['slug']}.{run.number} is over: {run.state}. Nothing to go on with.")
+        door.screen.answer(f"{run.options.slug}.{run.number} is over: {run.state}. Nothing to go on with.")
         return DONE
     if run.state in ("held", "pr-ready", "pr-ci-failing"):
-        door.screen.answer(f"{run.options['slug']}.{run.number} is proven; it waits to be landed.")
-        next_command(door, f"asbuilt land {run.options['slug']}")
+        door.screen.answer(f"{run.options.slug}.{run.number} is proven; it waits to be landed.")
+        next_command(door, f"asbuilt land {run.options.slug}")
         return DONE
     options, changes = renewed(run.options, site.desk.settings)
     if not _agreed(door, changes):
         return GATE_STOPPED
     settings = site.desk.settings
-    chosen = {"script": script} if script else {}
+    if script:
+        options = structs.replace(options, script=script)
     if agent:
-        script = script or run.options.get("script")
-        chosen = team_for(settings, door.environ, agent=agent, script=script)
-    options |= {**chosen, **_same_phase(site.view(run)), "continues": run.run}
-    return ask_for(door, site, run.address, run.options["slug"], options)
+        options = with_team(options, settings, door.environ, agent=agent, script=options.script)
+    phase = _same_phase(site.view(run)) or options.phase
+    options = structs.replace(options, phase=phase, continues=run.run)
+    return ask_for(door, site, run.address, run.options.slug, options)
 
 
 def _agreed(door: Door, changes: Sequence[Change]) -> bool:
@@ -112,10 +114,10 @@ def _can_go_on(view: RunView, *, is_served: bool) -> bool:
     return view.is_paused or not is_served
 
 
-def _same_phase(view: RunView) -> dict[str, str]:
+def _same_phase(view: RunView) -> str | None:
     """Hold a run of one phase to the one that it has proven: going on lands it, and begins no other."""
     proven = [phase.id for phase in view.phases if phase.state == "proven"]
-    return {"phase": proven[-1]} if proven and view.run.options.get("mode") == "phase" else {}
+    return proven[-1] if proven and view.run.options.mode == "phase" else None
 
 
 def _wake(door: Door, site: Site, run: Run) -> int:
@@ -123,7 +125,7 @@ def _wake(door: Door, site: Site, run: Run) -> int:
     options, changes = renewed(run.options, site.desk.settings)
     if not _agreed(door, changes):
         return GATE_STOPPED
-    need_grants(door, options)
+    options = need_grants(door, options)
     # A grant is in the settings of now.
     site = site._replace(desk=desk_for(door))
     keep_given(site.journal.home.runs / run.run, door.environ, options)

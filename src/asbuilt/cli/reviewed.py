@@ -16,11 +16,13 @@ from asbuilt.cli.run import target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker
 from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, UsageWrong
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.reviewing import decision, propose, text_of
-from asbuilt.flows.reviews import Terms, await_reviews
+from asbuilt.flows.reviews import await_reviews
 from asbuilt.git.forge import open_forge
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.reviews import Terms
 from asbuilt.lifecycle.reviewing import Bound, SentBack, Undecided
 
 if TYPE_CHECKING:
@@ -81,12 +83,12 @@ def review(door: Door, site: Site, asked: Approval) -> int:
 def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False) -> Told:
     with site.journal.store.read() as session:
         run = runs.find(session, LOCAL, site.repo, asked.run)
-    options = run.options if run else {}
+    options = run.options if run else RunOptions()
     draft = draft_of(site, asked)
     text = text_of(asked.plan, draft.plan.source.data, draft.revision.number)
     terms = Terms(
-        tuple(options.get("approvers") or site.desk.settings.globs("approvals.plan")),
-        options.get("branch") or target_of(site.repository.root),
+        tuple(options.approvers or site.desk.settings.globs("approvals.plan")),
+        options.branch or target_of(site.repository.root),
         site.desk.settings.number("landing.ci_poll_s"),
     )
     forge = open_forge(site.repository, door.environ)

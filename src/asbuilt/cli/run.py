@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
+from msgspec import structs
 
 from asbuilt import wiring
 from asbuilt.cli import outcome
@@ -28,9 +29,11 @@ from asbuilt.cli.screen import printable
 from asbuilt.cli.settling import is_settled, settle
 from asbuilt.cli.site import Site, asker, open_site
 from asbuilt.cli.talking import answer
-from asbuilt.cli.terms import announce, team_for, terms_of
+from asbuilt.cli.terms import announce, terms_of, with_team
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GateStopped
+from asbuilt.events.options import LANDINGS, one_of
+from asbuilt.events.plain import plain_options
 from asbuilt.flows.approving import need_approval
 from asbuilt.flows.requests import Declined, holder_of, request
 from asbuilt.git.repository import current_branch, open_repository
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.cli.scheduling import Timed, When
+    from asbuilt.events.options import RunOptions
     from asbuilt.journal.runs import Run
     from asbuilt.journal.views import RunView, Told
     from asbuilt.library.finding import Opened
@@ -118,7 +122,7 @@ def command(door: Door, plan: str, *, dry_run: bool, foreground: bool, when: Whe
     opened = site.desk.open(plan)
     if not wish.auto and _is_attended(door):
         site = _settled(door, site, opened)
-    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish) | timed.hours
+    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish, timed)
     address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
     with site.journal.store.read() as session:
@@ -152,13 +156,11 @@ def _is_inside(site: Site, opened: Opened) -> bool:
     return opened.at.file.resolve().is_relative_to(site.repository.root.resolve())
 
 
-def _goes_ahead(
-    door: Door, opened: Opened, phases: Sequence[Phase], options: Mapping[str, Any], wish: Wish
-) -> bool:
+def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: RunOptions, wish: Wish) -> bool:
     """Tell of doubts, terms and what waits for eyes at the end, and hear whether it may begin."""
     if not goes_on(door, opened, phases, is_attended=not wish.auto and _is_attended(door)):
         return False
-    announce(door, options, expected(door, len(phases), options["depth"]))
+    announce(door, options, expected(door, len(phases), options.depth or "normal"))
     _tell_of_eyes(door, phases)
     return _agreed(door, phases, wish)
 
@@ -176,11 +178,11 @@ def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) 
 
 
 def ask_for(
-    door: Door, site: Site, address: Address, slug: str, options: dict[str, Any], *, is_here: bool = False
+    door: Door, site: Site, address: Address, slug: str, options: RunOptions, *, is_here: bool = False
 ) -> int:
     """Ask for a run, see that somebody does it, and look on; one that is declined says who has the plan."""
     journal = site.journal
-    need_grants(door, options)
+    options = need_grants(door, options)
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
     if isinstance(asked, Declined):
         return outcome.declined(door, slug, asked)
@@ -211,7 +213,7 @@ def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) 
 
 def _left_running(door: Door, run: Run, pid: int) -> int:
     """Say that a run goes on without anybody looking, how to look again and how to end it."""
-    slug = run.options["slug"]
+    slug = run.options.slug
     door.screen.talk(printable(f"Left running: {slug}.{run.number} goes on in the worker (pid {pid})."))
     for lead, command in (("Look on: ", "watch"), ("End it:  ", "stop")):
         door.screen.talk(lead + door.screen.err.bold(f"asbuilt {command} {slug}"))
@@ -266,14 +268,14 @@ def _pause(door: Door, lookout: Lookout) -> int:
             time.sleep(_SOON_S)
             view = lookout.look()
     door.screen.answer(printable(f"{view.name} is paused; all work is kept."))
-    next_command(door, f"asbuilt resume {view.run.options['slug']}")
+    next_command(door, f"asbuilt resume {view.run.options.slug}")
     # Threads of the engine wait for an agent; every move can be done again, so they are not waited for.
     wiring.leave()
 
 
 def options_for(
-    settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish
-) -> dict[str, Any]:
+    settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish, timed: Timed
+) -> RunOptions:
     """Say what a run is: flags before settings; what could not work is refused here, in words."""
     plan, slug = opened.plan, opened.at.slug
     errors = [problem for problem in plan.problems if problem.severity == "error"]
@@ -285,7 +287,7 @@ def options_for(
         )
     branch = target_of(checkout)
     phase = None if wish.phase is None else the_phase(plan, wish.phase).id
-    landing = wish.landing or settings.text("landing.mode")
+    landing = one_of(LANDINGS, wish.landing or settings.text("landing.mode"))
     if landing == "direct" and settings.text("landing.direct") == "refuse":
         raise GateStopped(
             "direct landing is refused here (landing.direct)",
@@ -294,23 +296,24 @@ def options_for(
         )
     refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing)
     by_settings = chosen_for_runs(settings)
-    return {
-        **by_settings,
-        "kind": "run",
-        "checkout": str(checkout),
-        "branch": branch,
-        "slug": slug,
-        "issues": list(plan.issues),
-        "host": machine(),
-        **team_for(settings, environ, agent=wish.agent, script=wish.script),
-        "mode": "finish" if wish.finish else "phase",
-        "phase": phase,
-        "auto": wish.auto,
+    options = structs.replace(
+        by_settings,
+        kind="run",
+        checkout=str(checkout),
+        branch=branch,
+        slug=slug,
+        issues=tuple(plan.issues),
+        host=machine(),
+        mode="finish" if wish.finish else "phase",
+        phase=phase,
+        auto=wish.auto,
+        between=timed.hours,
         # A pull request is opened for people to look at; only merging it takes a word of theirs.
-        "hold": wish.hold or not (wish.auto or landing == "pr"),
-        "landing": landing,
-        "pull": {**by_settings["pull"], "branch_prefix": settings.text("landing.branch_prefix")},
-    }
+        hold=wish.hold or not (wish.auto or landing == "pr"),
+        landing=landing,
+        pull=structs.replace(by_settings.pull, branch_prefix=settings.text("landing.branch_prefix")),
+    )
+    return with_team(options, settings, environ, agent=wish.agent, script=wish.script)
 
 
 def target_of(checkout: Path) -> str:
@@ -370,7 +373,7 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     saved = is_open and _is_attended(door) and settle(door, desk).chosen is not None
     desk = desk_for(door) if saved else desk
     checkout = repository.root if repository else door.start
-    options = options_for(desk.settings, door.environ, opened, checkout, wish) | timed.hours
+    options = options_for(desk.settings, door.environ, opened, checkout, wish, timed)
     now = written(now_in(None))
     heard = wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
     done = _done(opened.plan, heard)
@@ -378,7 +381,7 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     refuse_too_early(opened.at.slug, wanted, done)
     phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
     if door.json:
-        told = {"phases": phases, "options": options, "schedule": timed.plain(now)}
+        told = {"phases": phases, "options": plain_options(options), "schedule": timed.plain(now)}
         door.screen.emit_json({"schema": "asbuilt.rehearsal/1", **told})
         return DONE
     screen = door.screen
@@ -389,7 +392,7 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
     unset = f"not set; `{SETTLE}` tries what it finds and saves it"
     answer(door, "Tests    ", unset if suites is None else tests)
-    terms = terms_of(options, expected(door, len(phases), options["depth"]))
+    terms = terms_of(options, expected(door, len(phases), options.depth or "normal"))
     for lead, words in [*terms, *timed.rows(now)]:
         answer(door, f"{lead:<9}", words)
     if not saved:

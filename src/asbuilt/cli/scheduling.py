@@ -7,6 +7,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from msgspec import UNSET
 
 from asbuilt import wiring
 from asbuilt.cli.clock import now_in, stamp
@@ -16,6 +17,7 @@ from asbuilt.cli.talking import answer
 from asbuilt.cli.timetable import as_json, sentence
 from asbuilt.cli.worker.install import is_installed
 from asbuilt.errors import UsageWrong
+from asbuilt.events.options import Between
 from asbuilt.flows.schedule import schedule, setting_of
 from asbuilt.journal import schedules
 from asbuilt.library.zones import zone_name
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from msgspec import UnsetType
+
     from asbuilt.cli.options import Door
     from asbuilt.cli.site import Site
+    from asbuilt.events.options import RunOptions
     from asbuilt.journal.ids import Address
     from asbuilt.journal.schedules import Schedule
     from asbuilt.lifecycle.windows import Window
@@ -99,13 +104,13 @@ class Timed(NamedTuple):
 
     every: Every | None
     now: bool
-    hours: dict[str, Any]
+    hours: Between | UnsetType
     """As they are frozen into a run."""
 
     def rows(self, now: str) -> list[tuple[str, str]]:
         """Say what cadence and hours mean, and the next three times of each."""
         rows: list[tuple[str, str]] = []
-        window = windows.window_in(self.hours)
+        window = windows.window_between(self.hours)
         if self.every is not None:
             setting = self.every.from_now(now)
             first = " at once, then" if self.now else ","
@@ -127,7 +132,7 @@ class Timed(NamedTuple):
         return self.every and {
             "cadence": self.every.cadence,
             "zone": self.every.zone,
-            **_meant(self.every.from_now(now), windows.window_in(self.hours)),
+            **_meant(self.every.from_now(now), windows.window_between(self.hours)),
         }
 
 
@@ -151,10 +156,10 @@ def _cadence(settings: Settings, door: Door, every: str) -> Every:
     return Every(timing.write(moved), timing.write(read), zone)
 
 
-def _hours(settings: Settings, door: Door, between: str | None) -> dict[str, Any]:
+def _hours(settings: Settings, door: Door, between: str | None) -> Between | UnsetType:
     """Freeze the hours in which a run may begin phases."""
     if between is None:
-        return {}
+        return UNSET
     zone = zone_name(settings.text("time.zone"), door.environ)
     window = windows.read(between, zone)
     if window is None:
@@ -163,23 +168,23 @@ def _hours(settings: Settings, door: Door, between: str | None) -> dict[str, Any
             why="A run could work when it must not.",
             next_step="Write it as --between 22:00-07:00; it may go over midnight.",
         )
-    return {"between": {"hours": window.words, "zone": zone}}
+    return Between(hours=window.words, zone=zone)
 
 
 def put_on(
-    door: Door, site: Site, address: Address, every: Every, options: dict[str, Any], *, is_all: bool
+    door: Door, site: Site, address: Address, every: Every, options: RunOptions, *, is_all: bool
 ) -> bool:
     """Schedule a plan, see that a worker is there, and confirm what it means; tell whether that `is_all`.
 
     Else a run follows, and its JSON is the only one.
     """
     home = site.journal.home
-    need_grants(door, options)
+    options = need_grants(door, options)
     asked = schedule(
         site.journal.store,
         home,
         address,
-        slug=options["slug"],
+        slug=options.slug,
         cadence=every.cadence,
         zone=every.zone,
         options=options,

@@ -90,7 +90,7 @@ class Site(NamedTuple):
 def the_only(able: Sequence[Run], verb: str) -> Run | None:
     """Tell which run is meant when none is named: the only one it can be. Of two, none is picked."""
     if len(able) > 1:
-        slugs = sorted(run.options["slug"] for run in able)
+        slugs = sorted(run.options.slug for run in able)
         raise UsageWrong(
             f"{len(able)} runs can be meant: {', '.join(slugs)}",
             why="Which one cannot be told.",

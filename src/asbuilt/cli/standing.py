@@ -111,7 +111,7 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     state = view.run.run.state if view.run else "not run"
     headline(door, view.slug, f"{state}{_far(view)}")
     wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
-    authors = view.run is not None and is_planning(view.run.run.options.get("kind"))
+    authors = view.run is not None and is_planning(view.run.run.options.kind)
     for phase in view.phases:
         is_accepted = authors and phase.state == "done"
         _show_phase(screen, phase, now, max(3, wide), is_accepted=is_accepted)
@@ -125,7 +125,7 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     for one in view.notes:
         answer(door, "Note     ", one)
     if view.run is not None and not view.run.run.is_over and (why := structural(view.run.far)):
-        advise(door, why, f"asbuilt plan refine {view.run.run.options['slug']}")
+        advise(door, why, f"asbuilt plan refine {view.run.run.options.slug}")
     if view.spent.brief:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
     if view.run is not None and state == "failed" and told.kind == "nobody":

@@ -123,7 +123,7 @@ def _ended(site: Site, run: Run) -> RunView:
             raise WorkerFailed(
                 f"{view.name} has not stopped within {_PATIENCE_S:.0f} s",
                 why="The wish is written down, and the worker carries it out when it gets to it.",
-                next_step=f"`asbuilt status {run.options['slug']}` shows how far it is.",
+                next_step=f"`asbuilt status {run.options.slug}` shows how far it is.",
             )
         time.sleep(0.1)
     return view

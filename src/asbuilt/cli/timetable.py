@@ -30,9 +30,9 @@ def when(one: Schedule, now: datetime) -> str:
 
 def command_of(one: Schedule) -> str:
     """Give what a schedule stands for, as it would be typed."""
-    between = one.options.get("between")
-    hours = f" --between {between['hours']}" if between else ""
-    return f"asbuilt run {one.slug} --auto{' --hold' if one.options.get('hold') else ''}{hours}"
+    between = one.options.between
+    hours = f" --between {between.hours}" if between else ""
+    return f"asbuilt run {one.slug} --auto{' --hold' if one.options.hold else ''}{hours}"
 
 
 def as_json(one: Schedule | None) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from msgspec import structs
 
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
@@ -44,14 +45,14 @@ def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int
     opened = site.desk.open(plan)
     if phase is not None:
         the_phase(opened.plan, phase)
-    options = {
-        "kind": "verify",
-        "checkout": str(site.repository.root),
-        "branch": target_of(site.repository.root),
-        "slug": opened.at.slug,
-        "host": machine(),
-        "mode": "verify",
-        "phase": phase,
-        **chosen_for_runs(site.desk.settings),
-    }
+    options = structs.replace(
+        chosen_for_runs(site.desk.settings),
+        kind="verify",
+        checkout=str(site.repository.root),
+        branch=target_of(site.repository.root),
+        slug=opened.at.slug,
+        host=machine(),
+        mode="verify",
+        phase=phase,
+    )
     return ask_for(door, site, Address(LOCAL, site.repo, opened.at.shown), opened.at.slug, options)

@@ -204,14 +204,14 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
         "you",
         f"you, {age}",
         f"Paused {age} ago: {waits.why}. Claim and workspace are kept; nothing happens until you resume it.",
-        f"asbuilt resume {run.run.options['slug']}",
+        f"asbuilt resume {run.run.options.slug}",
         since=waits.since or None,
     )
 
 
 def _agent(run: RunView, seen: Seen) -> Waiting:
     waits, now = run.waits_for, seen.now
-    is_planned = is_planning(run.run.options.get("kind"))
+    is_planned = is_planning(run.run.options.kind)
     role = "verify" if waits.kind == "verifier" else "fix" if _is_fixed(run) else "implement"
     role = role_of(waits.phase or "") if is_planned else role
     agent = agent_of(run.run.options, role) or "the agent"
@@ -255,7 +255,7 @@ def _parked(run: RunView, seen: Seen) -> Waiting:
 
 def _disk(run: RunView, seen: Seen) -> Waiting:
     """Say what no event can say: what would tell of it cannot be written down."""
-    slug = run.run.options["slug"]
+    slug = run.run.options.slug
     goes_on = "It goes on by itself then" if seen.is_served else f"Then `asbuilt resume {slug}` goes on"
     return Waiting(
         "disk",
@@ -278,7 +278,7 @@ def _worker(run: RunView, seen: Seen) -> Waiting:
         f"a worker, {ago(heard, seen.now)}",
         f"Cut off{where}, last heard {at(heard, seen.now)}: no worker lives. Nothing is lost; it goes on"
         " when one is there.",
-        f"asbuilt resume {run.run.options['slug']}",
+        f"asbuilt resume {run.run.options.slug}",
         since=heard,
         heard_at=heard,
     )
@@ -305,7 +305,7 @@ def _claim(slug: str, claim: Claim, seen: Seen) -> Waiting:
 
 
 def _over(run: RunView, seen: Seen) -> Waiting:
-    slug, branch = run.run.options["slug"], run.run.options.get("branch", "")
+    slug, branch = run.run.options.slug, run.run.options.branch
     ended = at(run.run.ended_at or run.run.at, seen.now)
     why = run.waits_for.why
     said = {

@@ -52,7 +52,7 @@ def command(door: Door, plan: str | None) -> int:
         next_command(door, "asbuilt status")
         return DONE
     if len(under_way) > 1:
-        names = [str(run.options["slug"]) for run in under_way]
+        names = [str(run.options.slug) for run in under_way]
         raise UsageWrong(
             f"{len(names)} runs are under way here: {listed(names)}",
             why="Which one is meant cannot be told.",

@@ -161,7 +161,7 @@ def _agent(run: RunView, told: Waiting, moment: Moment) -> Cause:
         "fine" if health == "fine" else "stalled" if health == "stalled" else "not fine",
         _verdict(health, f"{told.who} {work}", silent=ago(heard, now), ran=ago(began, now), again=again),
         tuple(data),
-        instead=f"asbuilt stop {run.run.options['slug']}",
+        instead=f"asbuilt stop {run.run.options.slug}",
     )
 
 

@@ -61,7 +61,7 @@ def hold_to_approval(record: Record, data: bytes) -> None:
     with record.store.read() as session:
         asked = keyed(session, run.address, f"{run.run}/requested")
     by = asked.actor if asked else ACTOR
-    need_approval(record.store, record.blobs, run.address, slug=run.options["slug"], data=data, by=by)
+    need_approval(record.store, record.blobs, run.address, slug=run.options.slug, data=data, by=by)
 
 
 def approvers(record: Record, phase_id: str) -> list[str]:
@@ -96,7 +96,7 @@ def file_approved(record: Record, approved: Approved) -> None:
     Done again, it finds its own file.
     """
     run = record.run
-    file = Path(run.options["checkout"]) / Path(run.plan).expanduser()
+    file = Path(run.options.checkout) / Path(run.plan).expanduser()
     data = record.blobs.get(approved.text)
     record.hold()
     try:

@@ -29,7 +29,7 @@ def asked_of(record: Record, staging: Staging) -> tuple[str, Told]:
         raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
     ours = [part.text for part in move.parts if part.is_ours]
     told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
-    effort = record.run.options["authoring"].get("effort")
+    effort = record.run.options.how_authored.effort
     if effort and session.stage is not Stage.CRITIQUE:
         ours.append(EFFORTS[effort])
     if staging.asks_left:
@@ -44,4 +44,4 @@ def _remembered(record: Record) -> str:
     run = record.run
     with record.store.read() as session:
         known = every(session, run.org, run.repo)
-    return "\n".join(f"- {one.text}" for one in recall(known, about=run.options["authoring"]["prompt"]))
+    return "\n".join(f"- {one.text}" for one in recall(known, about=run.options.how_authored.prompt))

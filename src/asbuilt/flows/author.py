@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.events.options import value_or
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.asking import asked_of
@@ -90,7 +91,7 @@ class Authoring:
 
     def _start(self, record: Record, repository: Repository, ring: str) -> None:
         """Claim the plan that is to be, and write down what this authoring looks at."""
-        branch = record.run.options["branch"]
+        branch = record.run.options.branch
         base = base_on(repository, branch)
         claim(record)
         names = names_of(Staging.begun(record).options.stages)
@@ -126,7 +127,7 @@ class Authoring:
             given=given_in(self._home.runs / run.run, run.options),
         )
         trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
-        return trying.tried(plan, setup=run.options.get("setup"))
+        return trying.tried(plan, setup=value_or(run.options.setup, None))
 
     def _file(self, record: Record, repository: Repository, facts: RunFacts) -> None:
         step = next_step(facts.draft.texts)
@@ -155,7 +156,7 @@ class Authoring:
         leans = staging.leans(_FIELDS, _BENTS)
         role: Role = "critique" if move.role == "critique" else "plan"
         options = record.run.options
-        script = options.get("script")
+        script = options.script
         brief = Brief(
             attempt=f"{record.run.run}.{move.phase}.{move.number}",
             role=role,

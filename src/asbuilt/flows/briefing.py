@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.health import OVERALL_S
@@ -17,8 +19,7 @@ from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Brief, Opened, Program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from asbuilt.events.options import RunOptions
     from asbuilt.flows.matters import Matter
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.facts import RunFacts
@@ -29,20 +30,21 @@ _LEAST_S: Final = 60
 _LEAST_USD: Final = 0.01
 
 
-def program_of(options: Mapping[str, Any], role: str) -> Program:
+def program_of(options: RunOptions, role: str) -> Program:
     """Give how the agent of a role is started."""
-    told = options.get("agents", {}).get(role, {}).get("program")
-    return Program(**{**told, "command": tuple(told["command"])}) if told else Program()
+    member = options.agents.get(role)
+    return Program() if member is None else Program(**structs.asdict(member.program))
 
 
-def opened(options: Mapping[str, Any], key: str = "network") -> Opened:
-    """Give what a run's settings open in a sandbox; runs of older versions do not say."""
-    chosen = options.get("sandbox", {})
-    return Opened(
-        network=chosen.get(key, "list"),
-        hosts=tuple(chosen.get("hosts", ())),
-        readable=tuple(chosen.get("readable", ())),
-    )
+def opened(options: RunOptions) -> Opened:
+    """Return what a run's settings open in the sandbox of an agent; runs of older versions open the list."""
+    chosen = options.sandbox
+    return Opened(network=chosen.network or "list", hosts=chosen.hosts or (), readable=chosen.readable or ())
+
+
+def opened_for_setup(options: RunOptions) -> Opened:
+    """Return what a run's settings open in the sandbox of a setup."""
+    return replace(opened(options), network=options.sandbox.setup or "list")
 
 
 def brief_for(
@@ -56,7 +58,7 @@ def brief_for(
 ) -> Brief:
     """Give the brief of one attempt; what it may use is what the run has left."""
     run = record.run
-    script = run.options.get("script")
+    script = run.options.script
     return Brief(
         attempt=attempt,
         role=role,
@@ -83,7 +85,8 @@ def _tests(record: Record) -> str | None:
     """Give the commands that run the tests, and what of theirs only our own checks have."""
     commands = [suite.shown for suite in record.suites().values()]
     options = record.run.options
-    beside = [one["name"] for one in options.get("services", ())] + options.get("env", {}).get("checks", [])
+    variables = options.env.checks or () if options.env else ()
+    beside = [*(one.name for one in options.services or ()), *variables]
     if commands and beside:
         commands.append(f"# only asbuilt's own checks have {', '.join(beside)}: tests that need it fail here")
     return "\n".join(commands) or None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.options import value_or
 from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.record import ACTOR
 from asbuilt.journal import notices
@@ -61,7 +62,7 @@ class Calling:
 
     def call(self, run: Run, key: str) -> None:
         """Call somebody because of the event that was written under a key, unless that was done before."""
-        desktop = self._reach.desktop if run.options.get("desktop", True) else None
+        desktop = self._reach.desktop if value_or(run.options.desktop, True) else None
         later = tuple(self._reach.posts)
         if desktop is None and not later:
             return
@@ -88,4 +89,4 @@ class Calling:
 
 def name_of(run: Run) -> str:
     """Name a run as people do."""
-    return f"{run.options['slug']}.{run.number}"
+    return f"{run.options.slug}.{run.number}"

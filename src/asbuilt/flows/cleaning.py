@@ -173,7 +173,7 @@ class Leavings:
 
 def name_of(run: Run) -> str:
     """Name a run as people do."""
-    return f"{run.options['slug']}.{run.number}"
+    return f"{run.options.slug}.{run.number}"
 
 
 def size_of(path: Path) -> int:

@@ -32,7 +32,7 @@ _HELD: Final = 8
 
 def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Known) -> None:
     """Delete the pull request's branch at the forge, and what was mended of it here."""
-    branch, target = pull_branch(record), forge.fetch(record.run.options["branch"])
+    branch, target = pull_branch(record), forge.fetch(record.run.options.branch)
     there = forge.tip(branch)
     has_landed = there in known.heads or (
         there is not None and target is not None and commits.contains(repository, target, there)
@@ -55,7 +55,7 @@ def check_invariants(
         PullInvariants(
             broken=tuple(found),
             held=_HELD - len(found),
-            warned=tuple(warnings(left, record.run.options["branch"])),
+            warned=tuple(warnings(left, record.run.options.branch)),
         ),
         "pull/invariants",
     )
@@ -64,7 +64,7 @@ def check_invariants(
 def _left(record: Record, repository: Repository, forge: Forge, facts: RunFacts, root: Path) -> Left:
     ours = {record.run.run, *(one.run for one in facts.landed)}
     spaces = [one for one in workspaces.leftovers(repository, root) if one.run in ours]
-    branch, pushed, target = branch_of(record), pull_branch(record), record.run.options["branch"]
+    branch, pushed, target = branch_of(record), pull_branch(record), record.run.options.branch
     there, here = forge.fetch(target), tip(repository, f"refs/heads/{target}")
     pull = forge.find(pushed)
     return Left(

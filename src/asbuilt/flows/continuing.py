@@ -53,8 +53,8 @@ def take_over(session: Session, record: Record) -> None:
 
 def _before(session: Session, record: Record, run: Run) -> RunFacts | None:
     """Find what is known of the authoring that a run continues; one that never began has nothing of it."""
-    before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
-    if before is None or before.options.get("kind") != "author":
+    before = runs.find(session, run.org, run.repo, run.options.continues or "")
+    if before is None or before.options.kind != "author":
         return None
     facts = facts_of(session, record.blobs, before)
     return facts if facts.started else _before(session, record, before)

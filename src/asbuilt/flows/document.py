@@ -30,7 +30,7 @@ class Document:
         self._record = record
         self._run = record.run
         self._repository = repository
-        self._file = Path(self._run.options["checkout"]) / Path(self._run.plan).expanduser()
+        self._file = Path(self._run.options.checkout) / Path(self._run.plan).expanduser()
 
     def read(self) -> bytes:
         """Return its bytes in the checkout that the run was started from."""
@@ -62,6 +62,6 @@ class Document:
     def _state(self) -> str:
         if not self._run.is_in_repository:
             return "untracked"
-        here = Path(self._run.options["checkout"]).resolve()
+        here = Path(self._run.options.checkout).resolve()
         checkout = next((one for one in checkouts(self._repository) if one.path.resolve() == here), None)
         return "missing" if checkout is None else path_state(checkout, self._run.plan)

@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.flows.briefing import opened
+from msgspec import UNSET
+
+from asbuilt.flows.briefing import opened_for_setup
 from asbuilt.flows.checks.terms import Given
 from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
 from asbuilt.policy.services import chosen_services
@@ -23,6 +25,8 @@ from asbuilt.settings.variables import given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from asbuilt.events.options import RunOptions
 
 _FILE: Final = "environment.json"
 _AGENTS: Final = "agents.json"
@@ -35,7 +39,7 @@ def keep(
     environ: Mapping[str, str],
     kinds: Iterable[str] = (),
     *,
-    options: Mapping[str, Any] | None = None,
+    options: RunOptions | None = None,
 ) -> None:
     """Keep the listed part in the run's folder, and apart from it what agents of these kinds may see.
 
@@ -46,36 +50,38 @@ def keep(
     names = {name for kind in kinds if kind in KINDS for name in KINDS[kind].variables}
     _write(room / _FILE, passed(environ))
     _write(room / _AGENTS, {name: environ[name] for name in sorted(names) if name in environ})
-    if options and options.get("landing") == "pr":
-        keep_for_forge(room, environ)
-    keep_given(room, environ, options or {})
-
-
-def keep_given(room: Path, environ: Mapping[str, str], options: Mapping[str, Any]) -> None:
-    """Keep what the user gives to checks and to the setup: no agent gets it."""
-    if "env" not in options:
+    if options is None:
         return
-    checkout = Path(options["checkout"])
+    if options.landing == "pr":
+        keep_for_forge(room, environ)
+    keep_given(room, environ, options)
+
+
+def keep_given(room: Path, environ: Mapping[str, str], options: RunOptions) -> None:
+    """Keep what the user gives to checks and to the setup: no agent gets it."""
+    if options.env is UNSET:
+        return
+    checkout = Path(options.checkout)
     values = given(survey(repository=checkout, environ=environ)[0], checkout, environ)
     room.mkdir(parents=True, exist_ok=True, mode=0o700)
     _write(room / _GIVEN, {**values, "home": environ.get("HOME", "")})
 
 
-def given_in(room: Path, options: Mapping[str, Any]) -> Given:
+def given_in(room: Path, options: RunOptions) -> Given:
     """Give back what checks and the setup of a run get beside the environment."""
     return given_by(options, _read(room / _GIVEN))
 
 
-def given_by(options: Mapping[str, Any], values: Mapping[str, Any]) -> Given:
+def given_by(options: RunOptions, values: Mapping[str, Any]) -> Given:
     """Put together what the user gives, by a run's options and the values of variables."""
-    found = opened(options, "setup")
+    found = opened_for_setup(options)
     home = Path(values["home"]) if values.get("home") else None
     return Given(
         services=chosen_services(options),
         checks=values.get("checks", {}),
         setup=values.get("setup", {}),
         home=home,
-        credentials=tuple(options.get("credentials", ())),
+        credentials=options.credentials or (),
         opened=replace(found, readable=found.paths(home or Path.home())),
     )
 

@@ -85,7 +85,7 @@ def inspect(
     around = _around_phases(read(record.frozen_plan(phase_id, run=run)))
     base = base_of(repository, commit)
     command = "\n".join(suite.command for suite in record.suites().values())
-    rules = {**USUAL, **record.run.options.get("scope", {})}
+    rules = {**USUAL, **record.run.options.scope}
     snapshot = read_commit(repository, commit)
     facts = [*snapshot.parents, snapshot.tree, text, phase.lines[0], command, around, rules]
     of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -104,7 +104,7 @@ class Picks:
         ]
         if not back:
             return None
-        branch, slug = self.record.run.options["branch"], self.record.run.options["slug"]
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
         return Refusal(
             f"Not landed: {branch} had phase {back[0].phase} at {back[0].commit[:10]}, which was taken back.",
             "The journal does not know of it, and somebody did not want it there. Nothing moved.",
@@ -124,7 +124,7 @@ class Picks:
         return tree == tree_of(self.repository, last)
 
     def _red(self, candidate: candidates.Candidate, failures: list[str]) -> Refusal:
-        branch, slug = self.record.run.options["branch"], self.record.run.options["slug"]
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
         told = "; ".join(failures[:_NAMED])
         onto = tree_of(self.repository, candidate.onto)
         if _failing_tests(self.proving, onto):
@@ -142,7 +142,7 @@ class Picks:
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
-        branch, slug = self.record.run.options["branch"], self.record.run.options["slug"]
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
         return Refusal(
             f"Not landed: {_named(found)} changed on {branch} too, and the two changes do not go together.",
             f"Commit {found.commit[:10]} conflicts. "
@@ -177,7 +177,7 @@ class Reverts:
             self.repository, onto=onto, commits=wanted, run=self.record.run.run, by=by, sign=sign
         )
         if isinstance(found, candidates.Conflict):
-            branch, slug = self.record.run.options["branch"], self.record.run.options["slug"]
+            branch, slug = self.record.run.options.branch, self.record.run.options.slug
             return Refusal(
                 f"Not undone: {_named(found)} changed on {branch} since, and cannot be taken back alone.",
                 f"Commit {found.commit[:10]} conflicts. "
@@ -197,7 +197,7 @@ class Reverts:
         failures = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
         if not failures:
             return None
-        slug = self.record.run.options["slug"]
+        slug = self.record.run.options.slug
         return Refusal(
             f"Not undone: without it the tests fail: {failures[0]}",
             "Something that is there now needs what would go. Nothing moved.",

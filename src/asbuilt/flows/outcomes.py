@@ -103,7 +103,7 @@ class Outcomes:
         mover = Mover(
             self._repository,
             run=self._run.run,
-            branch=options["branch"],
+            branch=options.branch,
             room=self._room,
             record=self._record,
             reverts=facts.kind == "undo",
@@ -111,8 +111,8 @@ class Outcomes:
         mover.land(
             load,
             cut_off=facts.intent if facts.landing == "intended" else None,
-            sign=options.get("sign", "auto") == "auto" and commits.signs(self._repository),
-            again=f"asbuilt land {options['slug']}" + (" --undo" if facts.kind == "undo" else ""),
+            sign=options.signs_if_configured and commits.signs(self._repository),
+            again=f"asbuilt land {options.slug}" + (" --undo" if facts.kind == "undo" else ""),
         )
 
     def mark(self, facts: RunFacts) -> None:
@@ -176,7 +176,7 @@ class Outcomes:
 
 def branch_of(record: Record) -> str:
     """Name the plan's branch: what is proven and waits to be landed."""
-    return f"cp-{record.run.options['slug']}"
+    return f"cp-{record.run.options.slug}"
 
 
 def is_ahead(workspace: Workspace, facts: RunFacts) -> bool:
@@ -200,7 +200,7 @@ def take(record: Record, workspace: Workspace, facts: RunFacts, attempt: str) ->
         raise GateStopped(
             f"{workspace.path} has files of {lent}, which the journal does not know",
             why="The journal was put back to an earlier time, and this attempt would begin with later files.",
-            next_step=f"Copy what you need, then run again: asbuilt run {record.run.options['slug']}",
+            next_step=f"Copy what you need, then run again: asbuilt run {record.run.options.slug}",
         )
     workspaces.lend(workspace, attempt)
 

@@ -104,7 +104,7 @@ class Performer:
 
     def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
         """Perform one move; what comes of it is written down only as long as the segment is ours."""
-        repository = open_repository(Path(run.options["checkout"]), agreed=run.options.get("programs", ()))
+        repository = open_repository(Path(run.options.checkout), agreed=run.options.programs or ())
         # A move that was cut off may find its work done, and the lock of the git that did it.
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
@@ -184,7 +184,7 @@ class Performer:
         """Give the target's tip at the forge, for a run that lands there."""
         if facts.way != "pr" or facts.kind not in ("run", "land"):
             return None
-        return self._opened(record, repository).fetch(record.run.options["branch"])
+        return self._opened(record, repository).fetch(record.run.options.branch)
 
     def _by_pull(
         self,
@@ -352,7 +352,7 @@ class Performer:
 
     def _compare(self, record: Record, repository: Repository, facts: RunFacts, point: str) -> None:
         # In between nobody looks; before a landing it is all there is to see.
-        if point == phases.LANDING or record.run.options.get("landing") == "direct":
+        if point == phases.LANDING or record.run.options.landing == "direct":
             take_pictures(record, repository, self._rigs(record.run, repository, facts), facts)
         compare(record, repository, Document(record, repository), facts, point)
 

@@ -29,7 +29,6 @@ from asbuilt.flows.troubles import trouble_in
 from asbuilt.git import candidates, commits
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.course import settled
-from asbuilt.lifecycle.tasks.delegating import read_order
 from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import Artifact
 from asbuilt.lifecycle.tasks.numbering import PLAN
@@ -37,13 +36,13 @@ from asbuilt.lifecycle.tasks.state_json import STATE
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
+    from asbuilt.events.options import TaskOrder
     from asbuilt.flows.moving import Refusal
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import RunFacts
-    from asbuilt.lifecycle.tasks.delegating import Order
 
 _UNWRITTEN: Final = (GateStopped, PlanChanged, PlanInvalid, PlanUnreadable, PlanUnwritable)
 """Why views are left as they are: edited by hand, understood by half, or not to be written."""
@@ -51,9 +50,9 @@ _SUBJECTS: Final = {PLAN: "create implementation plan"}
 _SUBJECT: Final = "create research report"
 
 
-def order_of(run: Run) -> Order:
+def order_of(run: Run) -> TaskOrder:
     """Read what a run was asked to do for a task."""
-    return read_order(run.options["task"])
+    return run.options.ordered
 
 
 def session_of(run: Run) -> str:
@@ -61,7 +60,7 @@ def session_of(run: Run) -> str:
     return f"sess_{int(datetime.fromisoformat(run.at).timestamp())}_{run.run[-6:]}"
 
 
-def _command(order: Order) -> str:
+def _command(order: TaskOrder) -> str:
     return f"asbuilt task {order.operation} {order.number}"
 
 
@@ -118,7 +117,7 @@ class _Files:
 
     record: Record
     repository: Repository
-    order: Order
+    order: TaskOrder
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Put the files onto a tip, as one commit that holds nothing else."""
@@ -136,7 +135,7 @@ class _Files:
 
     def _views(self, onto: str) -> dict[str, bytes]:
         run = self.record.run
-        found, checkout = found_at(self.repository, onto), Path(run.options["checkout"])
+        found, checkout = found_at(self.repository, onto), Path(run.options.checkout)
         if found_here(checkout).todo != found.todo or not are_committed(self.repository, checkout, found):
             return {}
         try:
@@ -181,11 +180,11 @@ def land(record: Record, repository: Repository, facts: RunFacts, room: Path) ->
     told = _Told(record)
     record.hold()
     try:
-        _see_to_views(record, repository, Path(run.options["checkout"]))
-        Mover(repository, run=run.run, branch=run.options["branch"], room=room, record=told).land(
+        _see_to_views(record, repository, Path(run.options.checkout))
+        Mover(repository, run=run.run, branch=run.options.branch, room=room, record=told).land(
             _Files(record, repository, order),
             cut_off=facts.intent if facts.landing == "intended" else None,
-            sign=run.options.get("sign", "auto") == "auto" and commits.signs(repository),
+            sign=run.options.signs_if_configured and commits.signs(repository),
             again="asbuilt task export",
         )
     except AsbuiltError as error:

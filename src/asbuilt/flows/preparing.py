@@ -31,7 +31,7 @@ _SHOWN: Final = 600
 def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     """Write down how the project is tested, and whether a person has agreed to it before."""
     run = record.run
-    resolved = resolve(given_suites(run), project_of(repository, tree), counts=run.options.get("counts"))
+    resolved = resolve(given_suites(run), project_of(repository, tree), counts=run.options.counts or None)
     key = proposal(resolved)
     with record.store.read() as session:
         said = key and approvals.last_answered(session, run.org, run.repo, under=f"{key}/")

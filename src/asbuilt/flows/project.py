@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.options import value_or
 from asbuilt.git.trees import names_in, texts_of
 from asbuilt.proof.projects.dependencies import dependencies_of
 from asbuilt.proof.projects.index import installs, is_lock, wanted
@@ -24,7 +25,7 @@ _MAX_COMMAND: Final = 1_000
 
 def setup_on(run: Run, project: Project) -> Setup:
     """Return how a tree is prepared, by the settings of a run."""
-    return resolve_setup(run.options.get("setup"), project, given_suites(run))
+    return resolve_setup(value_or(run.options.setup, None), project, given_suites(run))
 
 
 def own_setup(record: Record, repository: Repository, base: str, tree: str) -> Setup | None:

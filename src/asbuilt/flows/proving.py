@@ -6,6 +6,7 @@ import json
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.options import value_or
 from asbuilt.flows.checks.allowance import Allowance
 from asbuilt.flows.checks.further import Further
 from asbuilt.flows.emptying import Emptying, Tested, held_to
@@ -16,7 +17,7 @@ from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell import argv_of
 from asbuilt.proof.canaries import with_canaries
 from asbuilt.proof.counts import from_output, from_report
-from asbuilt.proof.depth import covers, depth_in
+from asbuilt.proof.depth import covers
 from asbuilt.proof.evidence import (
     SETUP,
     Evidence,
@@ -36,13 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.events.event import Outcome
+    from asbuilt.events.options import Depth
     from asbuilt.flows.checks.ran import Ran
     from asbuilt.flows.record import Record
     from asbuilt.flows.rigs import Rig, Rigs
     from asbuilt.flows.trials import Order
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.depth import Depth
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.projects.model import Setup, Suite
 
@@ -138,7 +139,7 @@ class Proving:
 
     @property
     def _depth(self) -> Depth:
-        return depth_in(self._record.run.options.get("depth"))
+        return value_or(self._record.run.options.depth, "normal")
 
     def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
         """Run a phase's own checks on a tree, without the tests."""

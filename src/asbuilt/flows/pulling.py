@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import ForgeBusy, ForgeFailed, GateStopped
 from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.events.options import DEFAULT_BRANCH_PREFIX, value_or
 from asbuilt.events.pulls import (
     IssuesTelling,
     IssuesTold,
@@ -78,7 +79,7 @@ class Pulls:
         self._forge = forge
         self._proving = proving
         self._document = Document(record, repository)
-        self._target: str = record.run.options["branch"]
+        self._target: str = record.run.options.branch
         self._branch = pull_branch(record)
 
     def perform(self, facts: RunFacts, move: moves.PullMove) -> None:
@@ -215,7 +216,7 @@ class Pulls:
             )
             return above if isinstance(above, candidates.Conflict) else replace(found, tip=above.tip)
 
-        wants = self._run.options.get("sign", "auto") == "auto" and commits.signs(self._repository)
+        wants = self._run.options.signs_if_configured and commits.signs(self._repository)
         return built(build, sign=wants, say=self._record.say)
 
     def _propose(self, facts: RunFacts) -> None:
@@ -225,8 +226,8 @@ class Pulls:
         steps = self._steps(facts, plan)
         brought = {work.phase for work in facts.pending}
         only = [step for step in steps if step.id in brought] if len(steps) > 1 else []
-        title = pages.title(options["slug"], plan.title, phase=only[0] if len(only) == 1 else None)
-        name = f"{options['slug']}.{self._run.number}"
+        title = pages.title(options.slug, plan.title, phase=only[0] if len(only) == 1 else None)
+        name = f"{options.slug}.{self._run.number}"
         block = pages.progress(steps, plan=self._run.plan, run=name)
         body = pages.with_progress("", block)
         pull = self._forge.open(branch=self._branch, base=self._target, title=title, body=body)
@@ -394,4 +395,4 @@ def known_of(entries: Iterable[Entry]) -> Known:
 def pull_branch(record: Record) -> str:
     """Name the branch of the plan's pull request at the forge."""
     options = record.run.options
-    return f"{options.get('pull', {}).get('branch_prefix', 'feat/')}{options['slug']}"
+    return f"{value_or(options.pull.branch_prefix, DEFAULT_BRANCH_PREFIX)}{options.slug}"

@@ -80,7 +80,7 @@ class Record:
     @property
     def revision(self) -> int:
         """How often the settings of this run were renewed."""
-        return int(self.run.options.get("revision", 0))
+        return self.run.options.revision or 0
 
     def prepare(self, event: Prepared, name: str) -> None:
         """Write down what was found out by the settings of now: tests, setup, or baseline."""
@@ -92,7 +92,7 @@ class Record:
         if run not in (None, of.run):
             with self.store.read() as session:
                 of = runs.find(session, of.org, of.repo, run or "") or of
-        for revision in range(int(of.options.get("revision", 0)), 0, -1):
+        for revision in range(of.options.revision or 0, 0, -1):
             found = self._found(_revised(name, revision), of.run)
             if found is not None and isinstance(found.event, kind):
                 return found.event
@@ -127,7 +127,7 @@ class Record:
 
     def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
-        plan = read(self.frozen_plan(phase_id, run=run), ui_patterns=self.run.options.get("ui", ()))
+        plan = read(self.frozen_plan(phase_id, run=run), ui_patterns=self.run.options.ui or ())
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
 

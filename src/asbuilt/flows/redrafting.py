@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
 from asbuilt.flows import environment
@@ -26,6 +26,7 @@ from asbuilt.ports import Brief
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from asbuilt.events.options import RunOptions
     from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
     from asbuilt.ports import Attempts, Result, Workspace
@@ -52,7 +53,7 @@ class AgentRedrafting:
     home: Home
     repository: Repository
     repo: str
-    options: Mapping[str, Any]
+    options: RunOptions
     """Who plans, as a run's options keep it."""
     environ: Mapping[str, str]
     done: Collection[str]
@@ -109,7 +110,7 @@ class AgentRedrafting:
                 workspaces.remove(self.repository, made)
 
     def _brief(self, run: str, number: int, workspace: Workspace, told: tuple[tuple[str, str], ...]) -> Brief:
-        program, script = program_of(self.options, "plan"), self.options.get("script")
+        program, script = program_of(self.options, "plan"), self.options.script
         return Brief(
             attempt=f"{run}.{_NAME}.{number}",
             role="plan",
@@ -122,7 +123,7 @@ class AgentRedrafting:
             ask=_ASK,
             told=told,
             script=Path(script) if script else None,
-            ring_required=bool(self.options["ring_required"]),
+            ring_required=self.options.requires_ring,
             opened=opened(self.options),
             environment=environment.kept_for(self.home.runs / run, program.kind),
         )

@@ -93,7 +93,7 @@ def take_over(record: Record, repository: Repository, facts: RunFacts, move: Men
     if move.repair == CONFLICT and blocked is not None:
         record.say(evolve(mended, of=blocked.commit, here=blocked.here), key)
         return
-    subject = f"Mend the checks of {record.run.options['slug']}"
+    subject = f"Mend the checks of {record.run.options.slug}"
     commit = commits.commit_tree(
         repository,
         attempt.tree or "",

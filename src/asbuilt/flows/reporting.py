@@ -211,11 +211,11 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
     order += [phase for phase in begun if phase not in order]
     plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
     return Account(
-        name=f"{run.options['slug']}.{run.number}",
+        name=f"{run.options.slug}.{run.number}",
         plan=run.plan,
-        slug=run.options["slug"],
+        slug=run.options.slug,
         kind=facts.kind,
-        target=run.options["branch"],
+        target=run.options.branch,
         branch=branch_of(record),
         state=facts.ended or "proven",
         reason=facts.reason,

@@ -6,7 +6,9 @@ A command writes rows and goes; whatever becomes of it, the worker finds them.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import UNSET, structs
 
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.events.approvals import ApprovalPutOff
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from asbuilt.events.options import RunOptions
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
@@ -52,7 +55,7 @@ class Declined(NamedTuple):
 
 
 def request(
-    store: Store, rooms: Path, address: Address, *, slug: str, options: dict[str, Any], asker: Asker
+    store: Store, rooms: Path, address: Address, *, slug: str, options: RunOptions, asker: Asker
 ) -> Run | Declined:
     """Ask for a run. The plan is claimed in the same breath, so of two that ask at once one is told.
 
@@ -65,21 +68,19 @@ def request(
 
 
 def enter(
-    session: Session, address: Address, *, run: str, slug: str, options: dict[str, Any], asker: Asker
+    session: Session, address: Address, *, run: str, slug: str, options: RunOptions, asker: Asker
 ) -> Run | Declined:
     """Claim a plan for a run and write the run down, whoever asks: a person, or a schedule."""
     open_plan(session, address, slug)
-    options = {name: value for name, value in options.items() if name != "revision"}
-    taken = claims.acquire(
-        session, address, run=run, mode=options["mode"], host=asker.host, actor=asker.actor
-    )
+    options = structs.replace(options, revision=UNSET)
+    taken = claims.acquire(session, address, run=run, mode=options.mode, host=asker.host, actor=asker.actor)
     if taken.answer is not claims.Answer.YOURS:
         return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
     before = runs.of_plan(session, address, limit=1)
     requested = runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
     for one in before:
         _tell_changes(session, requested, differing(one.options, options), asker)
-    issues.acquire(session, address, options.get("issues", ()), run=run, actor=asker.actor)
+    issues.acquire(session, address, options.issues, run=run, actor=asker.actor)
     return requested
 
 
@@ -91,9 +92,9 @@ def holder_of(session: Session, address: Address) -> Declined | None:
     )
 
 
-def kinds_in(options: Mapping[str, Any]) -> set[str]:
+def kinds_in(options: RunOptions) -> set[str]:
     """Name the kinds of agents that a run is given: each may see what it needs to sign in."""
-    return {one["program"]["kind"] for one in options.get("agents", {}).values()}
+    return {member.program.kind for member in options.agents.values()}
 
 
 def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
@@ -151,7 +152,7 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
 
 def _tell_changes(session: Session, run: Run, changes: Sequence[Change], asker: Asker) -> None:
     """Write down which settings a run has otherwise than the plan's last one, or than before."""
-    revision = run.options.get("revision", 0)
+    revision = run.options.revision or 0
     for one in changes:
         append(
             session,
@@ -179,7 +180,7 @@ def renew(store: Store, run: Run, settings: Settings, *, asker: Asker) -> None:
             return
         options, changes = renewed(found.options, settings)
         if changes:
-            options["revision"] = found.options.get("revision", 0) + 1
+            options = structs.replace(options, revision=(found.options.revision or 0) + 1)
             runs.set_options(session, found, options)
             _tell_changes(session, found._replace(options=options), changes, asker)
 
@@ -314,7 +315,7 @@ def _may_approve(
 ) -> None:
     """Refuse whoever is not named; those that were frozen into the authoring hold on every machine."""
     run = runs.find(session, address.org, address.repo, asked.run)
-    names = (run.options.get("approvers") if run else None) or approvers
+    names = (run.options.approvers if run else None) or approvers
     if not may_answer(names, asker.actor):
         raise GateStopped(
             f"{asked.name} is not yours to answer: {', '.join(names)} may approve plans here",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Answer
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.home import Home
+    from asbuilt.journal.reviews import Terms
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Store
     from asbuilt.lifecycle.approving import Revision
@@ -42,14 +43,6 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 5.0
 """So often the journal is asked whether a look is due; the forge is asked at the pace of each plan."""
-
-
-class Terms(NamedTuple):
-    """How a plan is reviewed, frozen when it is put to reviewers."""
-
-    approvers: tuple[str, ...]
-    base: str
-    poll_s: int
 
 
 def await_reviews(  # noqa: PLR0913 - a review has these parts
@@ -115,7 +108,7 @@ class Reviews:
         with self._store.write() as session:
             found = reviews.next_due(session, self._org, machine=self._machine)
             if found is not None:
-                reviews.put_off(session, found, until=seconds_after(session.now, _terms(found).poll_s))
+                reviews.put_off(session, found, until=seconds_after(session.now, found.options.poll_s))
         return found
 
     def _look_at(self, review: Review) -> None:
@@ -149,9 +142,9 @@ class Reviews:
     def _heard(self, review: Review, asked: _Asked) -> _Heard:
         """Ask the forge; a text that it has not yet is put to the same reviewers first."""
         options = asked.run.options
-        repository = open_repository(Path(options["checkout"]), agreed=options.get("programs", ()))
+        repository = open_repository(Path(options.checkout), agreed=options.programs or ())
         forge = open_forge(repository, kept_for_forge(self._home.runs / review.run))
-        state, terms = forge.pull(review.pull).state, _terms(review)
+        state, terms = forge.pull(review.pull).state, review.options
         is_new = asked.question != review.question
         if state == "closed" or (state == "merged" and is_new):
             return _Heard(review, state, Undecided(""))
@@ -169,13 +162,13 @@ class Reviews:
         review, state, said = heard
         match said:
             case Bound(by):
-                self._answer(asked, "yes", by, f"review of {review.url}", _terms(review))
+                self._answer(asked, "yes", by, f"review of {review.url}", review.options)
             case SentBack(by, note):
-                self._answer(asked, "no", by, note, _terms(review))
+                self._answer(asked, "no", by, note, review.options)
             case Undecided():
                 with self._store.write() as session:
                     if state == "open":
-                        wait = wait_s(_terms(review).poll_s, review.looks)
+                        wait = wait_s(review.options.poll_s, review.looks)
                         reviews.looked(session, review, until=seconds_after(session.now, wait))
                     else:
                         why = f"pull request #{review.pull} was {state} before anybody decided"
@@ -199,11 +192,4 @@ def looking(found: Reviews) -> AbstractContextManager[Callable[[], bool]]:
 def _review(run: Run, proposal: Proposal, *, question: int, terms: Terms, now: str) -> Review:
     pull, head = proposal
     due_at = seconds_after(now, terms.poll_s)
-    return Review(
-        *run.address, run.run, pull.number, pull.url, question, head, terms._asdict(), due_at=due_at
-    )
-
-
-def _terms(review: Review) -> Terms:
-    options = review.options
-    return Terms(tuple(options["approvers"]), options["base"], int(options["poll_s"]))
+    return Review(*run.address, run.run, pull.number, pull.url, question, head, terms, due_at=due_at)

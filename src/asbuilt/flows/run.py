@@ -268,7 +268,7 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
 
     First of all its schedule ends, where another run would only come to the same end.
     """
-    over = ends_with(state, is_complete=is_complete) if run.options.get("kind", "run") == "run" else None
+    over = ends_with(state, is_complete=is_complete) if run.options.kind == "run" else None
     if over is not None:
         schedules.end(session, run.address, reason=over, actor=ACTOR)
     say(session, run, RunEnded(state=state, reason=reason[:_MAX_REASON]), "ended")
@@ -276,7 +276,7 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
     _learn(session, run)
     if state == "stopped" or (state == "landed" and is_complete):
         issues.release(session, run.address)
-    if run.options.get("kind") == "author":
+    if run.options.kind == "author":
         # What another run asked may be answered for the next one; what a planner asked, only while it plans.
         approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
@@ -291,7 +291,7 @@ def _not_run(blobs: Blobs, error: AsbuiltError) -> tuple[str, str | None]:
 
 def _learn(session: Session, run: Run) -> None:
     told = whole_history(session, run.address)
-    slug = str(run.options.get("slug", run.plan))
+    slug = run.options.slug or run.plan
     learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=told)
     memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
 

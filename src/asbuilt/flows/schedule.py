@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 from zoneinfo import ZoneInfoNotFoundError
+
+from msgspec import structs
 
 from asbuilt.errors import StoreFailed
 from asbuilt.flows import environment
@@ -25,6 +27,7 @@ from asbuilt.lifecycle.firing import Defer, Due, Fire, Pass, Rest, Setting
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.events.options import RunOptions
     from asbuilt.journal.home import Home
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
@@ -46,7 +49,7 @@ def schedule(  # noqa: PLR0913 - a schedule has these parts
     slug: str,
     cadence: str,
     zone: str,
-    options: dict[str, Any],
+    options: RunOptions,
     asker: Asker,
 ) -> Asked:
     """Let a plan be run at a cadence, in place of any that it has: the first time at its next slot."""
@@ -164,7 +167,7 @@ class Schedules:
                 why="What it may see of your environment is kept there.",
                 next_step="Make room on the disk; its time is not lost.",
             ) from error
-        options = {**one.options, "host": host}
+        options = structs.replace(one.options, host=host)
         sent = enter(
             session, one.address, run=run, slug=one.slug, options=options, asker=Asker(one.actor, host, {})
         )

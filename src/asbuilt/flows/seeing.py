@@ -31,8 +31,8 @@ def seen_by_people(
     record: Record, repository: Repository, works: Iterable[Work], intents: Mapping[Work, str]
 ) -> list[SignOff]:
     """List the phases that change what people see: each wants a yes to exactly this tree of its own."""
-    slug, seen = record.run.options["slug"], []
-    pictures = f"; asbuilt report {slug} --open has pictures" if record.run.options.get("pictures") else ""
+    slug, seen = record.run.options.slug, []
+    pictures = f"; asbuilt report {slug} --open has pictures" if record.run.options.pictures else ""
     for work in works:
         phase, _ = record.frozen(work.phase, run=work.run)
         if phase.touches_ui:
@@ -44,7 +44,7 @@ def seen_by_people(
 
 def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: RunFacts) -> None:
     """Draw what people see where the run stands, once for each tree; what came of it is told either way."""
-    command, tree = record.run.options.get("pictures"), tree_of(repository, facts.base_now)
+    command, tree = record.run.options.pictures, tree_of(repository, facts.base_now)
     if not command or record.has(f"pictures/{tree}"):
         return
     frozen = (record.frozen(work.phase, run=work.run)[0] for work in facts.pending)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from asbuilt.errors import GateStopped, PlanUnreadable
 from asbuilt.events.authoring import StageJudged
@@ -63,15 +63,15 @@ class Staging:
         self._facts = facts
         self._draft = facts.draft
         self._files = files
-        self._chosen: dict[str, Any] = record.run.options["authoring"]
-        self._mode: Mode = MODES[self._chosen["mode"]]
-        chosen = self._chosen.get("principles")
+        self._chosen = record.run.options.how_authored
+        self._mode: Mode = MODES[self._chosen.mode]
+        chosen = self._chosen.principles
         self._principles = SHIPPED if chosen is None else principles_in(chosen)
 
     @staticmethod
     def begun(record: Record) -> Session:
         """Read back what was asked and chosen; what nobody can read ends in words, and is kept."""
-        session = read_session(record.run.options["authoring"]["session"])
+        session = read_session(record.run.options.how_authored.session)
         if isinstance(session, Session):
             return session
         raise GateStopped(
@@ -145,9 +145,9 @@ class Staging:
 
     def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
         """Say what each of several looks at who do the stage side by side; nothing for one alone."""
-        many = {Stage.EXPLORE: ("explorers", fields), Stage.DRAFT: ("planners", bents)}
-        name, leanings = many.get(self.session.stage, ("", ()))
-        wanted = int(self._chosen.get(name, 1))
+        chosen = self._chosen
+        many = {Stage.EXPLORE: (chosen.explorers, fields), Stage.DRAFT: (chosen.planners, bents)}
+        wanted, leanings = many.get(self.session.stage, (1, ()))
         is_proposed = self.session.stage is Stage.DRAFT and self._draft.proposals is not None
         return leanings[:wanted] if wanted > 1 and not is_proposed else ()
 
@@ -232,7 +232,7 @@ class Staging:
 
     @property
     def _length(self) -> Length:
-        return Length(self._record.run.options.get("length", Length.CONTROL))
+        return Length(self._record.run.options.length or Length.CONTROL)
 
     def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
         """Write down the plan that came out, as a revision; what the critique left open stands in it.
@@ -249,7 +249,7 @@ class Staging:
         data = stages.document_of(finish, generated_at=run.at).encode("utf-8", "surrogateescape")
         plan = read(data)
         learns = self.session.options.use_memory and finish.exit_reason == "completed"
-        lessons = lessons_of_critique(fold(self.rounds), task=self._chosen["prompt"]) if learns else ()
+        lessons = lessons_of_critique(fold(self.rounds), task=self._chosen.prompt) if learns else ()
         text, rows = record.blobs.put(data), tried(plan)
         with record.store.write() as session:
             written = drafts.write(session, run.address, plan, run=run.run, by=AGENT, text=text)

@@ -82,8 +82,8 @@ def start(
         "checked": all(phase.checks for phase in plan.phases if phase.status is not Status.DONE),
     }
     of = None
-    if run.options.get("kind", "run") == "undo":
-        of = run.options.get("of") or ground.standing.newest
+    if run.options.kind == "undo":
+        of = run.options.of or ground.standing.newest
         outline |= _undo(record, ground, of)
     else:
         _check_branch(record, repository, ground)
@@ -138,10 +138,10 @@ def _carried(record: Record, repository: Repository, base: str) -> tuple[str, st
     """
     run = record.run
     with record.store.read() as session:
-        before = runs.find(session, run.org, run.repo, run.options.get("continues") or "")
+        before = runs.find(session, run.org, run.repo, run.options.continues or "")
         facts = None if before is None else facts_of(session, record.blobs, before)
     phase = None if facts is None else current(facts)
-    if phase is None or run.options.get("phase") not in (None, phase.id):
+    if phase is None or run.options.phase not in (None, phase.id):
         return None
     for attempt in reversed(phase.attempts):
         if attempt.commit and commits.read_commit(repository, attempt.commit).parents[:1] == (base,):
@@ -152,7 +152,7 @@ def _carried(record: Record, repository: Repository, base: str) -> tuple[str, st
 def _look(record: Record, repository: Repository) -> str:
     """Look at the repository; returns the target's tip."""
     need_writable(repository)
-    target = f"refs/heads/{record.run.options['branch']}"
+    target = f"refs/heads/{record.run.options.branch}"
     for checkout in checkouts_of(repository, target):
         found = [*operations(checkout.git_dir), *conflicts(checkout)]
         if found:
@@ -170,7 +170,7 @@ def _look(record: Record, repository: Repository) -> str:
     base = tip(repository, target)
     if base is None:
         raise GateStopped(
-            f"there is no branch {record.run.options['branch']}",
+            f"there is no branch {record.run.options.branch}",
             why="Nothing to build on.",
             next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
         )
@@ -185,15 +185,15 @@ def claim(record: Record) -> None:
             session,
             run.address,
             run=run.run,
-            mode=run.options.get("mode", "phase"),
-            host=run.options["host"],
+            mode=run.options.mode,
+            host=run.options.host,
             actor=ACTOR,
         )
         if taken.answer is not claims.Answer.YOURS:
             raise GateStopped(
                 f"{run.plan} is held by run {taken.claim.run}",
                 why="One run a plan: two would overwrite each other.",
-                next_step=f"`asbuilt stop {run.options['slug']}` ends that run; then run again.",
+                next_step=f"`asbuilt stop {run.options.slug}` ends that run; then run again.",
             )
         runs.set_state(session, run, "running")
 
@@ -222,7 +222,7 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
 
 def _check_branch(record: Record, repository: Repository, ground: Ground) -> None:
     """Refuse to build on a branch that is not as the last run left it."""
-    branch, slug, at = branch_of(record), record.run.options["slug"], ground.branch
+    branch, slug, at = branch_of(record), record.run.options.slug, ground.branch
     if ground.unlanded:
         last = ground.unlanded[-1].commit
         if at == last:
@@ -254,11 +254,11 @@ def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
     if newer is not None:
         with record.store.read() as session:
             found = runs.find(session, record.run.org, record.run.repo, newer.run)
-        name = f"{record.run.options['slug']}.{found.number if found else '?'}"
+        name = f"{record.run.options.slug}.{found.number if found else '?'}"
         raise GateStopped(
             f"run {name} has proven phase {newer.phase} since, which is not landed",
             why="It builds on what would be taken back.",
-            next_step=f"Land it (asbuilt land {record.run.options['slug']}), or undo {name} first.",
+            next_step=f"Land it (asbuilt land {record.run.options.slug}), or undo {name} first.",
         )
     there = [one for one in ground.there if one.run == of]
     return {"undoes": [*ground.standing.landed_by(of or ""), *there], "drops": drops}

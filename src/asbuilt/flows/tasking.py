@@ -37,6 +37,7 @@ from asbuilt.lifecycle.team import agent_of
 from asbuilt.ports import Brief
 
 if TYPE_CHECKING:
+    from asbuilt.events.options import TaskOrder
     from asbuilt.flows.record import Record
     from asbuilt.flows.working import Working
     from asbuilt.git.repository import Repository
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.store import Session
     from asbuilt.lifecycle.facts import AttemptFacts, RunFacts
-    from asbuilt.lifecycle.tasks.delegating import Order
     from asbuilt.ports import Workspace
 
 _LANE: Final = "plan"
@@ -90,7 +90,7 @@ class Tasking:
         with record.store.read() as session:
             task = tasks.every(session, run.org, run.repo)[order.number]
             known = [] if order.clean else _recalled(session, run, f"{task.description} {task.kind}")
-        script = run.options.get("script")
+        script = run.options.script
         brief = Brief(
             attempt=f"{run.run}.{move.phase}.{move.number}",
             role="plan",
@@ -134,7 +134,7 @@ def _recalled(session: Session, run: Run, about: str) -> list[str]:
 def _start(record: Record, repository: Repository, ring: str) -> None:
     """Take the task: its status says so before any agent is there, in the breath that starts the run."""
     run, order = record.run, order_of(record.run)
-    branch = run.options["branch"]
+    branch = run.options.branch
     base = base_on(repository, branch)
     author = commits.author_of(repository)
     claim(record)
@@ -197,7 +197,7 @@ def _judge(record: Record, facts: RunFacts, stage: str, number: int) -> None:
         say(session, run, evolve(judged, outcome=found.status, why=why), f"{stage}/judged")
 
 
-def _result(record: Record, order: Order, attempt: AttemptFacts) -> Finished | Unfinished:
+def _result(record: Record, order: TaskOrder, attempt: AttemptFacts) -> Finished | Unfinished:
     said = json.loads(record.blobs.get(attempt.output))[0] if attempt.output else ""
     if attempt.ending == "done":
         return read_result(said, operation=order.operation, path=order.path)

@@ -15,10 +15,13 @@ from asbuilt.errors import JournalDamaged
 from asbuilt.events.event import Entry, Event, Unknown
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.phases import BaselineDone
+from asbuilt.events.plain import plain_options, read_options
 from asbuilt.events.runs import RunParked, WaitReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from asbuilt.events.options import RunOptions
 
 _Data = dict[str, Any]
 
@@ -80,6 +83,23 @@ def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
             why=f"{error}. What happened is not known without it.",
             next_step="asbuilt doctor looks at the journal; a backup of it may have the event whole.",
         ) from error
+
+
+def options_of(text: str) -> RunOptions:
+    """Read the options of a run or of a schedule; raises `JournalDamaged` where a value cannot be read."""
+    try:
+        return read_options(msgspec.convert(json.loads(text), _Data))
+    except msgspec.ValidationError as error:
+        raise JournalDamaged(
+            "the options of a run in the journal cannot be read",
+            why=f"{error}. asbuilt does not know how that run works without them.",
+            next_step="A newer version of asbuilt may have written them: update asbuilt on this machine.",
+        ) from error
+
+
+def options_text(options: RunOptions) -> str:
+    """Return options as the journal stores them."""
+    return json.dumps(plain_options(options), sort_keys=True)
 
 
 def entry_of(row: Mapping[str, Any]) -> Entry:

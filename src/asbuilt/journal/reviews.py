@@ -6,8 +6,12 @@ The one rule: a look is put off before it is made, so that of several workers on
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
+from msgspec import Struct
+
+from asbuilt.errors import JournalDamaged
 from asbuilt.events.approvals import ReviewAsked, ReviewClosed
 from asbuilt.journal.events import append, hold
 from asbuilt.journal.ids import Address
@@ -25,6 +29,15 @@ _SAME: Final = f"{_OF_PLAN} AND question = :question AND pull = :pull AND head =
 """The row as it was read: put to reviewers anew meanwhile, it is another one, and left alone."""
 
 
+class Terms(Struct, frozen=True):
+    """How a plan is reviewed, frozen when it is put to reviewers."""
+
+    approvers: tuple[str, ...]
+    base: str
+    """The branch that the plan would go onto."""
+    poll_s: int
+
+
 class Review(NamedTuple):
     """A plan that reviewers have."""
 
@@ -38,7 +51,7 @@ class Review(NamedTuple):
     question: int
     head: str
     """The commit that holds the text which the question is about."""
-    options: dict[str, Any]
+    options: Terms
     """Who may decide, onto which branch it would go and at which pace it is looked at, frozen when opened."""
     due_at: str
     looks: int = 0
@@ -58,7 +71,7 @@ def set_(session: Session, wanted: Review, *, actor: str) -> None:
     """Write down that reviewers have a plan, in place of what they had of it."""
     hold(session, wanted.address)
     _delete(session, wanted.address)
-    values = wanted._asdict() | {"options": json.dumps(wanted.options, sort_keys=True)}
+    values = wanted._asdict() | {"options": json.dumps(msgspec.to_builtins(wanted.options), sort_keys=True)}
     names = ", ".join(f":{name}" for name in _COLUMNS.split(", "))
     session.run(f"INSERT INTO reviews ({_COLUMNS}) VALUES ({names})", **values)
     append(
@@ -165,5 +178,16 @@ def _delete(session: Session, address: Address) -> None:
     session.run(f"DELETE FROM reviews WHERE {_OF_PLAN}", **address._asdict())
 
 
+def _terms(text: str) -> Terms:
+    try:
+        return msgspec.convert(json.loads(text), Terms)
+    except msgspec.ValidationError as error:
+        raise JournalDamaged(
+            "the terms of a review in the journal cannot be read",
+            why=f"{error}. asbuilt does not know who may decide without them.",
+            next_step="asbuilt doctor checks the journal; a backup of it may have the terms whole.",
+        ) from error
+
+
 def _review(row: Row) -> Review:
-    return Review(**{**row, "options": json.loads(row["options"])})
+    return Review(**{**row, "options": _terms(row["options"])})

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunRequested
+from asbuilt.journal.codec import options_of, options_text
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import Address
 from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
+    from asbuilt.events.options import RunOptions
     from asbuilt.journal.store import Row, Session
 
 ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped", "pr-ready", "pr-ci-failing")
@@ -31,7 +32,7 @@ class Run(NamedTuple):
     number: int
     state: str
     needs: int
-    options: dict[str, Any]
+    options: RunOptions
     stop: str | None
     at: str
     ended_at: str | None
@@ -54,7 +55,7 @@ class Run(NamedTuple):
     @property
     def is_idle(self) -> bool:
         """Tell whether it ended without a change: it verified what is done, or found nothing to do."""
-        return self.state == "done" and self.options.get("kind", "run") in ("run", "land", "undo", "verify")
+        return self.state == "done" and self.options.kind in ("run", "land", "undo", "verify")
 
 
 class Pauses(NamedTuple):
@@ -93,7 +94,7 @@ def request(  # noqa: PLR0913 - a request has these parts
     *,
     run: str,
     slug: str,
-    options: dict[str, Any],
+    options: RunOptions,
     actor: str,
     needs: int = 1,
 ) -> Run:
@@ -111,14 +112,14 @@ def request(  # noqa: PLR0913 - a request has these parts
         run=run,
         number=head[0]["runs"],
         needs=needs,
-        options=json.dumps(options, sort_keys=True),
+        options=options_text(options),
         now=session.now,
     )
     plan_segment(session, Segment(address.org, address.repo, run, 1, session.now, "start"))
     append(
         session,
         address,
-        RunRequested(number=head[0]["runs"], mode=options.get("mode", "phase")),
+        RunRequested(number=head[0]["runs"], mode=options.mode),
         key=f"{run}/requested",
         actor=actor,
         run=run,
@@ -230,14 +231,14 @@ def set_state(session: Session, run: Run, state: str) -> None:
     )
 
 
-def set_options(session: Session, run: Run, options: dict[str, Any]) -> None:
+def set_options(session: Session, run: Run, options: RunOptions) -> None:
     """Change how a run works from now on; the events that go with it are the caller's."""
     session.run(
         "UPDATE runs SET options = :options WHERE org = :org AND repo = :repo AND run = :run",
         org=run.org,
         repo=run.repo,
         run=run.run,
-        options=json.dumps(options, sort_keys=True),
+        options=options_text(options),
     )
 
 
@@ -342,4 +343,4 @@ def of_plan(session: Session, address: Address, *, limit: int = 50) -> list[Run]
 
 
 def _run(row: Row) -> Run:
-    return Run(**{**row, "options": json.loads(row["options"])})
+    return Run(**{**row, "options": options_of(row["options"])})

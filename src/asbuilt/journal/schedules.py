@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.schedules import (
     ScheduleDeferred,
@@ -12,12 +11,14 @@ from asbuilt.events.schedules import (
     ScheduleMoved,
     ScheduleSet,
 )
+from asbuilt.journal.codec import options_of, options_text
 from asbuilt.journal.events import append, hold, keyed
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
 from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
+    from asbuilt.events.options import RunOptions
     from asbuilt.journal.store import Row, Session
 
 _COLUMNS: Final = (
@@ -37,7 +38,7 @@ class Schedule(NamedTuple):
     slug: str
     cadence: str
     zone: str
-    options: dict[str, Any]
+    options: RunOptions
     """What its runs are, frozen when it was asked for."""
     actor: str
     since: str
@@ -60,7 +61,7 @@ def set_(session: Session, wanted: Schedule) -> Schedule | None:
     hold(session, wanted.address)
     before = find(session, wanted.address)
     _delete(session, wanted.address)
-    values = wanted._asdict() | {"options": json.dumps(wanted.options, sort_keys=True)}
+    values = wanted._asdict() | {"options": options_text(wanted.options)}
     names = ", ".join(f":{name}" for name in _COLUMNS.split(", "))
     session.run(f"INSERT INTO schedules ({_COLUMNS}) VALUES ({names})", **values)
     append(
@@ -205,4 +206,4 @@ def _delete(session: Session, address: Address) -> None:
 
 
 def _schedule(row: Row) -> Schedule:
-    return Schedule(**{**row, "options": json.loads(row["options"])})
+    return Schedule(**{**row, "options": options_of(row["options"])})

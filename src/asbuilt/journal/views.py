@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.events.event import Entry
+from asbuilt.events.options import RunOptions
 from asbuilt.events.phases import PhaseProven
 from asbuilt.journal import approvals, claims, reviews, runs, schedules
 from asbuilt.journal.codec import whole
@@ -142,7 +143,7 @@ def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
     """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
     return [
         Due(
-            f"{run.options['slug']}.{run.number}",
+            f"{run.options.slug}.{run.number}",
             run.plan,
             segment.due_at,
             segment.why,
@@ -178,7 +179,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: RunFacts) -> RunV
     questions = approvals.waiting_of(session, run.org, run.repo, run.run)
     return RunView(
         run,
-        f"{run.options['slug']}.{run.number}",
+        f"{run.options.slug}.{run.number}",
         progress(facts, session.now),
         waits_for(facts, session.now),
         questions,
@@ -232,7 +233,7 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
         of_run,
         _phases(chain([newest] if newest else [], told), events, session.now),
         _spent(events),
-        tuple(newest[1].untold if newest else fold("", {}, events).untold),
+        tuple(newest[1].untold if newest else fold("", RunOptions(), events).untold),
         schedules.find(session, address),
     )
 

@@ -14,6 +14,7 @@ from asbuilt.lifecycle.worktime import WorkTime
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause
     from asbuilt.events.landings import LandingIntended
+    from asbuilt.events.options import Landing, RunKind, RunMode
     from asbuilt.lifecycle.failing import FailedStep
     from asbuilt.lifecycle.money import Caps, Spent
     from asbuilt.lifecycle.windows import Window
@@ -254,13 +255,11 @@ class RunFacts(Folded):
     """Everything that the next move of a run depends on."""
 
     run: str
-    kind: str = "run"
-    """run, land, undo, verify, author, or task."""
-    mode: str = "phase"
+    kind: RunKind = "run"
+    mode: RunMode = "phase"
     auto: bool = False
     hold: bool = True
-    way: str = "cherry-pick"
-    """How it lands: cherry-pick (once, at the end), pr, or direct (each phase as soon as it is proven)."""
+    way: Landing = "cherry-pick"
     protected: bool = False
     """Nobody may push to the target directly."""
     wanted: str | None = None

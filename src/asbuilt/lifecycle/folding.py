@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.attempts import (
@@ -71,32 +71,34 @@ from asbuilt.proof.evidence import already_failing
 from asbuilt.proof.projects.resolving import read_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from asbuilt.events.options import RunOptions
 
 
-def fold(run: str, options: Mapping[str, Any], entries: Iterable[Entry]) -> RunFacts:
+def fold(run: str, options: RunOptions, entries: Iterable[Entry]) -> RunFacts:
     """Fold the events of one run, in order; kinds that mean nothing here are passed over."""
     facts = RunFacts(
         run=run,
-        kind=str(options.get("kind", "run")),
-        mode=str(options.get("mode", "phase")),
-        auto=bool(options.get("auto", False)),
-        hold=bool(options.get("hold", not options.get("auto", False))),
-        way=str(options.get("landing", "cherry-pick")),
-        protected=bool(options.get("protected", False)),
-        wanted=options.get("phase"),
-        ring_required=bool(options.get("ring_required", True)),
-        branch=str(options.get("branch", "")),
+        kind=options.kind,
+        mode=options.mode,
+        auto=options.auto,
+        hold=options.holds,
+        way=options.landing,
+        protected=bool(options.protected),
+        wanted=options.phase,
+        ring_required=options.requires_ring,
+        branch=options.branch,
         caps=caps_in(options),
         window=window_in(options),
         draft=DraftFacts(
-            slug=str(options.get("slug", "")),
-            in_conversation=bool(options.get("authoring", {}).get("in_conversation")),
+            slug=options.slug,
+            in_conversation=options.is_in_conversation,
         ),
         pull=pull_in(options),
         task=TaskFacts(
-            number=int(options.get("task", {}).get("number", 0)),
-            operation=str(options.get("task", {}).get("operation", "")),
+            number=options.task.number if options.task else 0,
+            operation=options.task.operation if options.task else "",
         ),
     )
     for entry in entries:

@@ -6,16 +6,17 @@ The one rule: small work gets the short way. A long one that nobody needs is pai
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.options import Authoring
 from asbuilt.lifecycle.authoring import Stage
 from asbuilt.lifecycle.sessions import state_of
 from asbuilt.plan.names import slugify
 
 if TYPE_CHECKING:
+    from asbuilt.events.options import AuthoringWay, Effort
     from asbuilt.lifecycle.sessions import Session
 
-Name = Literal["light", "standard", "staged", "interview"]
 MOST_AGENTS: Final = 4
 _FILE: Final = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)
@@ -24,7 +25,7 @@ _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)
 class Mode(NamedTuple):
     """A way to author a plan."""
 
-    name: Name
+    name: AuthoringWay
     stages: tuple[Stage, ...] | None
     """None: the whole sequence, as it was chosen."""
     batches: int = 0
@@ -70,32 +71,32 @@ _SMALL: Final = {"expedient": Size(80, 2), "protective": Size(25, 1)}
 """Up to this size the short way is taken; protective goes the longer one where it is unsure."""
 
 
-EFFORTS: Final = {
+EFFORTS: Final[dict[Effort, str]] = {
     "fast": "Be quick: read what the task names and what that calls, and write the shortest plan that holds.",
     "hard": "Take your time: read widely, look for what would break, weigh each step before you write it.",
 }
 """What a chosen effort tells whoever plans."""
 
 
-def plain_authoring(
+def authoring_of(
     mode: Mode,
     session: Session,
     *,
     explorers: int = 1,
     planners: int = 1,
-    effort: str | None = None,
+    effort: Effort | None = None,
     principles: str | None = None,
-) -> dict[str, Any]:
+) -> Authoring:
     """Freeze an authoring as a run's options keep it; without `principles` a critic has those that ship."""
-    return {
-        "mode": mode.name,
-        "prompt": session.prompt,
-        "session": state_of(session),
-        "explorers": explorers,
-        "planners": planners,
-        "effort": effort,
-        "principles": principles,
-    }
+    return Authoring(
+        mode=mode.name,
+        prompt=session.prompt,
+        session=state_of(session),
+        explorers=explorers,
+        planners=planners,
+        effort=effort,
+        principles=principles,
+    )
 
 
 def size_of(prompt: str) -> Size:

@@ -5,15 +5,17 @@ The one rule: what an agent did not tell is unknown. It is never counted as noth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import Ended, Judged
+from asbuilt.events.options import CapChoices, value_or
 from asbuilt.events.plans import PlanRedrafted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from asbuilt.events.event import Event
+    from asbuilt.events.options import RunOptions
 
 
 class Spent(NamedTuple):
@@ -109,10 +111,10 @@ def _hours(many: float) -> str:
 UNCAPPED: Final = Caps()
 
 
-def caps_in(options: Mapping[str, Any]) -> Caps:
+def caps_in(options: RunOptions) -> Caps:
     """Read the caps that were frozen into a run's options; runs of old have none."""
-    told = options.get("caps") or {}
-    return Caps(told.get("usd"), told.get("tokens"), told.get("hours"))
+    chosen = options.caps or CapChoices()
+    return Caps(value_or(chosen.usd, None), value_or(chosen.tokens, None), value_or(chosen.hours, None))
 
 
 def reached(caps: Caps, spent: Spent, worked_s: float) -> str | None:

@@ -136,10 +136,6 @@ def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
 
 def _refusal(facts: RunFacts) -> End | None:
     """Refuse what this version cannot do, before anything is touched."""
-    if facts.kind not in ("run", "land", "undo", "verify"):
-        return End("failed", f"there is no kind of run that is called {facts.kind}")
-    if facts.way not in ("cherry-pick", "pr", "direct"):
-        return End("failed", f"there is no way to land that is called {facts.way}. Next: use cherry-pick")
     if facts.way == "direct" and facts.protected:
         return End(
             "failed", "direct lands on a branch that is protected. Next: use cherry-pick and hold, or pr"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.events.options import value_or
 from asbuilt.events.pulls import (
     IssuesTold,
     PullBlocked,
@@ -18,9 +19,8 @@ from asbuilt.events.pulls import (
 from asbuilt.lifecycle.folded import Folded, fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.events.event import Event
+    from asbuilt.events.options import RunOptions
 
 CI: Final = "ci_checks"
 CONFLICT: Final = "merge_conflict"
@@ -95,13 +95,13 @@ class PullFacts(Folded):
     """What was left behind; None while nobody has looked."""
 
 
-def pull_in(options: Mapping[str, Any]) -> PullFacts:
+def pull_in(options: RunOptions) -> PullFacts:
     """Begin with what was chosen when the run was asked for."""
-    told = options.get("pull", {})
+    chosen = options.pull
     return PullFacts(
-        poll_s=int(told.get("poll_s", POLL_S)),
-        limit_s=int(told.get("limit_s", LIMIT_S)),
-        fix_limit=int(told.get("fixes", FIX_LIMIT)),
+        poll_s=value_or(chosen.poll_s, POLL_S),
+        limit_s=value_or(chosen.limit_s, LIMIT_S),
+        fix_limit=value_or(chosen.fixes, FIX_LIMIT),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from asbuilt.events.options import RunOptions
 
 
-def agent_of(options: Mapping[str, Any], role: str) -> str:
+def agent_of(options: RunOptions, role: str) -> str:
     """Name the agent that has a role in a run; runs of old have one for all roles."""
-    named = (options.get("agents") or {}).get(role)
-    return str(named["name"] if named else options.get("agent") or "")
+    member = options.agents.get(role)
+    return options.agent if member is None else member.name

@@ -6,7 +6,7 @@ The one rule: what is begun is brought to its end; only what is not begun waits 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.moves import Begin, Start, Wait
@@ -14,9 +14,11 @@ from asbuilt.lifecycle.timers import moment, written
 from asbuilt.settings.hours import hours_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import time
 
+    from msgspec import UnsetType
+
+    from asbuilt.events.options import Between, RunOptions
     from asbuilt.lifecycle.moves import Move
 
 _TIMES: Final = 3
@@ -84,7 +86,11 @@ def read(text: str, zone: str) -> Window | None:
     return None if span is None else Window(*span, zone)
 
 
-def window_in(options: Mapping[str, Any]) -> Window | None:
+def window_in(options: RunOptions) -> Window | None:
     """Read the window of a run from what was frozen into it; None: it may work at any hour."""
-    between = options.get("between")
-    return None if between is None else read(between["hours"], between["zone"])
+    return window_between(options.between)
+
+
+def window_between(between: Between | UnsetType | None) -> Window | None:
+    """Read a window as options have it; None: any hour."""
+    return read(between.hours, between.zone) if between else None

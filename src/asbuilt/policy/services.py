@@ -6,10 +6,12 @@ Each listens on the loopback of the sandbox, at its usual port. A new built-in s
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from asbuilt.events.options import RunOptions
 
 NOT_STARTED: Final = 125
 """Exit code of a command that was not started, because a service did not come up."""
@@ -85,13 +87,11 @@ _ROWS: Final = (
 TABLE: Final[Mapping[str, Service]] = MappingProxyType({one.name: one for one in _ROWS})
 
 
-def chosen_services(options: Mapping[str, Any]) -> tuple[Service, ...]:
+def chosen_services(options: RunOptions) -> tuple[Service, ...]:
     """Read the services that a run's options name; older runs name none."""
     return tuple(
-        Service(one["name"], ("/bin/sh", "-c", one["command"]), one["ready"])
-        if one.get("command")
-        else TABLE[one["name"]]
-        for one in options.get("services", ())
+        Service(one.name, ("/bin/sh", "-c", one.command), one.ready) if one.command else TABLE[one.name]
+        for one in options.services or ()
     )
 
 

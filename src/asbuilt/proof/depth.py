@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from math import inf
-from typing import TYPE_CHECKING, Final, Literal, assert_never, get_args
+from typing import TYPE_CHECKING, Final, assert_never, get_args
+
+from asbuilt.events.options import Depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Depth = Literal["strict", "normal", "quick"]
 DEPTHS: Final[tuple[Depth, ...]] = get_args(Depth)
 SHORT_S: Final = 20.0
 _SHARES: Final[dict[Depth, tuple[float, float]]] = {"quick": (1.2, 1.2), "normal": (1.5, 2.2)}

@@ -5,10 +5,13 @@ A run reads them when it starts and again when it continues; what differs then i
 
 from __future__ import annotations
 
-import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from msgspec import structs
+
+from asbuilt.events.options import RunOptions, value_or
+from asbuilt.events.plain import plain_options, read_options
 from asbuilt.settings.layers import Layer
 from asbuilt.settings.registry import SETTINGS
 
@@ -73,52 +76,52 @@ def command_in(settings: Settings, key: str) -> str | None:
     return "" if chosen == "none" else chosen or None
 
 
-def chosen_for_runs(settings: Settings) -> dict[str, Any]:
-    """Give the options of a run that follow from settings alone."""
-    options: dict[str, Any] = {}
+def chosen_for_runs(settings: Settings) -> RunOptions:
+    """Return the options of a run that follow from settings alone."""
+    chosen: dict[str, Any] = {}
     for key, (*folders, name) in _PLACES.items():
-        table = options
+        table = chosen
         for folder in folders:
             table = table.setdefault(folder, {})
         table[name] = _option(settings, key)
-    return options
+    return read_options(chosen)
 
 
-def beside_checks(settings: Settings) -> dict[str, Any]:
-    """Give the options that say what checks and the setup get beside a checkout."""
+def beside_checks(settings: Settings) -> RunOptions:
+    """Return the options that say what checks and the setup get beside a checkout."""
     chosen = chosen_for_runs(settings)
-    return {name: chosen[name] for name in ("services", "env", "credentials")}
+    return RunOptions(services=chosen.services, env=chosen.env, credentials=chosen.credentials)
 
 
-def sandbox_chosen(settings: Settings) -> dict[str, Any]:
-    """Give the options that say how an agent is held, and what it reaches and reads."""
+def with_sandbox(options: RunOptions, settings: Settings) -> RunOptions:
+    """Return options with the settings that say how an agent is held, and what it reaches and reads."""
     chosen = chosen_for_runs(settings)
-    return {name: chosen[name] for name in ("ring_required", "sandbox")}
+    return structs.replace(options, ring_required=chosen.ring_required, sandbox=chosen.sandbox)
 
 
-def check_limit_s(options: Mapping[str, Any]) -> int:
+def check_limit_s(options: RunOptions) -> int:
     """Return how many seconds a setup, the tests or one check may take in a run; older runs do not say."""
     default: Any = SETTINGS["checks.minutes"].default
-    return 60 * int(options.get("limits", {}).get("checks_min", default))
+    return 60 * value_or(options.limits.checks_min, int(default))
 
 
-def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+def differing(before: RunOptions, after: RunOptions) -> list[Change]:
     """List the settings that two runs have both, with different values."""
-    found = ((key, _held(before, place), _held(after, place)) for key, place in _PLACES.items())
+    old, new = plain_options(before), plain_options(after)
+    found = ((key, _held(old, place), _held(new, place)) for key, place in _PLACES.items())
     return [Change(key, then[0], now[0]) for key, then, now in found if then and now and then[0] != now[0]]
 
 
-def renewed(options: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[Change]]:
-    """Give the options of a run that continues: what it has of settings, as it is chosen now."""
-    now = chosen_for_runs(settings)
-    changes, whole = differing(options, now), copy.deepcopy(dict(options))
+def renewed(options: RunOptions, settings: Settings) -> tuple[RunOptions, list[Change]]:
+    """Return the options of a run that continues: the settings that it has, as they are chosen now."""
+    changes, whole = differing(options, chosen_for_runs(settings)), plain_options(options)
     for key, _, after in changes:
         *folders, name = _PLACES[key]
         table = whole
         for folder in folders:
             table = table[folder]
         table[name] = after
-    return whole, changes
+    return read_options(whole), changes
 
 
 def _option(settings: Settings, key: str) -> Any:  # noqa: ANN401 - as JSON holds it
@@ -134,8 +137,8 @@ def _option(settings: Settings, key: str) -> Any:  # noqa: ANN401 - as JSON hold
     return value.strip() if isinstance(value, str) else value
 
 
-def _held(options: Mapping[str, Any], place: tuple[str, ...]) -> tuple[Any] | None:
-    table: Any = options
+def _held(plain: Mapping[str, Any], place: tuple[str, ...]) -> tuple[Any] | None:
+    table: Any = plain
     for name in place:
         if not isinstance(table, dict) or name not in table:
             return None

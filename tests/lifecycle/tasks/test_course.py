@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
+from asbuilt.events.options import TaskOrder
+from asbuilt.events.plain import read_options
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.phases import next_move
 from asbuilt.lifecycle.progress import progress
 from asbuilt.lifecycle.tasks.course import preflight, settled
-from asbuilt.lifecycle.tasks.delegating import Order, context, order_for, prompt
+from asbuilt.lifecycle.tasks.delegating import context, order_for, prompt
 from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import (
     Artifact,
@@ -60,8 +62,12 @@ def ended(ending: str = "done", number: int = 1, **more: object) -> Told:
 
 
 def move_after(*events: Told, stop: str | None = None) -> Move:
-    options = {"kind": "task", "branch": "main", "task": {"number": 7, "operation": "plan"}}
-    facts = fold("r", options, happened((kind, {"run": "r", **data}) for kind, data in events))
+    options = {
+        "kind": "task",
+        "branch": "main",
+        "task": {"number": 7, "operation": "plan", "path": "p", "artifact_number": 1},
+    }
+    facts = fold("r", read_options(options), happened((kind, {"run": "r", **data}) for kind, data in events))
     facts.stop = stop
     progress(facts, NOW)
     return next_move(facts, NOW)
@@ -164,7 +170,9 @@ def test_a_plan_takes_the_place_of_plans_and_a_persons_status_stays() -> None:
 
 
 def test_the_context_of_a_planner_is_whole_and_what_is_told_keeps_its_order() -> None:
-    order = Order(7, "plan", "specs/p.md", 1, "hard", "opus", True, False, "specs/r.md", "specs/old.md", 60)
+    order = TaskOrder(
+        7, "plan", "specs/p.md", 1, "hard", "opus", True, False, "specs/r.md", "specs/old.md", 60
+    )
     assert context(order, TASK, "sess_1_a") == {
         "session_id": "sess_1_a",
         "delegation_depth": 1,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from asbuilt.events.phases import TestsResolved
+from asbuilt.events.plain import read_options
 from asbuilt.journal.codec import event_of, fields_of
 from asbuilt.journal.events import MAX_BODY
 from asbuilt.proof.projects.model import (
@@ -75,7 +76,7 @@ def test_what_the_settings_name_is_taken_whatever_the_tree_has() -> None:
 def test_the_options_of_a_run_name_its_suites(
     options: dict[str, Any], suites: tuple[Suite, ...] | None
 ) -> None:
-    assert chosen(options) == suites
+    assert chosen(read_options(options)) == suites
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class Listener:
         for event in events:
             self._calls += event["kind"] == "called"
             self._doing = doing(event) or self._doing
-        who = "verifier" if view.waits_for.kind == "verifier" else str(view.run.options.get("agent", "agent"))
+        who = "verifier" if view.waits_for.kind == "verifier" else view.run.options.agent or "agent"
         return Activity(who, self._doing, self._attempts.last_heard(attempt), self._calls)
 
 

@@ -31,7 +31,7 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
         return False
     asked = view.questions[0]
     if asked.kind == "plan":
-        if view.run.options.get("by_pull"):
+        if view.run.options.by_pull:
             return False
         return decide(door, site, asked, is_followed=True)
     said = _said(door, view.name, asked)

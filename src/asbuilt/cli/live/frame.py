@@ -59,7 +59,7 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
     age = ago(view.run.at, now)
     parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
     if view.phases:
-        word = "done" if is_planning(view.run.options.get("kind")) else "proven"
+        word = "done" if is_planning(view.run.options.kind) else "proven"
         parts.append(f"{proven} of {len(view.phases)} {word}")
     if view.spent.brief:
         cap = caps_in(view.run.options).usd
@@ -179,13 +179,13 @@ def _footer(moment: Moment, canvas: Canvas) -> Row:
 
 def _landing(view: RunView) -> str:
     options = view.run.options
-    if options.get("kind", "run") != "run":
+    if options.kind != "run":
         return ""
-    if options.get("hold", True):
+    if options.holds:
         return "Nothing lands before you say so."
-    branch = options.get("branch", "")
-    if options.get("landing") == "pr":
-        by = "itself when its checks are green" if options.get("auto") else "you"
+    branch = options.branch
+    if options.landing == "pr":
+        by = "itself when its checks are green" if options.auto else "you"
         return f"A pull request for {branch}, merged by {by}."
-    is_direct = options.get("landing") == "direct"
+    is_direct = options.landing == "direct"
     return f"Each phase lands on {branch}." if is_direct else f"Lands on {branch} at the end."

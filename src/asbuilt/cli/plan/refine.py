@@ -21,9 +21,10 @@ from asbuilt.cli.refined import refinements_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.talking import answer
-from asbuilt.cli.terms import team_for
+from asbuilt.cli.terms import with_team
 from asbuilt.cli.words import counted
 from asbuilt.errors import DONE, GATE_STOPPED, WAITS_FOR_APPROVAL, AsbuiltError, GateStopped, UsageWrong
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.redrafting import AgentRedrafting
 from asbuilt.flows.refining import Wish
 from asbuilt.journal import approvals
@@ -36,7 +37,7 @@ from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
 from asbuilt.plan.refining import changed_phases
 from asbuilt.proof.trying import problems_of
-from asbuilt.settings.running import command_in, sandbox_chosen
+from asbuilt.settings.running import command_in, with_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,14 +178,14 @@ def _author(work: _Work, source: str | None) -> Redrafting:
 def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
     """Let the agent that plans write it, in a checkout of what is committed."""
     door, site, settings = work.door, work.site, work.site.desk.settings
-    options = team_for(settings, door.environ, agent=agent, script=script)
+    options = with_team(RunOptions(), settings, door.environ, agent=agent, script=script)
     door.screen.talk(printable(f"{agent_of(options, 'plan')} writes it, read-only."))
     return AgentRedrafting(
         attempts=wiring.attempts(site.journal.home),
         home=site.journal.home,
         repository=site.repository,
         repo=site.repo,
-        options={**options, **sandbox_chosen(settings)},
+        options=with_sandbox(options, settings),
         environ=door.environ,
         done=work.refinements.done(work.opened.plan),
         judge=lambda text: _need_change(work, _refined(work, text)),

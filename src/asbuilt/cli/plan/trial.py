@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from asbuilt import wiring
 from asbuilt.cli.failing import helping, show_failures
 from asbuilt.cli.granting import need_variables
@@ -80,7 +82,7 @@ def given_here(door: Door, desk: Desk) -> Given:
     options = beside_checks(desk.settings)
     if repository is None:
         return given_by(options, {})
-    need_variables(door, {**options, "checkout": str(repository.root)})
+    need_variables(door, structs.replace(options, checkout=str(repository.root)))
     settings = load(repository=repository.root, environ=door.environ)
     values = given(settings, repository.root, door.environ)
     return given_by(options, {**values, "home": door.environ.get("HOME")})

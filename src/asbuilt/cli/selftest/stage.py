@@ -10,10 +10,11 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from asbuilt import wiring
 from asbuilt.cli.scratch import Scratch
+from asbuilt.events.options import RunOptions
 from asbuilt.journal import runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import open_home
@@ -90,20 +91,20 @@ class Stage(Scratch):
         found = {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in kept if file.is_file()}
         return {**found, "HEAD": self.git("rev-parse", "HEAD")}
 
-    def _options(self) -> dict[str, Any]:
-        return {
-            "checkout": str(self.checkout),
-            "branch": "main",
-            "slug": "plan",
-            "host": "here",
-            "agent": "scripted",
-            "script": str(self._script),
-            "tests": self._filled(self._case.project.tests),
-            "setup": "",
-            "ring_required": False,
-            "hold": False,
-            "sign": "never",
-        }
+    def _options(self) -> RunOptions:
+        return RunOptions(
+            checkout=str(self.checkout),
+            branch="main",
+            slug="plan",
+            host="here",
+            agent="scripted",
+            script=str(self._script),
+            tests=self._filled(self._case.project.tests),
+            setup="",
+            ring_required=False,
+            hold=False,
+            sign="never",
+        )
 
     def _filled(self, text: str) -> str:
         """Fill in what only this machine knows."""

@@ -28,7 +28,7 @@ from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_hom
 from asbuilt.session.entry import ASKED, hook_argv
 from asbuilt.session.look import NAME as LOOK
 from asbuilt.session.look import offer, rule
-from asbuilt.settings.running import sandbox_chosen
+from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +96,7 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
         home=Path(door.environ.get("HOME") or "~").expanduser(),
         environ=door.environ,
         look=Path(state) / LOOK,
-        opened=opened(sandbox_chosen(desk.settings)),
+        opened=opened(chosen_for_runs(desk.settings)),
     )
     hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
     keep_hold(str(folder), hold)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
+from msgspec import structs
 
 from asbuilt import wiring
 from asbuilt.cli import outcome
@@ -12,8 +13,9 @@ from asbuilt.cli.run import ask_for, look_on, target_of
 from asbuilt.cli.screen import printable
 from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.task.known import finish_views
-from asbuilt.cli.terms import team_for
+from asbuilt.cli.terms import with_team
 from asbuilt.errors import DONE, AsbuiltError
+from asbuilt.events.options import DEFAULT_TASK_TIMEOUT_S, RunOptions
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
@@ -21,16 +23,17 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.ledger import tasks
 from asbuilt.library.shelves import describe
-from asbuilt.lifecycle.tasks.delegating import TIMEOUT_S, Order, order_for
+from asbuilt.lifecycle.tasks.delegating import order_for
 from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
-from asbuilt.settings.running import chosen_for_runs, sandbox_chosen
+from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.cli.options import Door
     from asbuilt.cli.site import Site
+    from asbuilt.events.options import TaskOrder
     from asbuilt.journal.runs import Run
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
@@ -52,7 +55,9 @@ def with_flags(command: _Function) -> _Function:
     """Give a command the options of all work on tasks."""
     for option in (
         click.option("--foreground", is_flag=True, help="work in this process, without a worker"),
-        click.option("--timeout", type=click.IntRange(1), default=TIMEOUT_S, help="seconds for its agent"),
+        click.option(
+            "--timeout", type=click.IntRange(1), default=DEFAULT_TASK_TIMEOUT_S, help="seconds for its agent"
+        ),
         click.option(
             "--script",
             metavar="FILE",
@@ -85,7 +90,7 @@ def ask(door: Door, operation: str, words: tuple[str, ...], wish: Wish, *, is_he
 
 def _orders(
     door: Door, site: Site, operation: str, numbers: list[int], wish: Wish
-) -> tuple[list[Order], list[int]]:
+) -> tuple[list[TaskOrder], list[int]]:
     """Freeze what is wanted of each task; one that is named alone and cannot be worked on is an error."""
     with site.journal.store.read() as session:
         here = tasks.every(session, LOCAL, site.repo)
@@ -117,33 +122,37 @@ def _skip(door: Door, number: int, error: AsbuiltError) -> None:
         door.screen.answer(printable(f"Skipped: {error.what}."))
 
 
-def _options(door: Door, site: Site, wish: Wish) -> dict[str, Any]:
+def _options(door: Door, site: Site, wish: Wish) -> RunOptions:
     settings = site.desk.settings
-    team = team_for(settings, door.environ, agent=wish.agent, script=wish.script)
-    if wish.model:
-        team["agents"]["plan"]["program"]["model"] = wish.model
-    return {
-        "kind": "task",
-        "mode": "task",
-        "checkout": str(site.repository.root),
-        "branch": target_of(site.repository.root),
-        "host": machine(),
-        **team,
-        "auto": False,
-        "sign": settings.text("landing.sign"),
-        **sandbox_chosen(settings),
-        "desktop": settings.flag("attention.desktop"),
-        "caps": chosen_for_runs(settings)["caps"],
-    }
+    chosen = chosen_for_runs(settings)
+    options = RunOptions(
+        kind="task",
+        mode="task",
+        checkout=str(site.repository.root),
+        branch=target_of(site.repository.root),
+        host=machine(),
+        sign=chosen.sign,
+        ring_required=chosen.ring_required,
+        sandbox=chosen.sandbox,
+        desktop=chosen.desktop,
+        caps=chosen.caps,
+    )
+    whole = with_team(options, settings, door.environ, agent=wish.agent, script=wish.script)
+    if not wish.model:
+        return whole
+    plans = whole.agents["plan"]
+    plans = structs.replace(plans, program=structs.replace(plans.program, model=wish.model))
+    return structs.replace(whole, agents={**whole.agents, "plan": plans})
 
 
-def _asked(site: Site, order: Order, options: dict[str, Any]) -> tuple[Address, str, dict[str, Any]]:
+def _asked(site: Site, order: TaskOrder, options: RunOptions) -> tuple[Address, str, RunOptions]:
     """Say where the plan will have its journal, and what it is called."""
     at = describe(site.desk.library, site.repository.root / order.path)
-    return Address(LOCAL, site.repo, at.shown), at.slug, {**options, "slug": at.slug, "task": order._asdict()}
+    whole = structs.replace(options, slug=at.slug, task=order)
+    return Address(LOCAL, site.repo, at.shown), at.slug, whole
 
 
-def _together(door: Door, site: Site, orders: list[Order], options: dict[str, Any]) -> list[int]:
+def _together(door: Door, site: Site, orders: list[TaskOrder], options: RunOptions) -> list[int]:
     """Ask for all of it, then look on at one after the other."""
     journal, codes = site.journal, []
     begun: list[Run] = []

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from asbuilt.proof.depth import is_tight, may_take_s, words_for
 
 if TYPE_CHECKING:
-    from asbuilt.proof.depth import Depth, Trial
+    from asbuilt.events.options import Depth
+    from asbuilt.proof.depth import Trial
 
 
 class Allowance:

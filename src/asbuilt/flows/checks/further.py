@@ -99,7 +99,7 @@ class Further:
         return 1 if code is None else code
 
     def _probed(self, shown: Evidence, suite: Tested) -> Evidence:
-        if suite.counts is None or not self._record.run.options.get("probe"):
+        if suite.counts is None or not self._record.run.options.probe:
             return shown
         unrun = lines_not_run(self._rig, suite.trials, suite.ran, self._allowance)
         told = (f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()

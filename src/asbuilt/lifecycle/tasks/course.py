@@ -18,8 +18,8 @@ from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
+    from asbuilt.events.options import TaskOrder
     from asbuilt.lifecycle.facts import PhaseFacts, RunFacts
-    from asbuilt.lifecycle.tasks.delegating import Order
     from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
 
 REPEATS: Final = 2
@@ -48,12 +48,12 @@ def tasking(facts: RunFacts, now: str) -> Move:
     return held(facts) or _work(facts, stage, now)
 
 
-def preflight(order: Order, pending: Pending) -> dict[str, Any]:
+def preflight(order: TaskOrder, pending: Pending) -> dict[str, Any]:
     """Say what changes before an agent is there: whoever looks meanwhile sees that it is under way."""
     return {"status": UNDER_WAY[order.operation], "session": pending.session, "pending": pending}
 
 
-def settled(task: Task, order: Order, artifact: Artifact) -> dict[str, Any]:
+def settled(task: Task, order: TaskOrder, artifact: Artifact) -> dict[str, Any]:
     """Say what changes when the work is done: status, link and counter. A person's own status stays.
 
     A plan takes the place of the plans before it; research is added to what is there.

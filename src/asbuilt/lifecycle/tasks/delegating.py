@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.events.options import TaskOrder
 from asbuilt.lifecycle.tasks.numbering import (
     PLAN,
     RESEARCH,
@@ -16,11 +17,10 @@ from asbuilt.lifecycle.tasks.numbering import (
 from asbuilt.lifecycle.tasks.results import DONE, EXAMPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from asbuilt.lifecycle.tasks.model import Task
 
-TIMEOUT_S: Final = 1_800
 RECALLED: Final = 5
 """Memories that a planner is told at most."""
 PLAN_FORMAT: Final = """\
@@ -51,40 +51,13 @@ line of its own; the path in the record is the one that you were given. Where yo
 partial, failed or blocked, with the reason under errors; a claim without the artifact counts as failed."""
 
 
-class Order(NamedTuple):
-    """What is wanted of a planner, frozen when it is asked for."""
-
-    number: int
-    operation: str
-    path: str
-    """Where the artifact will lie."""
-    artifact_number: int
-    effort: str | None = None
-    model: str | None = None
-    roadmap: bool = False
-    clean: bool = False
-    research_path: str | None = None
-    prior_plan_path: str | None = None
-    timeout_s: int = TIMEOUT_S
-
-    @property
-    def reason(self) -> str:
-        """Say what is left to do while it is under way."""
-        return "status, link and commit are due when its agent ends"
-
-
-def read_order(data: Mapping[str, Any]) -> Order:
-    """Read an order back from a run's options."""
-    return Order(**{name: data[name] for name in Order._fields if name in data})
-
-
-def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) -> Order:  # noqa: ANN401 - as Order has them
+def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) -> TaskOrder:  # noqa: ANN401 - as TaskOrder has them
     """Freeze what is wanted, from the task and the files that its agent will see."""
     listed = list(files)
     number = artifact_number(task, operation, listed)
     research = [one.path for one in task.of_type(RESEARCH)] or written(task, RESEARCH, listed)
     prior = written(task, PLAN, listed)
-    return Order(
+    return TaskOrder(
         task.number,
         operation,
         artifact_path(task, operation, number),
@@ -95,7 +68,7 @@ def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) ->
     )
 
 
-def context(order: Order, task: Task, session: str) -> dict[str, Any]:
+def context(order: TaskOrder, task: Task, session: str) -> dict[str, Any]:
     """Give what a planner has to know, as one object."""
     return {
         "session_id": session,
@@ -120,7 +93,7 @@ def context(order: Order, task: Task, session: str) -> dict[str, Any]:
     }
 
 
-def prompt(order: Order, task: Task, session: str, memories: Iterable[str]) -> str:
+def prompt(order: TaskOrder, task: Task, session: str, memories: Iterable[str]) -> str:
     """Say it in the order that holds: context, format, memory if there is any, then what to do."""
     told = json.dumps(context(order, task, session), indent=2, ensure_ascii=False)
     text = PLAN_FORMAT if order.operation == PLAN else REPORT_FORMAT
@@ -135,7 +108,7 @@ def prompt(order: Order, task: Task, session: str, memories: Iterable[str]) -> s
     return "\n\n".join(filter(None, parts))
 
 
-def _instructions(order: Order) -> str:
+def _instructions(order: TaskOrder) -> str:
     aim = "Plan the task" if order.operation == PLAN else "Research the task"
     form = EXAMPLE.replace("STATUS", DONE[order.operation]).replace("TYPE", order.operation)
     told = [

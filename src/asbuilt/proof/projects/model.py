@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Counting = Literal["tests", "exit-code"]
-"""Whether a suite is judged by its tests, or by its exit code alone: a weaker proof."""
+    from asbuilt.events.options import Counting
 
 
 class Project(NamedTuple):

@@ -9,8 +9,9 @@ import hashlib
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
+from asbuilt.events.options import value_or
 from asbuilt.events.phases import TestsResolved
 from asbuilt.proof.projects.finding import find
 from asbuilt.proof.projects.index import installs, is_within, parent
@@ -27,21 +28,25 @@ from asbuilt.proof.projects.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from asbuilt.events.options import Counting, RunOptions
     from asbuilt.proof.projects.finding import Found
-    from asbuilt.proof.projects.model import Counting, Project, Resolved
+    from asbuilt.proof.projects.model import Project, Resolved
 
 _NAME: Final = 80
 _UP: Final = re.compile(r"cd ((?:\.\./)*\.\.) && ")
 
 
-def chosen(options: Mapping[str, Any]) -> tuple[Suite, ...] | None:
+def chosen(options: RunOptions) -> tuple[Suite, ...] | None:
     """Read the suites that a run's options name: none where a person said so; None to find them."""
-    counts: Counting = options.get("counts") or "tests"
-    if options.get("suites"):
-        return tuple(Suite(**{"folder": "", "counts": counts, **plain}) for plain in options["suites"])
-    command = options.get("tests")
+    counts: Counting = options.counts or "tests"
+    if options.suites:
+        return tuple(
+            Suite(one.folder, one.command, one.runner or "", one.counts or counts, one.setup)
+            for one in options.suites
+        )
+    command = value_or(options.tests, None)
     if command is None:
         return None
     return (Suite("", command, counts=counts),) if command.strip() else ()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from asbuilt.events.options import Counting
     from asbuilt.proof.projects.index import Language
-    from asbuilt.proof.projects.model import Counting
 
 Family = Literal["python", "node", "go", "rust", "jvm", "native", "ruby", "perl", "recipe"]
 Format = Literal[

@@ -1,0 +1,285 @@
+"""The options of a run: everything that was chosen when the run was requested.
+
+The journal stores them as JSON under the names of these fields. `UNSET` is a key that the JSON does not have:
+the run is of a kind that does not use it, or was written by an older version. `settings.running.renewed`
+updates only the settings that a run has, so a missing setting stays distinct from one with its default.
+
+Rule: a stored key keeps its name and meaning. A new field needs a default.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypeVar, get_args
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+RunKind = Literal["run", "land", "undo", "verify", "author", "task"]
+RunMode = Literal["phase", "finish", "verify", "author", "task"]
+"""phase: the next phase; finish: all phases. Other kinds of runs have a mode of their own."""
+Landing = Literal["cherry-pick", "pr", "direct"]
+"""cherry-pick: once, at the end; pr: by a pull request; direct: each phase as soon as it is proven."""
+LANDINGS: Final[tuple[Landing, ...]] = get_args(Landing)
+Signing = Literal["auto", "always", "never"]
+Network = Literal["list", "open", "none"]
+"""list: the listed hosts; open: every host; none: no network."""
+Counting = Literal["tests", "exit-code"]
+"""Whether a suite is judged by its tests, or by its exit code alone: a weaker proof."""
+Depth = Literal["strict", "normal", "quick"]
+PlanLength = Literal["control", "trim", "cut", "cap"]
+LENGTHS: Final[tuple[PlanLength, ...]] = get_args(PlanLength)
+AuthoringWay = Literal["light", "standard", "staged", "interview"]
+Effort = Literal["fast", "hard"]
+Severity = Literal["block", "sign-off", "note"]
+
+_Value = TypeVar("_Value")
+
+DEFAULT_BRANCH_PREFIX: Final = "feat/"
+DEFAULT_TASK_TIMEOUT_S: Final = 1_800
+
+
+class _Table(Struct, frozen=True, kw_only=True):
+    """A JSON object inside the options."""
+
+
+class AgentProgram(_Table, frozen=True, kw_only=True):
+    """How an agent is started; `ports.Program` documents the fields."""
+
+    kind: str = "scripted"
+    command: tuple[str, ...] = ()
+    model: str = ""
+    effort: str = ""
+    max_turns: int | None = None
+    budget_usd: float | None = None
+
+
+class TeamMember(_Table, frozen=True, kw_only=True):
+    """The agent that has a role in a run."""
+
+    name: str
+    program: AgentProgram = AgentProgram()
+
+
+class SuiteChoice(_Table, frozen=True, kw_only=True):
+    """A test suite that the settings name."""
+
+    command: str
+    folder: str = ""
+    setup: str = ""
+    counts: Counting | UnsetType = UNSET
+    runner: str | UnsetType = UNSET
+
+
+class ServiceChoice(_Table, frozen=True, kw_only=True):
+    """A service that the settings name: a built-in one, or a command with the port on which it answers."""
+
+    name: str
+    command: str = ""
+    ready: int = 0
+
+
+class Limits(_Table, frozen=True, kw_only=True):
+    """Time limits."""
+
+    checks_min: int | UnsetType = UNSET
+    """Minutes that a setup, the tests or one check may take."""
+
+
+class Variables(_Table, frozen=True, kw_only=True):
+    """Names of the environment variables that checks and the setup get."""
+
+    checks: tuple[str, ...] | UnsetType = UNSET
+    setup: tuple[str, ...] | UnsetType = UNSET
+
+
+class PullChoices(_Table, frozen=True, kw_only=True):
+    """How a pull request is opened and watched."""
+
+    poll_s: int | UnsetType = UNSET
+    limit_s: int | UnsetType = UNSET
+    fixes: int | UnsetType = UNSET
+    branch_prefix: str | UnsetType = UNSET
+
+
+class SandboxChoices(_Table, frozen=True, kw_only=True):
+    """What the user opens in the sandbox."""
+
+    network: Network | UnsetType = UNSET
+    """What an agent reaches."""
+    setup: Network | UnsetType = UNSET
+    """What the setup of a checkout reaches."""
+    hosts: tuple[str, ...] | UnsetType = UNSET
+    readable: tuple[str, ...] | UnsetType = UNSET
+
+
+class CapChoices(_Table, frozen=True, kw_only=True):
+    """What a run may spend; None: no limit."""
+
+    usd: float | UnsetType | None = UNSET
+    tokens: int | UnsetType | None = UNSET
+    hours: float | UnsetType | None = UNSET
+
+
+class Between(_Table, frozen=True, kw_only=True):
+    """The hours of the day in which a run may begin phases."""
+
+    hours: str
+    zone: str
+
+
+class Authoring(_Table, frozen=True, kw_only=True):
+    """How a plan is authored."""
+
+    mode: AuthoringWay
+    prompt: str
+    session: dict[str, Any]
+    """As `lifecycle.sessions.state_of` writes it; `read_session` reads it, and reports what is unreadable."""
+    explorers: int = 1
+    planners: int = 1
+    effort: Effort | None = None
+    principles: str | None = None
+    """None: a critic uses the principles that ship with asbuilt."""
+    in_conversation: bool | UnsetType = UNSET
+    """The author is a conversation of the user's, not an agent that asbuilt starts."""
+
+
+class TaskOrder(Struct, frozen=True):
+    """The work that a task's planner is given."""
+
+    number: int
+    operation: str
+    path: str
+    """Where the artifact will be written."""
+    artifact_number: int
+    effort: Effort | None = None
+    model: str | None = None
+    roadmap: bool = False
+    clean: bool = False
+    research_path: str | None = None
+    prior_plan_path: str | None = None
+    timeout_s: int = DEFAULT_TASK_TIMEOUT_S
+
+    @property
+    def reason(self) -> str:
+        """Say what is left to do while it is under way."""
+        return "status, link and commit are due when its agent ends"
+
+
+class Extra(_Table, frozen=True, kw_only=True):
+    """A stored key that this version does not know."""
+
+    path: tuple[str, ...]
+    """The names of the tables that it is in, and its own."""
+    value: Any
+
+
+class RunOptions(Struct, frozen=True, kw_only=True):
+    """What was chosen for a run."""
+
+    kind: RunKind = "run"
+    mode: RunMode = "phase"
+    checkout: str = ""
+    branch: str = ""
+    """The branch that the run starts from and lands on."""
+    slug: str = ""
+    host: str = ""
+    """The machine that requested the run."""
+    issues: tuple[int, ...] = ()
+    phase: str | None = None
+    """The only phase to work on; None: the next ones."""
+    auto: bool = False
+    hold: bool | UnsetType = UNSET
+    landing: Landing = "cherry-pick"
+    protected: bool | UnsetType = UNSET
+    """No direct push to the target branch is allowed."""
+    between: Between | UnsetType | None = UNSET
+    of: str | UnsetType | None = UNSET
+    """For an undo: the run whose work is reverted."""
+    continues: str | UnsetType | None = UNSET
+    """The ended run that this run continues."""
+    revision: int | UnsetType = UNSET
+    """How often the settings were renewed."""
+
+    agent: str = ""
+    """The agent that implements; runs of older versions have it for every role."""
+    agents: dict[str, TeamMember] = field(default_factory=dict)
+    """The agent of each role."""
+    script: str | None = None
+    """The file that the scripted agent plays."""
+
+    authoring: Authoring | UnsetType = UNSET
+    length: PlanLength | UnsetType = UNSET
+    approvers: tuple[str, ...] | UnsetType = UNSET
+    by_pull: bool | UnsetType = UNSET
+    """The draft is put to reviewers as a pull request."""
+    task: TaskOrder | UnsetType = UNSET
+
+    # From here on: settings. `settings.running` has the key of each.
+    tests: str | UnsetType | None = UNSET
+    """None: detected; empty: no tests."""
+    suites: tuple[SuiteChoice, ...] | UnsetType = UNSET
+    counts: Counting | UnsetType | None = UNSET
+    setup: str | UnsetType | None = UNSET
+    """None: detected; empty: no setup."""
+    limits: Limits = Limits()
+    depth: Depth | UnsetType = UNSET
+    probe: bool | UnsetType = UNSET
+    services: tuple[ServiceChoice, ...] | UnsetType = UNSET
+    env: Variables | UnsetType = UNSET
+    credentials: tuple[str, ...] | UnsetType = UNSET
+    ui: tuple[str, ...] | UnsetType = UNSET
+    pictures: str | UnsetType = UNSET
+    sign: Signing | UnsetType = UNSET
+    programs: tuple[str, ...] | UnsetType = UNSET
+    """Digests of the git settings whose programs the user has agreed to."""
+    pull: PullChoices = PullChoices()
+    ring_required: bool | UnsetType = UNSET
+    sandbox: SandboxChoices = SandboxChoices()
+    desktop: bool | UnsetType = UNSET
+    caps: CapChoices | None = None
+    scope: dict[str, Severity] = field(default_factory=dict)
+    more: tuple[Extra, ...] = ()
+    """Keys that this version does not know."""
+
+    @property
+    def holds(self) -> bool:
+        """Return whether proven work waits for a user to land it; runs without `hold` wait unless `auto`."""
+        return value_or(self.hold, not self.auto)
+
+    @property
+    def signs_if_configured(self) -> bool:
+        """Return whether commits are signed where git is set up to sign."""
+        return value_or(self.sign, "auto") == "auto"
+
+    @property
+    def requires_ring(self) -> bool:
+        """Return whether the run needs a sandbox; runs of older versions do."""
+        return value_or(self.ring_required, True)
+
+    @property
+    def how_authored(self) -> Authoring:
+        """Return the authoring; raises `LookupError` for a run that authors no plan."""
+        if self.authoring is UNSET:
+            raise LookupError(f"a run of the kind {self.kind} has no authoring")
+        return self.authoring
+
+    @property
+    def ordered(self) -> TaskOrder:
+        """Return the work on a task; raises `LookupError` for a run of another kind."""
+        if self.task is UNSET:
+            raise LookupError(f"a run of the kind {self.kind} has no task")
+        return self.task
+
+    @property
+    def is_in_conversation(self) -> bool:
+        """Return whether a conversation of the user's authors the plan."""
+        return self.authoring is not UNSET and bool(self.authoring.in_conversation)
+
+
+def one_of(choices: tuple[_Value, ...], text: str) -> _Value:
+    """Return the member of a closed set that a text names; raises `ValueError` where it names none."""
+    return choices[choices.index(text)]
+
+
+def value_or(value: _Value | UnsetType, default: _Value) -> _Value:
+    """Return the value, or the default where the run has none."""
+    return default if value is UNSET else value
