@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asbuilt.agents.acp import last_status
 from asbuilt.agents.acp_kinds import started
-from asbuilt.agents.opencode_state import last_status
 from asbuilt.policy.kinds import KINDS
 from asbuilt.ports import Program
 from tests.agents.conftest import Machine

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.agents.adapter import Call, Turn, Used
-from asbuilt.agents.claude import arguments
+from asbuilt.agents.claude import GIVEN, arguments, call_of
 from asbuilt.agents.claude_cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
 from asbuilt.agents.claude_messages import (
@@ -32,7 +32,6 @@ from asbuilt.agents.claude_messages import (
     message_in,
 )
 from asbuilt.agents.claude_state import State, can_go_on, session_of
-from asbuilt.agents.claude_tools import GIVEN, call_of
 from asbuilt.agents.sealing import differing, digests
 from asbuilt.policy.kinds import KINDS
 from asbuilt.ports import Program

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.adapter import Answer, Call
-from asbuilt.agents.claude_tools import call_of
+from asbuilt.agents.claude import call_of
 from asbuilt.agents.folder import Folder
 from asbuilt.agents.gate import answered, snapshot_of
 from asbuilt.policy.roles import ROLES, compiled

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.hosting import sealed_end
-from asbuilt.agents.sealed import Seals
+from asbuilt.agents.seat import Seals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inline_snapshot import snapshot
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.cli.live.activity import Listener, attempt_of
+from asbuilt.cli.live.lookout import Listener, attempt_of
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
 from asbuilt.cli.live.viewers import LineViewer, LiveViewer, News, viewer_for

@@ -66,7 +66,6 @@ ELSEWHERE = {
     "cli/now.py {} plans are scheduled here: {}": "journeys/test_schedules.py",
     "cli/screen.py the answer could not be written: {}": "cli/test_boundary.py",
     "cli/land.py {} has landed by a pull request, and only another one takes it back": "cli/test_looking.py",
-    'cli/looking.py "{}" is part of {} plans: {}': "cli/test_looking.py",
     'cli/looking.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
     "cli/looking.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
     "cli/mode/change.py an agent cannot end planning": "cli/test_mode.py",
@@ -85,7 +84,7 @@ ELSEWHERE = {
     "cli/selftest/agent.py {} is there already": "journeys/test_selftest_agent.py",
     "cli/selftest/corpus.py {}: {}": "attack/test_corpus.py",
     "cli/watch.py {} runs are under way here: {}": "cli/test_looking.py",
-    'cli/site.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
+    'cli/addresses.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
     "cli/site.py {} runs can be meant: {}": "journeys/test_pausing.py",
 }
 """Refusals whose case is in another file: it needs a run, or no terminal."""
@@ -142,7 +141,7 @@ CASES = [
     Case("cli/author.py nothing can be authored so: {}", "author"),
     Case("cli/author.py nothing can be authored so: {}", "author x --staged --refine-iterations 5"),
     Case(
-        "cli/principles.py {} holds no principles: {}: found {}, needed {}",
+        "cli/author.py {} holds no principles: {}: found {}, needed {}",
         "author x",
         lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
         environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
@@ -175,9 +174,9 @@ CASES = [
         "cli/session/start.py with --plan, --settings is not yours to give",
         "session --plan -- claude --settings x.json",
     ),
-    Case("cli/site.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
+    Case("cli/addresses.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
     Case("cli/scratch.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
-    Case("cli/looking.py {} has not been run here", "status rate-limit"),
+    Case("cli/addresses.py {} has not been run here", "status rate-limit"),
     Case("cli/report.py nothing has been run here", "report"),
     Case(
         "cli/gate/check.py gate check takes a command, or --jsonl and lines on standard input", "gate check"
@@ -245,8 +244,8 @@ CASES = [
     Case("cli/doctor/command.py asbuilt doctor --fix has no --json", "doctor --fix sandbox --json"),
     Case("cli/options.py {} has no --json", "--json completion bash"),
     Case("cli/options.py --repo {}: no such folder", "status --repo nowhere"),
-    Case("cli/site.py {} has not been run here", "land rate-limit"),
-    Case("cli/site.py {} has not been run here", "log rate-limit.3"),
+    Case("cli/addresses.py {} has not been run here", "land rate-limit"),
+    Case("cli/addresses.py {} has not been run here", "log rate-limit.3"),
     Case('cli/notify/test.py no way "{}" is chosen here', "notify test slack"),
     Case("cli/run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("cli/stop.py stop takes the name of a plan, or --all", "stop"),

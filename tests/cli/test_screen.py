@@ -131,16 +131,15 @@ def test_json_is_one_harmless_line_that_reads_back(value: object, encoding: str)
 def _talkative(screen: Screen) -> None:
     screen.answer("answer")
     screen.talk("talk")
-    screen.detail("detail")
 
 
 @pytest.mark.parametrize(
-    ("quiet", "verbose", "heard"),
-    [(False, False, b"talk\n"), (True, False, b""), (False, True, b"talk\ndetail\n"), (True, True, b"")],
+    ("quiet", "heard"),
+    [(False, b"talk\n"), (True, b"")],
 )
-def test_the_answer_is_on_stdout_and_all_talk_on_stderr(quiet: bool, verbose: bool, heard: bytes) -> None:  # noqa: FBT001 - cases of a table
+def test_the_answer_is_on_stdout_and_all_talk_on_stderr(quiet: bool, heard: bytes) -> None:  # noqa: FBT001 - cases of a table
     out, err = Terminal(), Terminal()
-    _talkative(Screen(out=_pen(out), err=_pen(err), quiet=quiet, verbose=verbose))
+    _talkative(Screen(out=_pen(out), err=_pen(err), quiet=quiet))
     assert (out.shown(), err.shown()) == (b"answer\n", heard)
 
 

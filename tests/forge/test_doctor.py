@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.cli.doctor.facts import ForgeFacts, Trouble
-from asbuilt.cli.doctor.forge import look_at_forge
+from asbuilt.cli.doctor.look import look_at_forge
 from asbuilt.cli.doctor.row import Row, State, Stops
 from asbuilt.cli.doctor.rows import judge
 from tests.cli.machines import READY

@@ -6,8 +6,10 @@ The one rule: every question of the agent's is the gate's to answer, and a turn 
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +23,6 @@ from asbuilt.agents.acp_kinds import started
 from asbuilt.agents.acp_reading import Hearing, calls_in, goes_on, mode_request, reply_of
 from asbuilt.agents.acp_wire import Lost, Refused, Wire
 from asbuilt.agents.adapter import Conversed, Noted, Used, stopped
-from asbuilt.agents.opencode_state import last_status
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
 from asbuilt.agents.verdicts import verdict_in
 from asbuilt.policy.kinds import KINDS
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from asbuilt.agents.acp_kinds import Start
     from asbuilt.agents.adapter import Emit, Event, Gate, Seat, Turn
     from asbuilt.ports import Brief
+
+_LAST: Final = "SELECT data FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 1"
+_WAIT_S: Final = 1.0
+
 
 _PROTOCOL: Final = 1
 _DESK: Final = Path(verdict_tool.__file__).resolve()
@@ -277,3 +282,25 @@ async def _end_of(process: asyncio.subprocess.Process) -> str:
     except TimeoutError:
         return "closed its output"
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+# Look up in opencode's own database what it does not say over ACP: the status with which its model failed.
+#
+# The one rule: what is not as it was measured is unknown; the database is the agent's, and may hold anything.
+
+
+def last_status(state: Path, session: str) -> int | None:
+    """Give the HTTP status of the error that a conversation's last message ended with."""
+    try:
+        with closing(
+            sqlite3.connect(f"{(state / 'opencode.db').as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
+        ) as database:
+            row = database.execute(_LAST, (session,)).fetchone()
+        message = json.loads(row[0]) if row else None
+    except (sqlite3.Error, ValueError, TypeError, RecursionError):
+        return None
+    match message:
+        case {"error": {"data": {"statusCode": int(status)}}}:
+            return status
+        case _:
+            return None

@@ -18,7 +18,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents import claude_messages as say
-from asbuilt.agents.adapter import Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
+from asbuilt.agents.adapter import Call, Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
 from asbuilt.agents.capture import Lines
 from asbuilt.agents.claude_cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude_ending import Heard, turn_of
@@ -38,16 +38,46 @@ from asbuilt.agents.claude_messages import (
     message_in,
 )
 from asbuilt.agents.claude_state import State, can_go_on, session_of, state_of
-from asbuilt.agents.claude_tools import GIVEN, GIVEN_TO_READ, call_of
 from asbuilt.agents.prompting import go_on, prompt_for, system_for
 from asbuilt.policy.kinds import KINDS, hosts_of
 from asbuilt.proof.opinion import form
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from asbuilt.agents.adapter import Emit, Gate, Seat
     from asbuilt.agents.claude_cost import Tally
     from asbuilt.agents.claude_messages import Message
+    from asbuilt.policy.roles import Kind
     from asbuilt.ports import Brief
+
+GIVEN: Final = ("Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "Write")
+"""What a worker is given; all else is taken away before it is asked for: network, schedules, other agents."""
+GIVEN_TO_READ: Final = ("Read", "Grep", "Glob")
+_VERDICT: Final = "StructuredOutput"
+# Each tool: what a call of it is, and where in its input the path or the command stands.
+_TOOLS: Final[dict[str, tuple[Kind, str]]] = {
+    "Read": ("read", "file_path"),
+    "Grep": ("read", "path"),
+    "Glob": ("read", "path"),
+    "Edit": ("edit", "file_path"),
+    "MultiEdit": ("edit", "file_path"),
+    "Write": ("edit", "file_path"),
+    "NotebookEdit": ("edit", "notebook_path"),
+    "Bash": ("run", "command"),
+    "WebFetch": ("fetch", ""),
+    "WebSearch": ("fetch", ""),
+    "Task": ("delegate", ""),
+    "Agent": ("delegate", ""),
+    "BashOutput": ("note", ""),
+    "KillShell": ("note", ""),
+    "TaskOutput": ("note", ""),
+    "TaskStop": ("note", ""),
+    "TodoWrite": ("note", ""),
+    "ToolSearch": ("note", ""),
+    _VERDICT: ("submit", ""),
+}
+
 
 _PIECE: Final = 1 << 18
 _WAYS_IN: Final = tuple(name for name in KINDS["claude"].variables if name != "CLAUDE_CONFIG_DIR")
@@ -214,3 +244,30 @@ def arguments(
 def _left_of(budget_usd: float | None, tally: Tally) -> float | None:
     """Say what is left of a budget: Claude Code holds each of its processes to it, not the conversation."""
     return None if budget_usd is None else budget_usd - tally.told_usd
+
+
+# Claude Code's tools in our words: which a role is given, and what a call of one is about. Pure.
+#
+# The one rule: a tool that is not in the table is refused, and so is one whose input is not as we know it.
+
+
+def call_of(tool: str, given: Mapping[str, Any], cwd: str | None = None) -> Call:
+    """Say in our words what it is about to do."""
+    kind, name = _TOOLS.get(tool, ("other", ""))
+    named = given.get(name) if name else None
+    if tool == "Glob" and named is None and str(given.get("pattern", "")).startswith("/"):
+        named = given["pattern"]
+    if kind == "delegate" and "isolation" in given:
+        # A worktree of its own would be one that nobody proves.
+        return Call(tool=tool, kind="other")
+    match kind:
+        case "edit" | "run" if not isinstance(named, str) or not named:
+            return Call(tool=tool, kind="other")
+        case "run":
+            return Call(tool=tool, kind="run", command=named, cwd=cwd)
+        case "edit" | "read" if named is None or isinstance(named, str):
+            return Call(tool=tool, kind=kind, path=named)
+        case "edit" | "read":
+            return Call(tool=tool, kind="other")
+        case _:
+            return Call(tool=tool, kind=kind)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,22 +16,26 @@ from asbuilt.agents import tree
 from asbuilt.agents.adapter import NOTHING, Needs
 from asbuilt.agents.canaries import try_ring
 from asbuilt.agents.capture import Capture
+from asbuilt.agents.folder import Unreadable, read_shared, write_whole
 from asbuilt.agents.masks import cleaned
 from asbuilt.agents.proxy import Egress
 from asbuilt.agents.results import hold, with_results
 from asbuilt.agents.ring import history_of, prepare, settle
-from asbuilt.agents.sealed import Seals
+from asbuilt.agents.sealing import differing, digests
 from asbuilt.agents.toolchains import shown_for, variables_in
 from asbuilt.policy.hosts import hosts_named
 from asbuilt.policy.ring import Placed, for_agent
 from asbuilt.policy.roles import ACTING_FOLDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from asbuilt.agents.folder import Folder, Terms
     from asbuilt.policy.ring import Level, Request
     from asbuilt.ports import Brief
+
+_CAP: Final = 16 << 20
+
 
 _LOG_CAP: Final = 1_000_000
 _PIECE: Final = 1 << 18
@@ -237,3 +242,39 @@ class HostSeat:
         if process.stderr is not None:
             while piece := await process.stderr.read(_PIECE):
                 self._log.feed(piece)
+
+
+# Keep the measure of what could act later with the attempt, and compare it with what is there at its end.
+#
+# The one rule: it is taken before the first start of an attempt: what a start has done is no measure.
+
+
+class Seals:
+    """What of one attempt's agent would act later, as it was before the first start."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def put(self, folder: Path, names: Iterable[str], *, remade: tuple[str, ...] = ()) -> None:
+        """Take the measure of some names in a folder, unless an earlier start has.
+
+        `remade` is what the agent's own program lays down there when it starts.
+        """
+        if not self._file.exists():
+            named = list(names)
+            whole = {
+                "folder": str(folder), "names": named, "remade": remade, "digests": digests(folder, named)
+            }  # fmt: skip
+            write_whole(self._file, json.dumps(whole).encode("ascii"))
+
+    def broken(self) -> list[str]:
+        """Name what came, went or changed since; nothing where nothing was sealed."""
+        if not self._file.exists():
+            return []
+        try:
+            kept = json.loads(read_shared(self._file, cap=_CAP))
+            folder, remade = Path(kept["folder"]), tuple(f"{name}/" for name in kept["remade"])
+            changed = differing(kept["digests"], digests(folder, kept["names"]))
+        except (Unreadable, ValueError, KeyError, TypeError) as error:
+            return [f"{self._file.name}, which cannot be read any more: {error}"]
+        return [str(folder / name) for name in changed if not name.startswith(remade)]

@@ -6,6 +6,8 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.errors import NotFound, UsageWrong
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -47,3 +49,21 @@ def matching(text: str, names: Sequence[str]) -> list[str]:
 def nearest(text: str, names: Sequence[str]) -> str | None:
     """Name what was perhaps meant."""
     return next(iter(get_close_matches(text.casefold(), names, n=1, cutoff=0.6)), None)
+
+
+def several(text: str, plans: Sequence[str]) -> UsageWrong:
+    """Say that a name is a part of more than one plan."""
+    return UsageWrong(
+        f'"{text}" is part of {len(plans)} plans: {", ".join(plans)}',
+        why="Which one is meant cannot be told.",
+        next_step="Write more of its name, or its path.",
+    )
+
+
+def never_ran(text: str) -> NotFound:
+    """Say that nothing was ever written about a plan, or about a run of it."""
+    return NotFound(
+        f"{text} has not been run here",
+        why="There is nothing in the journal of this repository.",
+        next_step=f"`asbuilt run {named(text).plan}`",
+    )

@@ -15,7 +15,6 @@ from asbuilt.cli.author_choices import Wish, choosable
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.new import plans_folder
-from asbuilt.cli.principles import principles_text
 from asbuilt.cli.reviewed import put_to_reviewers
 from asbuilt.cli.run import ask_for, target_of
 from asbuilt.cli.screen import printable
@@ -24,7 +23,7 @@ from asbuilt.cli.site import asker, open_site
 from asbuilt.cli.talking import next_command
 from asbuilt.cli.terms import with_team
 from asbuilt.cli.words import counted
-from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, UsageWrong
+from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, GateStopped, SettingInvalid, UsageWrong
 from asbuilt.events.options import LENGTHS, RunOptions, one_of
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.forge import open_forge
@@ -32,9 +31,12 @@ from asbuilt.git.repository import base_on
 from asbuilt.journal import memory, plans, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.library.reading import read_bytes
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.choosing import SKIPPABLE, choose
+from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.modes import MODES, authoring_of, mode_for, name_for
+from asbuilt.lifecycle.principles import TEMPLATE, read_principles
 from asbuilt.lifecycle.sessions import Session, start
 from asbuilt.lifecycle.team import agent_of
 from asbuilt.plan.names import slug_of_name
@@ -43,12 +45,18 @@ from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from asbuilt.cli.site import Site
     from asbuilt.events.options import Authoring
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.flaws import Flaw
     from asbuilt.lifecycle.modes import Mode
+    from asbuilt.settings import Settings
+
+SETTING: Final = "author.principles"
+_MOST: Final = 20_000
+"""Bytes of such a file: every critic reads all of it."""
+
 
 _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
 """Words that are no wish when they stand alone."""
@@ -347,3 +355,23 @@ def _announce(door: Door, mode: Mode, options: RunOptions) -> None:
     for text in (way, who):
         for row in door.screen.err.hanging("", printable(text), commands=False):
             door.screen.talk(row)
+
+
+# What plans are judged by, as the user has chosen: the twelve that ship, or those of a file of their own.
+
+
+def principles_text(settings: Settings, root: Path) -> str:
+    """Read what was chosen; a file that holds no principles is told before anybody is judged by it."""
+    named = settings.text(SETTING)
+    if not named:
+        return TEMPLATE
+    text = read_bytes(root / named, limit=_MOST, name=named).decode("utf-8", "replace")
+    flaws = [one for one in read_principles(text) if isinstance(one, Flaw)]
+    if flaws:
+        first = flaws[0]
+        raise SettingInvalid(
+            f"{named} holds no principles: {first.what}: found {first.found}, needed {first.needed}",
+            why=f"{SETTING} names it, and a critic would judge by something else than you meant.",
+            next_step=f"For example: {first.example}",
+        )
+    return text

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import UNSET, structs
 
+from asbuilt.cli.addresses import never_ran
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan
 from asbuilt.cli.run import ask_for
-from asbuilt.cli.site import never_ran, site_of
+from asbuilt.cli.site import site_of
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.journal import runs
 from asbuilt.journal.views import events_of

@@ -12,10 +12,10 @@ from click.shell_completion import CompletionItem
 
 from asbuilt import wiring
 from asbuilt.agents import signs
-from asbuilt.cli.addresses import Named, matching, named, nearest, slug_of
+from asbuilt.cli.addresses import Named, matching, named, nearest, never_ran, several, slug_of
 from asbuilt.cli.clock import now_in
 from asbuilt.cli.options import door_of
-from asbuilt.errors import AsbuiltError, NotFound, UsageWrong
+from asbuilt.errors import AsbuiltError, NotFound
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.journal import plans, runs
 from asbuilt.journal.home import is_full
@@ -97,11 +97,7 @@ class Looking(NamedTuple):
         if len(found) == 1:
             return Address(LOCAL, self.repo or "", found[0].plan), name
         if found:
-            raise UsageWrong(
-                f'"{name.plan}" is part of {len(found)} plans: {", ".join(one.plan for one in found)}',
-                why="Which one is meant cannot be told.",
-                next_step="Write more of its name, or its path.",
-            )
+            raise several(name.plan, [one.plan for one in found])
         raise self._missing(name, [one.slug for one in known])
 
     def run(self, text: str) -> Run:
@@ -131,15 +127,6 @@ class Looking(NamedTuple):
             why="The journal of this repository has none of that name, and no folder of plans has.",
             next_step=f"`asbuilt status {close}`" if close in known else "`asbuilt plan list`",
         )
-
-
-def never_ran(plan: str) -> NotFound:
-    """Say that nothing was ever written about a plan."""
-    return NotFound(
-        f"{plan} has not been run here",
-        why="There is nothing in the journal of this repository.",
-        next_step=f"`asbuilt run {plan}`",
-    )
 
 
 def look(door: Door) -> tuple[Library, Looking | None]:

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
-from asbuilt.cli.addresses import named, slug_of
-from asbuilt.cli.looking import never_ran
+from asbuilt.cli.addresses import named, never_ran, slug_of
 from asbuilt.cli.plan.desk import desk_for
 from asbuilt.cli.screen import printable
 from asbuilt.cli.talking import answer, coloured, headline, next_command

@@ -222,11 +222,6 @@ class Screen(NamedTuple):
         with suppress(BrokenPipeError, AnswerLost):
             self.err.line(text)
 
-    def detail(self, text: str = "") -> None:
-        """Write one line that only -v asks for."""
-        if self.verbose:
-            self.talk(text)
-
     def emit_json(self, value: object) -> None:
         """Write one value as one line of JSON that no terminal obeys and every parser reads."""
         text = json.dumps(value, ensure_ascii=not self.out.utf8, separators=(",", ":"))

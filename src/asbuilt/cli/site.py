@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt import wiring
+from asbuilt.cli.addresses import never_ran, several
 from asbuilt.cli.plan.desk import Desk, desk_for
-from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.errors import UsageWrong
 from asbuilt.flows.enrolling import enrol, known
 from asbuilt.flows.requests import Asker
 from asbuilt.git.locks import need_writable
@@ -53,11 +54,7 @@ class Site(NamedTuple):
         if len(parts) == 1:
             return Address(LOCAL, self.repo, parts[0])
         if parts:
-            raise UsageWrong(
-                f'"{name}" is part of {len(parts)} plans: {", ".join(parts)}',
-                why="Which one is meant cannot be told.",
-                next_step="Write more of its name, or its path.",
-            )
+            raise several(name, parts)
         return Address(LOCAL, self.repo, find(self.desk.library, name).shown)
 
     def listed(self, name: str) -> tuple[Address, list[Run]]:
@@ -97,15 +94,6 @@ def the_only(able: Sequence[Run], verb: str) -> Run | None:
             next_step=f"Name it: `asbuilt {verb} {slugs[0]}`",
         )
     return able[0] if able else None
-
-
-def never_ran(name: str) -> NotFound:
-    """Say that there is no such run."""
-    return NotFound(
-        f"{name} has not been run here",
-        why="There is nothing in the journal of this repository.",
-        next_step=f"`asbuilt run {_RUN.sub(lambda match: match['plan'], name)}`",
-    )
 
 
 def look_at(door: Door) -> tuple[Desk, Site | None]:

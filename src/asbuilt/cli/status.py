@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asbuilt.cli import timetable
+from asbuilt.cli.addresses import never_ran
 from asbuilt.cli.clock import stamp
 from asbuilt.cli.commands import Command
-from asbuilt.cli.looking import complete_address, look, look_for, never_ran
+from asbuilt.cli.looking import complete_address, look, look_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.outcome import as_json
 from asbuilt.cli.standing import open_ends, show_plan, show_table

@@ -12,11 +12,12 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli import outcome, timetable
+from asbuilt.cli.addresses import never_ran
 from asbuilt.cli.commands import Command
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_plan
 from asbuilt.cli.screen import printable
-from asbuilt.cli.site import asker, look_at, never_ran, site_of
+from asbuilt.cli.site import asker, look_at, site_of
 from asbuilt.errors import DONE, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import stop
 from asbuilt.flows.schedule import cancel

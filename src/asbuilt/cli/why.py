@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 import click
 
+from asbuilt.cli.addresses import never_ran
 from asbuilt.cli.clock import ago, at, lasting, parsed
 from asbuilt.cli.commands import Command
 from asbuilt.cli.failing import helping, next_after, show_failures
-from asbuilt.cli.looking import complete_address, look, look_for, never_ran
+from asbuilt.cli.looking import complete_address, look, look_for
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.status import views_here
 from asbuilt.cli.talking import answer, headline, next_command

@@ -60,16 +60,12 @@ def session_of(run: Run) -> str:
     return f"sess_{int(datetime.fromisoformat(run.at).timestamp())}_{run.run[-6:]}"
 
 
-def _command(order: TaskOrder) -> str:
-    return f"asbuilt task {order.operation} {order.number}"
-
-
 def fail(session: Session, run: Run, kind: str, message: str, *, checkpoint: str) -> None:
     """Write down what went wrong with the task of a run."""
     order = order_of(run)
     error = failure(
         kind, message, task=order.number, session=session_of(run), checkpoint=checkpoint,
-        command=_command(order), at=session.now,
+        command=f"asbuilt task {order.operation} {order.number}", at=session.now,
     )  # fmt: skip
     key = f"{run.run}/failed/{checkpoint}"
     tasks.fail(session, run.org, run.repo, order.number, error=error, key=key, actor=ACTOR)

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from asbuilt.ports import Brief, Result
     from asbuilt.proof.trying import Tried
 
-BEGUN: Final = "plan.refining"
-REDRAFTED: Final = "plan.redrafted"
 _RUN: Final = "refine-"
 
 

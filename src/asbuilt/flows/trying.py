@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.projects.model import Setup, Suite
     from asbuilt.proof.trying import Tried
 
-TRIED: Final = "draft.tried"
 _SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
 LIMIT_S: Final = 120
 """What one check may take before the work; most fail at once."""

@@ -71,7 +71,7 @@ def survey(git: Git, tracked: Mapping[bytes, tuple[bytes, str]]) -> Survey:
         for path, status, inherited in found:
             hidden = inherited or path in shut
             if stat.S_ISDIR(status.st_mode):
-                if tracked.get(path, (b"", ""))[0] == LINK_TO_REPOSITORY and _is_empty(root, path):
+                if tracked.get(path, (b"", ""))[0] == LINK_TO_REPOSITORY and not listed(root, path):
                     submodules.add(path)
                 elif hidden and path not in folders_of_tracked:
                     ignored.append((os.fsdecode(path) + "/", _measured(root, path)))
@@ -124,10 +124,6 @@ def _slashes(path: bytes) -> list[int]:
 
 def _can_be_kept(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)
-
-
-def _is_empty(root: Path, path: bytes) -> bool:
-    return not listed(root, path)
 
 
 def _measured(root: Path, folder: bytes) -> int:

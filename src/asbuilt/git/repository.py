@@ -273,7 +273,7 @@ def _users_excludes(said: str) -> Path | None:
 
 def _branch_in_operation(git_dir: Path) -> str | None:
     for name in ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"):
-        line = _first_line(git_dir / name)
+        line = _content(git_dir / name).split("\n", 1)[0].strip()
         if line:
             full = line if line.startswith(_BRANCH) else _BRANCH + line
             return full if line != "detached HEAD" else None
@@ -289,10 +289,6 @@ def _linked(marker: Path) -> Path:
             next_step="Run git worktree repair in the main checkout.",
         )
     return (marker.parent / target.removeprefix("gitdir:").strip()).resolve()
-
-
-def _first_line(file: Path) -> str:
-    return _content(file).split("\n", 1)[0].strip()
 
 
 def _content(file: Path) -> str:

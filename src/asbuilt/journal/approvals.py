@@ -30,8 +30,6 @@ Kind = Literal[
 Answer = Literal["yes", "no"]
 Said = Literal["yes", "no", "revised", "withdrawn"]
 """An answer; or that its question was overtaken by a newer text, or by the end of who asked it."""
-NEVER_BY_AUTO: Final = frozenset({"plan", "question", "sign-off", "waiver", "drift", "agent", "cap"})
-"""What needs eyes or a decision: `--auto` answers none of these."""
 
 _TRIES: Final = 1_000
 _COLUMNS: Final = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.cli.addresses import never_ran
 from asbuilt.cli.options import door_of
-from asbuilt.cli.site import Site, look_at, never_ran
+from asbuilt.cli.site import Site, look_at
 from asbuilt.errors import AsbuiltError, NotFound
 from asbuilt.git import snapshots
 from asbuilt.journal.attempts import AttemptView, attempts_of

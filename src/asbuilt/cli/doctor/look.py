@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from asbuilt.cli.doctor.facts import Facts, LooseFacts, Tried
-from asbuilt.cli.doctor.forge import look_at_forge
+from asbuilt.cli.doctor.facts import Facts, ForgeFacts, LooseFacts, Tried
 from asbuilt.cli.doctor.gate import look_at_gate
 from asbuilt.cli.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
-from asbuilt.cli.doctor.programs import look_for_agents
+from asbuilt.cli.doctor.programs import look_for_agents, version_of
 from asbuilt.cli.doctor.reach import look_at_reach
 from asbuilt.cli.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
 from asbuilt.cli.doctor.state import look_at_notices, look_at_store, look_at_worker
+from asbuilt.errors import ForgeFailed, GitFailed, NotFound
+from asbuilt.git.forge import open_forge
+from asbuilt.git.gh import Gh
+from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import Home
 from asbuilt.library.repository import find_repository
 from asbuilt.settings import state_folder, survey
@@ -20,6 +25,9 @@ from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from asbuilt.cli.options import Door
     from asbuilt.flows.checks.terms import Given
 
@@ -59,3 +67,29 @@ def look(door: Door, *, tests: Given | None = None) -> Facts:
         loose=LooseFacts(paths=tuple(map(str, paths))) if (paths := loose(door.environ)) else None,
         unheard=look_at_notices(home, settings),
     )
+
+
+# Look whether pull requests could be opened from here. Its one rule: it asks gh alone, for no token.
+
+
+def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> ForgeFacts | None:
+    """Say where pull requests would be opened; None where there is nowhere, and nobody `wanted` to."""
+    if shutil.which("git") is None:
+        return None
+    try:
+        address = open_forge(open_repository(start), environ).address
+    except (NotFound, GitFailed):
+        return None
+    except ForgeFailed as error:
+        return ForgeFacts(wanted=wanted, trouble=trouble_of(error)) if wanted else None
+    host = address.partition("/")[0]
+    path = environ.get("PATH", os.defpath)
+    program = shutil.which("gh", path=path)
+    if program is None and not wanted:
+        return None
+    seen = ForgeFacts(wanted=wanted, host=host, version=version_of(program, path) if program else None)
+    try:
+        Gh(host=host, environment=environ).require_login()
+    except ForgeFailed as error:
+        return replace(seen, trouble=trouble_of(error))
+    return seen

@@ -8,13 +8,14 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from asbuilt.cli.clock import parsed
 from asbuilt.cli.failing import failure_rows
-from asbuilt.cli.following import clock_time, line_of, shortened
 from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import OURS, frame, heard
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
 from asbuilt.cli.screen import WIDTH, printable
+from asbuilt.cli.telling import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,3 +151,25 @@ def _line(moment: Moment, word: str, text: str) -> str:
 def _wide(moment: Moment) -> int:
     """Count the columns that ids of phases and stages stand in."""
     return max([3, *(len(phase.id) for phase in moment.view.phases)])
+
+
+# Put what happens to a run into lines, one for each event. It changes nothing.
+
+
+def line_of(screen: Screen, name: str, entry: Entry, *, wide: int = 3) -> str | None:
+    """Say an event in one line; None for bookkeeping, unless more was asked for. `wide`: the longest id."""
+    line = told(entry)
+    if not line.is_news and not screen.verbose:
+        return None
+    return f"{clock_time(entry.at)} {name} {line.phase:<{wide}} {line.word:<9} {line.text}"
+
+
+def shortened(text: str, screen: Screen) -> str:
+    """Keep a line within the screen; its end tells least."""
+    ellipsis = screen.err.symbols.ellipsis
+    return text if len(text) <= WIDTH else text[: WIDTH - len(ellipsis)] + ellipsis
+
+
+def clock_time(at: str) -> str:
+    """Give the local time of an event to the second."""
+    return parsed(at).astimezone().strftime("%H:%M:%S")

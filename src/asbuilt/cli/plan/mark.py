@@ -5,19 +5,22 @@ In a repository the journal is told too, as a person's word: a later run reads b
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from asbuilt.cli.commands import Command
-from asbuilt.cli.marks import told
 from asbuilt.cli.options import Door, shared
 from asbuilt.cli.plan.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.screen import printable
+from asbuilt.cli.site import asker, open_site
 from asbuilt.errors import EditRefused, UsageWrong
 from asbuilt.events.phases import PhaseMarked
 from asbuilt.events.plans import PlanCompleted
+from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.library.writing import Change, replace_all
 from asbuilt.plan.edit import complete, mark_item, mark_phase, the_phase
 from asbuilt.plan.model import Status
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
     from asbuilt.plan.splice import Edit
 
     _Change = tuple[PlanFile, Plan, Edit]
+    from collections.abc import Iterator
+
+    from asbuilt.cli.options import Door
+    from asbuilt.library.shelves import PlanFile
 
 _NOT_PROVEN: Final = "Marked, not proven: no check was run."
 _STATUSES: Final = {
@@ -173,3 +180,20 @@ def _write(edits: list[_Change]) -> list[PlanFile]:
     changing = [(at, plan.source.data, edit) for at, plan, edit in edits if edit.splices]
     replace_all([Change(at.file, data, edit.apply(data)[0], at.shown) for at, data, edit in changing])
     return [at for at, _, _ in changing]
+
+
+# Tell the journal what a person marks by hand. A mark and its record stand together, or neither does.
+
+
+@contextmanager
+def told(door: Door, at: PlanFile, mark: PhaseMarked | PlanCompleted) -> Iterator[None]:
+    """Write the event of a mark around the writing of its file: what fails there leaves no event."""
+    if not at.repository:
+        yield
+        return
+    site = open_site(door)
+    address = Address(LOCAL, site.repo, at.shown)
+    with site.journal.store.write() as session:
+        open_plan(session, address, at.slug)
+        append(session, address, mark, key=f"mark/{new_id()}", actor=asker(door).actor)
+        yield

@@ -47,7 +47,6 @@ class Row(NamedTuple):
 _NODE: Final = "{node}"
 _TARGETS: Final = ("Makefile", "makefile", "GNUmakefile")
 _PERL: Final = ("Makefile.PL", "Build.PL", "cpanfile", "dist.ini")
-_DECLARED: Final = r"^tests?(?:\s+[\w.-]+)*\s*:(?!=)"
 _GRADLE: Final = (
     "{gradle} --no-daemon -q testClasses && ({gradle} --no-daemon -q test --continue || true)"
     " && find . -name build -type d -prune -exec rm -rf {} +"

@@ -124,20 +124,3 @@ def _partners(tokens: list[Token]) -> dict[int, int]:
         elif token.text in ")]}" and waiting and _OPENING[tokens[waiting[-1]].text] == token.text:
             found[waiting.pop()] = at
     return found
-
-
-def parted(code: Code, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
-    """Cut code at signs that stand in no bracket."""
-    parts: list[tuple[int, int]] = []
-    begin = at = start
-    while at < end:
-        token = code.tokens[at]
-        if token.kind == "op" and token.text in _OPENING:
-            at = min(code.closing(at), end)
-        elif token.kind == "op" and token.text in signs.split():
-            parts.append((begin, at))
-            begin = at + 1
-        at += 1
-    if begin < end:
-        parts.append((begin, end))
-    return parts
