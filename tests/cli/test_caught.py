@@ -88,7 +88,7 @@ def test_a_verifier_that_disagrees_is_caught_with_its_reasons() -> None:
     found = _caught(
         ("attempt.ended", {"ending": "done", "says": "Done."}),
         ("checks.done", {"outcome": "PASS", "evidence": "sha256:1"}),
-        ("verdict.given", {"outcome": "FAIL", "failures": ["item 2, x: FAIL, y"]}),
+        ("verdict.given", {"outcome": "FAIL", "failures": [{"item": 2, "text": "x: FAIL, y"}]}),
     )
     assert found == [Caught("3", 1, "Done.", (("verifier says", "item 2, x: FAIL, y"),))]
 

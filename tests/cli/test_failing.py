@@ -58,8 +58,11 @@ def base_is_red(night: Night) -> None:
     shows = evidence(night, "tests", "mvn -q test", 127, b"sh: 1: exec: mvn: not found\n", outcome="FAIL")
     why = "exit 127, and no summary of the tests"
     story.say("20:01:00", BaselineDone(outcome="INDETERMINATE", evidence=shows, why=why), "baseline/2")
-    reason = 'the tests could not be run on the base. Next: asbuilt config set checks.tests "mvn -q test"'
-    story.over("20:01:01", "failed", reason)
+    reason, following = (
+        "the tests could not be run on the base.",
+        'asbuilt config set checks.tests "mvn -q test"',
+    )
+    story.over("20:01:01", "failed", reason, following)
 
 
 def check_ends(night: Night, code: int | None, output: bytes, *, seconds: float = 12.4) -> None:

@@ -125,7 +125,12 @@ def _story(*, verdict: bool = False) -> Story:
     story.hear(event("checks.done", 390, phase="2a", number=1, outcome="PASS"), failed[:1])
     story.hear(
         event(
-            "verdict.given", 300, phase="2a", number=1, outcome="FAIL", failures=["item 2: no expiry is set"]
+            "verdict.given",
+            300,
+            phase="2a",
+            number=1,
+            outcome="FAIL",
+            failures=[{"text": "item 2: no expiry is set"}],
         )
     )
     return story
@@ -348,7 +353,12 @@ def test_no_words_make_a_finished_row_too_wide_or_steer_the_terminal(
             event("checks.done", 70, phase=phase, number=1, outcome=outcome),
             [evidence(words, exit_code=1, why=words)],
         ),
-        (event("verdict.given", 60, phase=phase, number=1, outcome=outcome, failures=[words, words]), []),
+        (
+            event(
+                "verdict.given", 60, phase=phase, number=1, outcome=outcome, failures=[{"text": words}] * 2
+            ),
+            [],
+        ),
         (event("phase.proven", 50, phase=phase, commit=words), []),
         (event("attempt.ended", 40, phase=phase, number=1, ending="crashed", reason=words), []),
         (event("landing.refused", 30, what=words, next=words), []),

@@ -34,6 +34,10 @@ TROUBLE = "no login Why: gh said so. Next: gh auth."
             "Reviewers have it: https://forge/7, looked at 4m ago. The last look failed: no login. gh auth.",
         ),
         (
+            REVIEW._replace(said='{"what": "no login", "why": "gh said so.", "next": "gh auth."}'),
+            "Reviewers have it: https://forge/7, not looked at yet. The last look failed: no login. gh auth.",
+        ),
+        (
             REVIEW._replace(said="disk full"),
             "Reviewers have it: https://forge/7, not looked at yet. The last look failed: disk full.",
         ),

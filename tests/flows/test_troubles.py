@@ -20,7 +20,7 @@ from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import RunEnded, TroubleMet
 from asbuilt.flows.perform import Performer
 from asbuilt.flows.run import Runs
-from asbuilt.flows.troubles import retry_at, trouble_in
+from asbuilt.flows.troubles import Said, retry_at, trouble_in
 from asbuilt.journal import claims, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
@@ -45,15 +45,16 @@ def _said(kind: type[AsbuiltError], why: str = "so") -> AsbuiltError:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (_said(StoreFailed), "what. Why: so. Next: next"),
-        (_said(HostFailed), "what. Why: so. Next: next"),
-        (_said(RepositoryBusy), "what. Why: so. Next: next"),
+        (_said(StoreFailed), Said("what. Why: so.", "next")),
+        (_said(HostFailed), Said("what. Why: so.", "next")),
+        (_said(RepositoryBusy), Said("what. Why: so.", "next")),
         (_said(GitFailed, "git said: No space left on device"),
-         "what. Why: git said: No space left on device. Next: next"),
-        (_said(GitFailed, "git was ended by signal 9"), "what. Why: git was ended by signal 9. Next: next"),
-        (OSError(errno.ENOSPC, "No space left on device", "blobs"), "No space left on device: blobs"),
+         Said("what. Why: git said: No space left on device.", "next")),
+        (_said(GitFailed, "git was ended by signal 9"),
+         Said("what. Why: git was ended by signal 9.", "next")),
+        (OSError(errno.ENOSPC, "No space left on device", "blobs"), Said("No space left on device: blobs")),
         (_said(GitFailed, "git said: couldn't write 'refs/x.lock'"),
-         "what. Why: git said: couldn't write 'refs/x.lock'. Next: next"),
+         Said("what. Why: git said: couldn't write 'refs/x.lock'.", "next")),
         (_said(GitFailed, "git said: unable to write file x: Permission denied"), None),
         (_said(GitFailed, "git said: not a commit"), None),
         (_said(GateStopped), None),
@@ -61,7 +62,7 @@ def _said(kind: type[AsbuiltError], why: str = "so") -> AsbuiltError:
     ],
 )  # fmt: skip
 def test_what_may_pass_is_waited_for_and_nothing_else(
-    error: AsbuiltError | OSError, words: str | None
+    error: AsbuiltError | OSError, words: Said | None
 ) -> None:
     assert trouble_in(error) == words
 

@@ -170,15 +170,15 @@ def test_a_forge_that_is_busy_is_asked_again_when_it_wants_to_be(desk: Desk) -> 
     assert desk.look() == 1
     limited = desk.row()
     assert (limited.troubles, limited.looks, limited.looked_at) == (1, 0, None)
-    assert str(limited.said).startswith("github.localhost takes no more requests for now")
+    assert limited.failed is not None
+    assert limited.failed.what.startswith("github.localhost takes no more requests for now")
     assert moment(limited.due_at) - before >= timedelta(seconds=1000)
 
     assert desk.look() == 1
     broken = desk.row()
-    assert (broken.troubles, str(broken.said).split(" Why: ")[0]) == (
-        2,
-        "github.localhost has a trouble of its own (HTTP 502).",
-    )
+    assert broken.failed is not None
+    assert broken.troubles == 2
+    assert broken.failed.what == "github.localhost has a trouble of its own (HTTP 502)"
     assert desk.look() == 1
     well = desk.row()
     assert (well.troubles, well.said, well.looks) == (0, None, 1)

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType, structs
 
 from asbuilt.errors import JournalDamaged
-from asbuilt.events.event import Entry, Unknown
+from asbuilt.events.attempts import Judged, TogetherJudged
+from asbuilt.events.event import Entry, Failure, Unknown
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.landings import LandingDone, LandingTidied
 from asbuilt.events.phases import BaselineDone, PhaseProven
+from asbuilt.events.runs import RunEnded, TroubleMet
 from asbuilt.journal.codec import Row, entry, event_of, fields_of, kind_of, whole
 from asbuilt.journal.events import append, open_plan, whole_history
 from asbuilt.journal.ids import LOCAL, Address
@@ -99,9 +101,34 @@ def test_journals_of_earlier_versions_are_read_without_loss() -> None:
         again = fields_of(found.event, run=found.run)
         left_out = {name: value for name, value in row["data"].items() if name not in again}
         assert not any(left_out.values()), (row, left_out)
-        assert {name: _plain(again[name]) for name in row["data"] if name in again} == {
+        assert _as_written_then(found.event, again, row["data"]) == {
             name: value for name, value in row["data"].items() if name in again
         }
+
+
+def _as_written_then(event: Event, again: dict[str, Any], then: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that an older version wrote, in its words where it had words for several fields."""
+    plain = {name: _plain(again[name]) for name in then if name in again}
+    if isinstance(event, Judged) and "failures" in plain:
+        plain["failures"] = [str(failure) for failure in event.failures]
+    if isinstance(event, RunEnded | TroubleMet):
+        plain |= {name: event.words for name in ("reason", "what") if name in plain}
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("text", "failure"),
+    [
+        ("item 12, a: b: FAIL, c\nd", Failure("a: b: FAIL, c\nd", 12)),
+        ("the verdict: there is none", Failure("there is none", is_fault=True)),
+        ("something else", Failure("something else")),
+    ],
+)
+def test_failures_in_words_are_read_with_their_item(text: str, failure: Failure) -> None:
+    then = {"outcome": "FAIL", "failures": [text]}
+    found = event_of("together.judged", 1, then)
+    assert found == TogetherJudged(outcome="FAIL", failures=(failure,))
+    assert str(failure) == text
 
 
 def _plain(value: object) -> object:

@@ -9,7 +9,7 @@ import pytest
 from asbuilt.events.approvals import ReviewAsked
 from asbuilt.journal import reviews
 from asbuilt.journal.events import history, open_plan
-from asbuilt.journal.reviews import Review, Terms
+from asbuilt.journal.reviews import LookFailed, Review, Terms
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_a_text_that_was_put_to_reviewers_meanwhile_is_not_touched_by_a_look_at_
     with store.write() as session:
         reviews.put_off(session, FIRST, until=LONG_AGO)
         reviews.looked(session, FIRST, until=LONG_AGO)
-        reviews.troubled(session, FIRST, said="no", until=LONG_AGO)
+        reviews.troubled(session, FIRST, failed=LookFailed("no"), until=LONG_AGO)
         reviews.close(session, FIRST, why="closed", actor="worker")
         assert reviews.find(session, PLAN) == SECOND
         assert [one.event for one in history(session, PLAN)] == [

@@ -246,7 +246,7 @@ class Shop:
 
     def reason(self) -> str:
         ends = self.events(RunEnded)
-        return ends[-1].reason if ends else ""
+        return ends[-1].words if ends else ""
 
     def log(self, branch: str = "main") -> list[str]:
         return self.git("log", "--format=%s", branch).splitlines()

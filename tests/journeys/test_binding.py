@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.events.attempts import ChecksDone, VerdictGiven
+from asbuilt.events.event import Failure
 from asbuilt.events.runs import ReportWritten
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
@@ -152,7 +153,8 @@ def test_a_verifier_that_writes_files_has_judged_nothing(shop: Shop) -> None:
     shop.start(ASBUILT_TEST_NO_RING="1")
     assert shop.over(run) == ("landed", "")
     first, second = shop.events(VerdictGiven)
-    assert first.failures == ("the verdict: the verifier wrote files that it was given to read: greet.py",)
+    wrote = "the verifier wrote files that it was given to read: greet.py"
+    assert first.failures == (Failure(wrote, is_fault=True),)
     assert second.outcome == "PASS"
     assert (shop.checkout / "greet.py").read_text(encoding="utf-8") == "print('hello')\n# again\n"
 

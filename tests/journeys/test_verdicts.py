@@ -91,5 +91,5 @@ def test_a_verdict_that_does_not_hold_is_told_to_the_fixer(shop: Shop, said: str
     run = shop.request(hold=True)
     shop.start()
     assert shop.over(run)[0] == "held"
-    assert shop.events(VerdictGiven)[0].failures[0].startswith(failure)
+    assert str(shop.events(VerdictGiven)[0].failures[0]).startswith(failure)
     assert [one.outcome for one in shop.events(VerdictGiven)] == ["FAIL", "PASS"]

@@ -50,7 +50,11 @@ def judged(
             ("drift.found", {**about, "numbers": "d", "asks": asks, "stops": list(stops), "notes": []}),
         ]
         if checks == "PASS":
-            verdict = {"outcome": "FAIL", "failures": ["item 2, a: FAIL, no"], "unproven": list(items)}
+            verdict = {
+                "outcome": "FAIL",
+                "failures": [{"item": 2, "text": "a: FAIL, no"}],
+                "unproven": list(items),
+            }
             told.append(("verdict.given", {**about, **verdict}))
     for key, answer in answers:
         told.append(("approval.asked", {"key": key, "number": 1}))
@@ -82,16 +86,16 @@ def test_a_number_that_nobody_spoke_of_is_given_back_first() -> None:
 def test_unattended_it_is_mended_or_offered_and_nobody_is_waited_for() -> None:
     assert judged(auto=True) == FIX
     assert judged(auto=True, attempts=LAST) == ASK
-    ends = phases.End("failed", f"phase 1: {WORDS}. Next: asbuilt approve, then run it again")
+    ends = phases.End("failed", f"phase 1: {WORDS}.", "asbuilt approve, then run it again")
     assert judged((KEY, None), auto=True, attempts=LAST) == ends
 
 
 def test_a_number_that_is_corrected_again_stops_the_run() -> None:
-    way_on = "Next: look at what is measured, and edit the plan by hand"
-    ends = phases.End("failed", f"phase 1: {WORDS}; it was corrected before. {way_on}")
+    way_on = "look at what is measured, and edit the plan by hand"
+    ends = phases.End("failed", f"phase 1: {WORDS}; it was corrected before.", way_on)
     assert judged(stops=(WORDS,)) == ends
     before = f"drift/sha256:1/2/91/{RUN}"
-    ends = phases.End("failed", f"phase 1: {WORDS}; you have agreed to another number before. {way_on}")
+    ends = phases.End("failed", f"phase 1: {WORDS}; you have agreed to another number before.", way_on)
     assert judged((before, "yes")) == ends
     assert judged((before, "no")) == ASK
 

@@ -41,7 +41,10 @@ def test_a_run_teaches_why_it_was_not_proven_and_which_numbers_were_off() -> Non
     events: list[tuple[str, dict[str, Any]]] = [
         ("checks.done", {"run": "r", "phase": "1", "number": 1, "outcome": "PASS", "failures": []}),
         ("checks.done", {**judged, "failures": ["tests: FAIL, 2 of 9 failed"]}),
-        ("verdict.given", {**judged, "failures": ["item 3, a retry: FAIL, a stub in sync/retry.py"]}),
+        (
+            "verdict.given",
+            {**judged, "failures": [{"item": 3, "text": "a retry: FAIL, a stub in sync/retry.py"}]},
+        ),
         ("checks.done", {**other, "failures": ["not of this run"]}),
         ("drift.found", {"run": "r", "phase": "2", **drift}),
         ("phase.proven", {"run": "r", "phase": "2", "commit": "c"}),

@@ -146,13 +146,18 @@ class World:
         outcome = self._draw(*OUTCOMES)
         unproven = [2] if outcome != "PASS" and self._draw("items", "void") == "items" else []
         self._say(
-            "verdict.given", phase=phase, number=number, outcome=outcome, failures=["y"], unproven=unproven
+            "verdict.given",
+            phase=phase,
+            number=number,
+            outcome=outcome,
+            failures=[{"text": "y"}],
+            unproven=unproven,
         )
 
     def _verify_together(self) -> None:
         ending = self._draw("done", "done", "done", "crashed", "limited", "abandoned")
         if ending == "done":
-            self._say("together.judged", outcome=self._draw(*OUTCOMES), failures=["z"])
+            self._say("together.judged", outcome=self._draw(*OUTCOMES), failures=[{"text": "z"}])
         else:
             self._say("together.unjudged", ending=ending, resets_at=LATER)
 
@@ -203,7 +208,7 @@ def test_a_run_always_ends_and_proves_before_it_commits(
             accepted = last.unproven == (2,) and facts.approvals.get(waived) == "yes" and not facts.auto
             assert last.verdict == "PASS" or accepted
     for then in world.landings:
-        assert {then.approvals[f"{found.key}/{RUN}"] for found in then.differs.values()} <= {"yes"}
+        assert {then.approvals[found.key.of(RUN)] for found in then.differs.values()} <= {"yes"}
         assert then.compared == (str(len(then.works)) if then.way == "direct" else "landing")
         assert then.together == "PASS" or then.way == "direct"
         is_one = then.mode != "finish" or len(then.pending) == 1

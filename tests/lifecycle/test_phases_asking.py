@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +19,16 @@ from asbuilt.proof.projects.model import Detected, NeedsDocker, Suite, Unknown
 from asbuilt.proof.projects.resolving import proposal, written
 from tests.lifecycle.test_phases import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World, whole_runs
 from tests.support.happened import happened
+
+if TYPE_CHECKING:
+    from asbuilt.proof.projects.model import Resolved
+
+
+def _key(tests: Resolved) -> str:
+    """Return the key under which the run asks whether these are the tests."""
+    proposed = proposal(tests)
+    assert proposed is not None
+    return proposed.of(RUN)
 
 
 @whole_runs
@@ -57,8 +67,8 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
             {"auto": True},
             End(
                 "failed",
-                "no test command is set; found `uv run pytest -q` (pyproject.toml)."
-                " Next: asbuilt doctor --tests --save",
+                "no test command is set; found `uv run pytest -q` (pyproject.toml).",
+                "asbuilt doctor --tests --save",
             ),
         ),
         (
@@ -66,8 +76,8 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
             {"auto": True},
             End(
                 "failed",
-                "no test command is set, and there is tests/all.sh."
-                ' Next: asbuilt config set checks.tests "<command>"',
+                "no test command is set, and there is tests/all.sh.",
+                'asbuilt config set checks.tests "<command>"',
             ),
         ),
         ("detected", {}, phases.MakeWorkspace()),
@@ -75,7 +85,7 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
             "unknown",
             {},
             phases.Ask(
-                f"{proposal(Unknown(('tests/all.sh',)))}/{RUN}",
+                _key(Unknown(("tests/all.sh",))),
                 "tests",
                 "go on without tests? There is tests/all.sh, and no command that runs it is known",
             ),
@@ -106,8 +116,8 @@ def test_tests_that_start_containers_stop_a_run_and_name_what_checks_can_have(
     assert next_move(fold(RUN, read_options(options), happened(events)), NOW) == End(
         "failed",
         "the tests start containers (see requirements.txt), and the sandbox has no Docker; checks.services"
-        " starts Postgres, Redis or a program of your own beside each check."
-        ' Next: asbuilt config set checks.tests "<command without Docker>"',
+        " starts Postgres, Redis or a program of your own beside each check.",
+        'asbuilt config set checks.tests "<command without Docker>"',
     )
 
 
@@ -119,7 +129,7 @@ def test_the_question_names_the_command_and_what_it_showed() -> None:
         ("setup.done", {"run": RUN, "outcome": "PASS"}),
         ("baseline.done", {"run": RUN, "outcome": "PASS", "ran": 214, "failed": 0}),
     ]
-    key = f"{proposal(Detected((Suite('', 'uv run pytest -q'),), ()))}/{RUN}"
+    key = _key(Detected((Suite("", "uv run pytest -q"),), ()))
     question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
     told = next_move(fold(RUN, RunOptions(branch="main"), happened(events)), NOW)
     assert told == phases.Ask(key, "tests", question)
@@ -193,8 +203,8 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
     assert next_move(fold(RUN, RunOptions(), happened(unheld)), NOW) == ask
     assert next_move(fold(RUN, RunOptions(auto=True), happened(unheld)), NOW) == End(
         "failed",
-        "no ring holds agents and checks on this machine."
-        " Next: asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
+        "no ring holds agents and checks on this machine.",
+        "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
     )
     for options, more in (
         ({}, {"ring_agreed": True}),

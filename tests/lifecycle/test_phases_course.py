@@ -107,7 +107,7 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
 
     passed = ("together.done", {"outcome": "PASS"})
     undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})
-    judged = ("together.judged", {"outcome": "FAIL", "failures": ["item 3, x: FAIL, twice"]})
+    judged = ("together.judged", {"outcome": "FAIL", "failures": [{"item": 3, "text": "x: FAIL, twice"}]})
     lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
     limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
     why = "the phases pass one by one, and not together"

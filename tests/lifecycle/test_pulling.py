@@ -72,7 +72,8 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
     ]
     assert [move([*READY, *events[:count]]) for count in range(len(events) + 1)] == [
         "Look()", "Push()", "Look()", "Propose()", "Look()", "Merge()", "Merge()", "Look()", "Land()",
-        "Mark()", "Tidy()", "CloseIssues()", "CheckInvariants()", "End(state='landed', reason='')",
+        "Mark()", "Tidy()", "CloseIssues()", "CheckInvariants()",
+        "End(state='landed', reason='', next_step='')",
     ]  # fmt: skip
 
 
@@ -88,7 +89,7 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         (
             {"checks": "pending", "asked_at": LATE},
             LATE,
-            f"End(state='pr-ready', reason='{URL} is open; {UNFINISHED}')",
+            f"End(state='pr-ready', reason='{URL} is open; {UNFINISHED}', next_step='')",
         ),
         (
             {"mergeable": "unknown"},
@@ -98,14 +99,20 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         (
             {"mergeable": "no"},
             SOON,
-            f"End(state='pr-ready', reason='{URL} is green, and the forge says that it cannot be merged')",
+            (
+                f"End(state='pr-ready', reason='{URL} is green, and the forge says that it cannot be merged'"
+                ", next_step='')"
+            ),
         ),
         ({"head": "theirs"}, SOON, "Push()"),
         ({"target": "moved"}, SOON, "Push()"),
         (
             {"state": "closed"},
             SOON,
-            f"End(state='stopped', reason='{URL} was closed by somebody; all that is proven is kept')",
+            (
+                f"End(state='stopped', reason='{URL} was closed by somebody; all that is proven is kept'"
+                ", next_step='')"
+            ),
         ),
         ({"state": "merged"}, SOON, "Land()"),
     ],
@@ -141,7 +148,7 @@ def test_only_who_asked_for_a_landing_gets_a_merge() -> None:
     options = {"landing": "pr", "hold": False}
     assert move(run, {**options, "auto": True}) == "Merge()"
     assert move(run, {**options, "auto": False}) == (
-        f"End(state='pr-ready', reason='{URL} is proven and green; merging it is yours')"
+        f"End(state='pr-ready', reason='{URL} is proven and green; merging it is yours', next_step='')"
     )
     assert move(run, {**options, "hold": True}).startswith("End(state='held'")
 
@@ -157,7 +164,7 @@ def test_a_target_that_moves_too_often_is_a_persons() -> None:
     ]
     assert move([*OPEN, *moved, seen(target="t3")]) == "Merge()"
     assert move([*OPEN, *moved, seen(target="t4")]) == (
-        f"End(state='pr-ready', reason='{URL} is green;  has moved again, 3 times')"
+        f"End(state='pr-ready', reason='{URL} is green;  has moved again, 3 times', next_step='')"
     )
 
 
@@ -166,7 +173,8 @@ def test_a_merge_that_the_forge_refuses_is_looked_at_again_and_told() -> None:
     assert move([*OPEN, seen(), refused]) == "Look()"
     assert move([*OPEN, seen(), refused, seen(target="moved")]) == "Push()"
     assert move([*OPEN, seen(), refused, seen()]) == (
-        f"End(state='pr-ready', reason='{URL} is green, and the forge does not merge it: needs a review')"
+        f"End(state='pr-ready', reason='{URL} is green, and the forge does not merge it: needs a review'"
+        ", next_step='')"
     )
 
 
@@ -198,7 +206,9 @@ def test_after_so_many_fixes_a_person_is_asked_and_yes_gives_as_many_again() -> 
     )
     assert move([*OPEN, red, asked], options) == repr(until_answered(key))
     no = said("approval.answered", key=key, number=1, answer="no")
-    assert move([*OPEN, red, asked, no], options) == f"End(state='pr-ci-failing', reason='{what}')"
+    assert (
+        move([*OPEN, red, asked, no], options) == f"End(state='pr-ci-failing', reason='{what}', next_step='')"
+    )
     yes = said("approval.answered", key=key, number=1, answer="yes")
     assert move([*OPEN, red, asked, yes], options) == "Look()"
     assert move([*OPEN, red, asked, yes, seen()], options) == "Merge()"
@@ -229,7 +239,7 @@ def test_what_else_is_in_the_way_is_asked_once_for_each_time() -> None:
     assert [move([*events, *yes]), move([*events, *yes, look])] == ["Look()", "Push()"]
     assert move([*events, *yes, look, blocked]).startswith(f"Ask(key='{RUN}/pull/blocked/2'")
     no = said("approval.answered", key=key, number=1, answer="no")
-    assert move([*events, yes[0], no]) == "End(state='failed', reason='It is red.')"
+    assert move([*events, yes[0], no]) == "End(state='failed', reason='It is red.', next_step='')"
 
 
 def test_a_stop_waits_for_a_merge_that_was_begun() -> None:
@@ -242,7 +252,7 @@ def test_what_a_pull_request_has_brought_is_not_taken_back_here() -> None:
     events = [said("run.started", base="b", phases={"1": []}, of="r0", undoes=[["1", "r0", "a", "A"]])]
     assert move(events, {"kind": "undo", "landing": "pr"}) == (
         "End(state='failed', reason='what a pull request has brought is taken back by another one, at the"
-        " forge')"
+        " forge', next_step='')"
     )
 
 

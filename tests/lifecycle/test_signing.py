@@ -17,8 +17,8 @@ ASK = phases.Ask(FIRST, "sign-off", "sign off a?", "1")
 ASK_OTHER = phases.Ask(OTHER, "sign-off", "sign off b?", "1")
 NO = phases.End(
     "stopped",
-    "you did not sign off a change of phase 1: nothing was landed, the plan's branch keeps what is proven."
-    " Next: asbuilt land --undo takes it back, then run the phase again",
+    "you did not sign off a change of phase 1: nothing was landed, the plan's branch keeps what is proven.",
+    "asbuilt land --undo takes it back, then run the phase again",
 )
 
 

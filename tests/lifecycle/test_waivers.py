@@ -44,7 +44,11 @@ def judged(
             ("checks.done", {**about, "outcome": checks}),
         ]
         if checks == "PASS":
-            verdict = {"outcome": "FAIL", "failures": ["item 1, a: FAIL, no"], "unproven": list(unproven)}
+            verdict = {
+                "outcome": "FAIL",
+                "failures": [{"item": 1, "text": "a: FAIL, no"}],
+                "unproven": list(unproven),
+            }
             told.append(("verdict.given", {**about, **verdict}))
     for key, answer in answers:
         told.append(("approval.asked", {"key": key, "number": 1}))

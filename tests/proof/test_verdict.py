@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.events.event import Failure
 from asbuilt.proof.opinion import (
     Answer,
     Citation,
@@ -191,7 +192,7 @@ def test_an_opinion_that_is_none_or_of_something_else_fails_as_a_whole_and_canno
 ) -> None:
     verdict = judge(PROMISES, opinion, HELD, waivers=dict.fromkeys((1, 2, 3), WAIVER))
     assert (verdict.outcome, verdict.faults, verdict.unproven) == ("FAIL", (fault,), ())
-    assert verdict.failures[0] == f"the verdict: {fault}"
+    assert verdict.failures[0] == Failure(fault, is_fault=True)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,10 @@ def test_a_waiver_accepts_its_items_and_no_others_and_their_outcome_stays() -> N
     assert (of_both.outcome, of_both.failures, of_both.unproven) == ("PASS", (), (1, 2))
     assert of_both.items[0] == ItemVerdict(1, "`a.py` adds", "FAIL", "it subtracts", (), "next year (you)")
     of_one = judge(PROMISES, opinion, HELD, waivers={1: WAIVER})
-    assert (of_one.outcome, of_one.failures) == ("FAIL", ("item 2, `old.py` is gone: FAIL, it is there",))
+    assert (of_one.outcome, of_one.failures) == (
+        "FAIL",
+        (Failure("`old.py` is gone: FAIL, it is there", 2),),
+    )
 
 
 def test_a_phase_without_items_has_no_verdict_that_passes() -> None:

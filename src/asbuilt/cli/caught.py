@@ -47,7 +47,7 @@ def caught(told: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]])
                 seen = tuple((_SEEN, failure) for failure in event.failures)
                 found.append(Caught(event.phase, event.number, says, ran or seen))
             case VerdictGiven() as event if says and event.outcome != "PASS":
-                judged = tuple(("verifier says", failure) for failure in event.failures)
+                judged = tuple(("verifier says", str(failure)) for failure in event.failures)
                 found.append(Caught(event.phase, event.number, says, judged))
             case _:
                 pass

@@ -177,9 +177,9 @@ def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
     if review is None or review.question != asked.number:
         return ""
     looked = f"looked at {ago(review.looked_at, now)} ago" if review.looked_at else "not looked at yet"
-    what, _, rest = (review.said or "").partition(" Why: ")
+    failed = review.failed
     trouble = (
-        f" The last look failed: {what.removesuffix('.')}. {rest.partition(' Next: ')[2]}" if what else ""
+        f" The last look failed: {failed.what.removesuffix('.')}. {failed.next}" if failed is not None else ""
     )
     return f"Reviewers have it: {review.url}, {looked}.{trouble}".rstrip()
 

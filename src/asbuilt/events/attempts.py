@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from asbuilt.events.event import Cause, Event, Outcome
+from asbuilt.events.event import Cause, Event, Failure, Outcome
 
 
 class AttemptBegun(Event, frozen=True, kw_only=True):
@@ -133,8 +133,9 @@ class VerifierEnded(Ended, frozen=True, kw_only=True):
 class Judged(Event, frozen=True, kw_only=True):
     """What is left of a verifier's words, looked up in what was measured."""
 
+    version: ClassVar[int] = 2
     outcome: Outcome
-    failures: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
     says: str = ""
     attempt: str = ""
     cost_usd: float | None = None

@@ -16,6 +16,22 @@ Cause = Literal["usage_limit", "overload", "auth", "budget", "max_turns", "crash
 """Why an agent stopped before its work was done."""
 
 
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """What a verdict found unproven. Code reads the fields; only people and agents read the text."""
+
+    text: str
+    item: int | None = None
+    """The number of the work item or criterion; None: it is about no single one."""
+    is_fault: bool = False
+    """The opinion as a whole is void, whatever it says of the items."""
+
+    def __str__(self) -> str:
+        """Word it for people and for the agent that fixes it."""
+        if self.is_fault:
+            return f"the verdict: {self.text}"
+        return self.text if self.item is None else f"item {self.item}, {self.text}"
+
+
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that has happened. What a field leaves out in a journal is its default."""
 

@@ -66,6 +66,11 @@ class WaitReason(Enum):
     """Something outside is tried again."""
 
 
+def with_advice(reason: str, following: str) -> str:
+    """Word a reason together with what to do next, in one line."""
+    return f"{reason} Next: {following}" if following else reason
+
+
 class RunParked(Event, frozen=True, kw_only=True):
     """A run waits."""
 
@@ -81,8 +86,11 @@ class RunEnded(Event, frozen=True, kw_only=True):
     """A run is over."""
 
     kind: ClassVar[str] = "run.ended"
+    version: ClassVar[int] = 2
     state: str
     reason: str = ""
+    next: str = ""
+    """What the user can do about it."""
     code: int | None = None
     # Of a command that did not run, where that ended it.
     command: str = ""
@@ -90,6 +98,11 @@ class RunEnded(Event, frozen=True, kw_only=True):
     exit_code: int | None = None
     duration_s: float | None = None
     output: str | None = None
+
+    @property
+    def words(self) -> str:
+        """Word the reason together with what to do next."""
+        return with_advice(self.reason, self.next)
 
 
 class RunTakenOver(Event, frozen=True, kw_only=True):
@@ -130,8 +143,16 @@ class TroubleMet(Event, frozen=True, kw_only=True):
     """Something outside kept a run from going on; it is tried again."""
 
     kind: ClassVar[str] = "trouble.met"
+    version: ClassVar[int] = 2
     what: str
+    next: str = ""
+    """What the user can do about it."""
     retry_at: str | None = None
+
+    @property
+    def words(self) -> str:
+        """Word it together with what to do next."""
+        return with_advice(self.what, self.next)
 
 
 class JournalBehind(Event, frozen=True, kw_only=True):

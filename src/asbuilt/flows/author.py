@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.options import value_or
+from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.approving import file_approved
 from asbuilt.flows.asking import asked_of
@@ -99,7 +100,7 @@ class Authoring:
             "phases": dict.fromkeys(names, ()),
             "titles": {name: title_of(name) for name in names},
         }
-        agreed = is_agreed(record, "ring/none/")
+        agreed = is_agreed(record, RingKey())
         kept = record.blobs.put(json.dumps(outline).encode())
         with record.store.write() as session:
             say(

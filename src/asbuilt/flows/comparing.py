@@ -37,7 +37,7 @@ def compare(record: Record, repository: Repository, document: Document, facts: R
     with record.store.write() as session:
         for work, intent in frozen.items():
             found = Difference(point, work.commit, wanted.get(work.phase))
-            said = approvals.last_answered(session, run.org, run.repo, under=f"{found.key}/")
+            said = approvals.last_answered(session, run.org, run.repo, under=found.key.under)
             if found.intent != intent and not (said and said.answer == "yes"):
                 key = f"{work.phase}/differs/{point}"
                 say(

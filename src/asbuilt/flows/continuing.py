@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.plans import AnswerTaken, PlanApproved
+from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.record import ACTOR, say
 from asbuilt.flows.trying import keep_tried, tried_of
 from asbuilt.journal import drafts, runs
@@ -66,7 +67,8 @@ def _take_questions(session: Session, record: Record, facts: RunFacts, number: i
     asks, answers = [], []
     for at, key in enumerate(draft.batches[number - 1], 1):
         answer = facts.approvals.get(key)
-        taken = key if answer in ANSWERS else f"question/{run.run}/{number}/{at}"
+        own = AgentAsksKey(run=run.run, batch=number, number=at)
+        taken = key if answer in ANSWERS else str(own)
         asks.append((taken, draft.asked[key]))
         if answer in ANSWERS:
             answers.append((key, answer, draft.notes.get(key, "")))

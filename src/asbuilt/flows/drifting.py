@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import DriftFound
 from asbuilt.events.phases import PhaseBegun, PhaseProven
+from asbuilt.events.questions import DriftKey
 from asbuilt.journal.events import shortened
 from asbuilt.plan.edit import the_phase
 from asbuilt.plan.reader import read
@@ -108,7 +109,11 @@ def kept_numbers(record: Record, digest: str | None) -> tuple[Number, ...]:
 def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[int, Waiver]:
     """Find the items for which a person has said yes to just this number, in whatever run."""
     said = record.answered(
-        {one.item: f"drift/{intent}/{one.item}/{one.actual}" for one in numbers if one.off_pct}
+        {
+            one.item: DriftKey(intent=intent, item=one.item, actual=one.actual).under
+            for one in numbers
+            if one.off_pct
+        }
     )
     return {
         item: Waiver("the number is corrected", one.answered_by or "", (one.answered_at or "")[:10])

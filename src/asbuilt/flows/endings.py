@@ -6,6 +6,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from asbuilt.events.attempts import (
     AttemptEnded,
     TogetherJudged,
@@ -18,6 +20,7 @@ from asbuilt.proof.opinion import plain_opinion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from asbuilt.events.event import Failure
     from asbuilt.flows.record import Record
     from asbuilt.lifecycle.facts import AttemptFacts
     from asbuilt.lifecycle.moves import Attempt
@@ -32,6 +35,8 @@ _NAMED: Final = 5
 _WAIVABLE: Final = 10
 """Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
 _FAILURES: Final = 4
+_WORDS: Final = 300
+"""Characters of a failure that its event keeps."""
 
 
 def attempt_ended(
@@ -88,7 +93,7 @@ def judged_of(
     kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
     return TogetherJudged(
         outcome=verdict.outcome,
-        failures=tuple(failure[:300] for failure in verdict.failures[:_FAILURES]),
+        failures=tuple(_kept(failure) for failure in verdict.failures[:_FAILURES]),
         says=ended.says[:200],
         attempt=name,
         cost_usd=ended.cost_usd,
@@ -98,6 +103,12 @@ def judged_of(
         items=record.blobs.put(json.dumps(verdict.items).encode()),
         written=written[:_NAMED],
     )
+
+
+def _kept(failure: Failure) -> Failure:
+    """Cut a failure so that its words fit."""
+    over = max(len(str(failure)) - _WORDS, 0)
+    return replace(failure, text=failure.text[: len(failure.text) - over])
 
 
 def _how(record: Record, brief: Brief, ended: Result, overloads: int) -> dict[str, Any]:

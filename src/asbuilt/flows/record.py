@@ -114,14 +114,14 @@ class Record:
         return self._entry(key, self.run.run).at
 
     def answered(self, questions: Mapping[_Asked, str]) -> dict[_Asked, Approval]:
-        """Find the newest answers, in whatever run, to questions by their keys without the run's id."""
+        """Return the newest answers to questions, by their keys `under` which any run asks them."""
         if not questions:
             return {}
         org, repo = self.run.org, self.run.repo
         with self.store.read() as session:
             said = {
-                one: approvals.last_answered(session, org, repo, under=f"{key}/")
-                for one, key in questions.items()
+                one: approvals.last_answered(session, org, repo, under=under)
+                for one, under in questions.items()
             }
         return {one: answer for one, answer in said.items() if answer is not None}
 

@@ -15,13 +15,14 @@ from asbuilt.flows.environment import keep_for_forge, kept_for_forge
 from asbuilt.flows.record import ACTOR
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.flows.reviewing import decision, propose, text_of
-from asbuilt.flows.troubles import retry_at, words_of
+from asbuilt.flows.troubles import retry_at
 from asbuilt.git.forge import open_forge
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import reviews, runs
 from asbuilt.journal.drafts import drafts_of
+from asbuilt.journal.events import shortened
 from asbuilt.journal.home import machine as this_machine
-from asbuilt.journal.reviews import Review
+from asbuilt.journal.reviews import LookFailed, Review
 from asbuilt.lifecycle import reviewing
 from asbuilt.lifecycle.reviewing import Bound, Look, Rest, SentBack, Undecided, wait_s
 from asbuilt.lifecycle.timers import seconds_after
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 5.0
 """So often the journal is asked whether a look is due; the forge is asked at the pace of each plan."""
+
+_WORDS: Final = 400
+"""Characters of a failed look that its row keeps, of each part."""
 
 
 def await_reviews(  # noqa: PLR0913 - a review has these parts
@@ -119,10 +123,14 @@ class Reviews:
         try:
             heard = self._heard(review, asked)
         except (AsbuiltError, OSError) as error:
-            said = words_of(error) if isinstance(error, AsbuiltError) else str(error)
+            failed = LookFailed(str(error))
+            if isinstance(error, AsbuiltError):
+                failed = LookFailed(
+                    *(shortened(part, _WORDS) for part in (error.what, error.why, error.next_step))
+                )
             with self._store.write() as session:
                 again = retry_at(error, review.troubles, session.now)
-                reviews.troubled(session, review, said=said, until=again)
+                reviews.troubled(session, review, failed=failed, until=again)
             return
         self._take(heard, asked)
 

@@ -32,7 +32,6 @@ from asbuilt.journal.events import whole_history
 from asbuilt.journal.histories import Histories
 from asbuilt.lifecycle import phases
 from asbuilt.lifecycle.facts import is_planning
-from asbuilt.lifecycle.failing import advice_in
 from asbuilt.lifecycle.firing import ends_with
 from asbuilt.lifecycle.folding import fold
 from asbuilt.lifecycle.memory import lessons_of_run
@@ -207,17 +206,11 @@ class Runs:
             with fenced.write() as session:
                 if trouble is not None:
                     again = retry_at(error, facts.troubles, session.now)
-                    what = trouble[:_MAX_REASON]
-                    say(session, found, TroubleMet(what=what, retry_at=again), f"trouble/{turn}")
+                    what, following = (part[:_MAX_REASON] for part in trouble)
+                    met = TroubleMet(what=what, next=following, retry_at=again)
+                    say(session, found, met, f"trouble/{turn}")
                 elif refusal is not None:
-                    reason, code = words_of(refusal)[:_MAX_REASON], refusal.exit_code
-                    command, output = _not_run(self._blobs, refusal)
-                    say(
-                        session,
-                        found,
-                        RunEnded(state="failed", reason=reason, code=code, command=command, output=output),
-                        "ended",
-                    )
+                    say(session, found, _refused(self._blobs, refusal), "ended")
                 else:
                     raise
 
@@ -245,12 +238,13 @@ class Runs:
 
     def _end(self, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
         """Write the last account of a run and let go of its plan."""
-        state, reason = told["state"], told["reason"]
+        state, reason = told["state"], told["reason"][:_MAX_REASON]
+        following = told.get("next_step", "")[:_MAX_REASON]
         with self._store.read() as session:
             now = session.now
         if facts.ended is None:
             facts.ended = state
-            facts.reason, facts.next_step = advice_in(reason[:_MAX_REASON])
+            facts.reason, facts.next_step = reason, following
         # Planning promises nothing yet, so there is nothing to account for.
         report = None if is_planning(facts.kind) else self._performer.report(found, facts, now)
         with self._store.write() as session:
@@ -258,12 +252,14 @@ class Runs:
                 if report is not None:
                     say(session, found, ReportWritten(report=report), "report/end")
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
-                end(session, found, state, reason, is_complete=is_complete)
+                end(session, found, state, reason, following=following, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
         clear(self._store, self._performer.home, found.address)
 
 
-def end(session: Session, run: Run, state: str, reason: str, *, is_complete: bool = False) -> None:
+def end(
+    session: Session, run: Run, state: str, reason: str, *, following: str = "", is_complete: bool = False
+) -> None:
     """Write down that a run is over, keep what it teaches, and let go of its plan.
 
     First of all its schedule ends, where another run would only come to the same end.
@@ -271,7 +267,7 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
     over = ends_with(state, is_complete=is_complete) if run.options.kind == "run" else None
     if over is not None:
         schedules.end(session, run.address, reason=over, actor=ACTOR)
-    say(session, run, RunEnded(state=state, reason=reason[:_MAX_REASON]), "ended")
+    say(session, run, RunEnded(state=state, reason=reason[:_MAX_REASON], next=following), "ended")
     runs.set_state(session, run, state)
     _learn(session, run)
     if state == "stopped" or (state == "landed" and is_complete):
@@ -280,6 +276,14 @@ def end(session: Session, run: Run, state: str, reason: str, *, is_complete: boo
         # What another run asked may be answered for the next one; what a planner asked, only while it plans.
         approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
+
+
+def _refused(blobs: Blobs, refusal: AsbuiltError) -> RunEnded:
+    reason, following = (part[:_MAX_REASON] for part in words_of(refusal))
+    command, output = _not_run(blobs, refusal)
+    return RunEnded(
+        state="failed", reason=reason, next=following, code=refusal.exit_code, command=command, output=output
+    )
 
 
 def _not_run(blobs: Blobs, error: AsbuiltError) -> tuple[str, str | None]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.phases import PicturesTaken
+from asbuilt.events.questions import SignOffKey
 from asbuilt.flows.proving import tree_of
 from asbuilt.lifecycle.facts import SignOff
 from asbuilt.proof.evidence import judge_check
@@ -36,9 +37,9 @@ def seen_by_people(
     for work in works:
         phase, _ = record.frozen(work.phase, run=work.run)
         if phase.touches_ui:
-            item = f"sign-off/{intents[work]}/ui-{tree_of(repository, work.commit)}"
+            key = SignOffKey(intent=intents[work], change=f"ui-{tree_of(repository, work.commit)}")
             question = f"look at phase {work.phase}, {phase.title}: it changes what people see{pictures}"
-            seen.append(SignOff(item, work.phase, question))
+            seen.append(SignOff(key.item, work.phase, question))
     return seen
 
 

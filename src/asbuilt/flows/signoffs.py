@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.phases import PhaseProven
+from asbuilt.events.questions import SignOffKey, in_run
 from asbuilt.flows.inspecting import kept_remarks
 from asbuilt.lifecycle.facts import SignOff
 from asbuilt.proof.remarks import asked_about, key_of, words_of
@@ -29,19 +30,19 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
         kept = record.told(PhaseProven, f"{work.phase}/proven", run=work.run).remarks
         for group in asked_about(kept_remarks(record, kept)):
             question = f"sign off {words_of(group)}"[:_QUESTION]
-            found.append(SignOff(_item(intents[work], group), work.phase, question))
+            found.append(SignOff(_key(intents[work], group).item, work.phase, question))
     return found
 
 
 def unsigned(record: Record, wanted: Sequence[SignOff]) -> list[SignOff]:
     """Give those that still wait; a yes in whatever run is one."""
-    said = record.answered({one.item: one.item for one in wanted})
+    said = record.answered({one.item: in_run(one.item, "") for one in wanted})
     return [one for one in wanted if one.item not in said or said[one.item].answer != "yes"]
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
     """Tell what a person has said to each change, by the remark's key."""
-    questions = {one.key: _item(intent, group) for group in asked_about(remarks) for one in group}
+    questions = {one.key: _key(intent, group).under for group in asked_about(remarks) for one in group}
     return {
         key: f"{said.answer} by {said.answered_by} on {(said.answered_at or '')[:10]}"
         + (f": {said.note}" if said.note else "")
@@ -49,5 +50,5 @@ def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[s
     }
 
 
-def _item(intent: str, group: Sequence[Remark]) -> str:
-    return f"sign-off/{intent}/{key_of(group)}"
+def _key(intent: str, group: Sequence[Remark]) -> SignOffKey:
+    return SignOffKey(intent=intent, change=key_of(group))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.errors import GateStopped, PlanUnreadable
 from asbuilt.events.authoring import StageJudged
+from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.record import ACTOR
 from asbuilt.flows.trying import keep_tried
 from asbuilt.journal import drafts, memory
@@ -169,8 +170,11 @@ class Staging:
             asked = questions_in(text, most=self.asks_left, before=self._draft.asked.values())
         questions = [one for one in asked or () if isinstance(one, Question)]
         if questions:
-            batch = f"question/{self._record.run.run}/{len(self._draft.batches) + 1}"
-            asks = [(f"{batch}/{at}", one.words) for at, one in enumerate(questions, 1)]
+            run, batch = self._record.run.run, len(self._draft.batches) + 1
+            asks = [
+                (str(AgentAsksKey(run=run, batch=batch, number=at)), one.words)
+                for at, one in enumerate(questions, 1)
+            ]
             details = self._keep({"asks": asks})
             return StageJudged(phase=name, number=number, outcome="asks", details=details, many=len(asks))
         flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.document import Document
 from asbuilt.flows.outcomes import branch_of
@@ -28,6 +29,7 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.events.questions import LastingKey
     from asbuilt.flows.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.facts import Work
@@ -95,7 +97,7 @@ def start(
         RunStarted(
             base=base,
             ring=ring,
-            ring_agreed=is_agreed(record, "ring/none/"),
+            ring_agreed=is_agreed(record, RingKey()),
             branch_at=ground.branch,
             of=of,
             outline=record.blobs.put(json.dumps(outline).encode()),
@@ -124,10 +126,10 @@ def _began_on(repository: Repository, room: Path, target: str) -> str:
     return target
 
 
-def is_agreed(record: Record, under: str) -> bool:
+def is_agreed(record: Record, key: LastingKey) -> bool:
     """Tell whether a person has said yes before, in whatever run of this repository."""
     with record.store.read() as session:
-        said = approvals.last_answered(session, record.run.org, record.run.repo, under=under)
+        said = approvals.last_answered(session, record.run.org, record.run.repo, under=key.under)
     return said is not None and said.answer == "yes"
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace as evolve
 from asbuilt.errors import GateStopped, GitFailed, NotLanded
 from asbuilt.events.authoring import TaskJudged
 from asbuilt.events.landings import LandingTidied
+from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.briefing import opened, overall_s, program_of, within
 from asbuilt.flows.postflight import fail, land, order_of, post, session_of
@@ -138,7 +139,7 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
     base = base_on(repository, branch)
     author = commits.author_of(repository)
     claim(record)
-    agreed = is_agreed(record, "ring/none/")
+    agreed = is_agreed(record, RingKey())
     outline = {"phases": {order.operation: ()}, "titles": {order.operation: f"Task {order.number}"}}
     kept = record.blobs.put(json.dumps(outline).encode())
     at = datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from typing import Final
+from typing import Final, NamedTuple
 
 from asbuilt.errors import AsbuiltError, ForgeBusy, GitFailed, HostFailed, RepositoryBusy, StoreFailed
 from asbuilt.git.command import ENDED
@@ -31,7 +31,14 @@ _CAUSELESS: Final = ("couldn't write", "could not write", "unable to write")
 _FORBIDDEN: Final = ("Permission denied", "Read-only file system", "Operation not permitted")
 
 
-def trouble_in(error: AsbuiltError | OSError) -> str | None:
+class Said(NamedTuple):
+    """A failure in words: what happened and why, and what the user can do about it."""
+
+    reason: str
+    next_step: str = ""
+
+
+def trouble_in(error: AsbuiltError | OSError) -> Said | None:
     """Word a failure that may pass: of store, forge, disk or machine. None when waiting is no help."""
     match error:
         case StoreFailed() | HostFailed() | RepositoryBusy() | ForgeBusy():
@@ -39,7 +46,7 @@ def trouble_in(error: AsbuiltError | OSError) -> str | None:
         case GitFailed() if may_pass(error.why):
             return words_of(error)
         case OSError() if error.errno in _PASSING:
-            return f"{error.strerror}: {error.filename or 'no file is named'}"
+            return Said(f"{error.strerror}: {error.filename or 'no file is named'}")
         case _:
             return None
 
@@ -58,10 +65,10 @@ def may_pass(said: str) -> bool:
     return is_causeless or any(words in said for words in _PASSING_WORDS)
 
 
-def words_of(error: AsbuiltError) -> str:
-    """Say an error in one line."""
+def words_of(error: AsbuiltError) -> Said:
+    """Word an error in one line, and what to do next apart from it."""
     what, why = (_closed(shortened(part, _PART)) for part in (error.what, error.why))
-    return f"{what} Why: {why} Next: {error.next_step}"
+    return Said(f"{what} Why: {why}", error.next_step)
 
 
 def _closed(sentence: str) -> str:

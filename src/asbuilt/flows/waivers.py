@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from asbuilt.events.phases import PhaseProven
+from asbuilt.events.questions import WaiverKey
 from asbuilt.proof.verdict import Promise, Waived, Waiver
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def promises_of(phase: Phase) -> tuple[Promise, ...]:
 
 def waivers_of(record: Record, intent: str, items: Iterable[int]) -> dict[int, Waiver]:
     """Find which items of an intent a person has accepted unmet, in whatever run; the newest answer holds."""
-    said = record.answered({item: f"waiver/{intent}/{item}" for item in items})
+    said = record.answered({item: WaiverKey(intent=intent, item=item).under for item in items})
     return {
         item: Waiver(" ".join((one.note or "").split()), one.answered_by or "", (one.answered_at or "")[:10])
         for item, one in said.items()

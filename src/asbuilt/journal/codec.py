@@ -1,59 +1,26 @@
 """Read and write events as a journal holds them: a kind, a version, and JSON.
 
 Rule: what was written once is read for ever. A kind that is not known here is kept as `Unknown`, a field that
-is not known in `Entry.more`; an older version is made the newest one by `_UPCASTS`.
+is not known in `Entry.more`; an older version is converted by `journal.upcasts`.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from asbuilt.errors import JournalDamaged
 from asbuilt.events.event import Entry, Event, Unknown
 from asbuilt.events.kinds import KINDS
-from asbuilt.events.phases import BaselineDone
 from asbuilt.events.plain import plain_options, read_options
-from asbuilt.events.runs import RunParked, WaitReason
+from asbuilt.journal.upcasts import UPCASTS, Data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from asbuilt.events.options import RunOptions
-
-_Data = dict[str, Any]
-
-
-def _failing_baseline(data: _Data) -> _Data:
-    """Version 1 recorded a suite with known failures as passed."""
-    has_failures = data.get("outcome") == "PASS" and data.get("ran") and data.get("failed")
-    return data | {"outcome": "FAIL"} if has_failures else data
-
-
-_WORDS_OF_WAITS: Final = (
-    ("approval ", WaitReason.ANSWER),
-    ("paused", WaitReason.PAUSE),
-    ("the conversation that authors it", WaitReason.CONVERSATION),
-    ("usage limit", WaitReason.LIMIT),
-    ("overload", WaitReason.OVERLOAD),
-    ("it begins phases only", WaitReason.WINDOW),
-    ("the checks of pull request", WaitReason.CHECKS),
-)
-"""Version 1 has no reason: it was recognised by how its sentence begins."""
-
-
-def _reason_of_wait(data: _Data) -> _Data:
-    found = (reason for words, reason in _WORDS_OF_WAITS if str(data.get("why")).startswith(words))
-    return data | {"reason": next(found, WaitReason.TROUBLE).value}
-
-
-_UPCASTS: Final[Mapping[tuple[str, int], Callable[[_Data], _Data]]] = {
-    (BaselineDone.kind, 1): _failing_baseline,
-    (RunParked.kind, 1): _reason_of_wait,
-}
-"""By kind and version: the same data as the next version says it."""
 
 
 def kind_of(event: Event) -> tuple[str, int]:
@@ -61,7 +28,7 @@ def kind_of(event: Event) -> tuple[str, int]:
     return (event.name, event.number) if isinstance(event, Unknown) else (event.kind, event.version)
 
 
-def fields_of(event: Event, *, run: str | None = None) -> _Data:
+def fields_of(event: Event, *, run: str | None = None) -> Data:
     """Return the data of an event, with the run that it is about; what has its default is left out."""
     plain = event.data if isinstance(event, Unknown) else msgspec.to_builtins(event)
     return plain if run is None else {"run": run, **plain}
@@ -74,7 +41,7 @@ def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
         return Unknown(name=kind, number=v, data=dict(data))
     read = dict(data)
     for version in range(v, known.version):
-        read = _UPCASTS[kind, version](read)
+        read = UPCASTS[kind, version](read)
     try:
         return msgspec.convert(read, known)
     except msgspec.ValidationError as error:
@@ -88,7 +55,7 @@ def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
 def options_of(text: str) -> RunOptions:
     """Read the options of a run or of a schedule; raises `JournalDamaged` where a value cannot be read."""
     try:
-        return read_options(msgspec.convert(json.loads(text), _Data))
+        return read_options(msgspec.convert(json.loads(text), Data))
     except msgspec.ValidationError as error:
         raise JournalDamaged(
             "the options of a run in the journal cannot be read",

@@ -59,6 +59,8 @@ def _fitting(data: dict[str, Any]) -> dict[str, Any]:
 def _cut(value: object, size: int) -> object:
     if isinstance(value, str):
         return shortened(value, size)
+    if isinstance(value, dict):
+        return {name: _cut(one, size) for name, one in value.items()}
     if not isinstance(value, list | tuple):
         return value
     # Of a long list the beginning is kept.

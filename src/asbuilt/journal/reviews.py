@@ -9,7 +9,8 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
+from msgspec.json import decode, encode
 
 from asbuilt.errors import JournalDamaged
 from asbuilt.events.approvals import ReviewAsked, ReviewClosed
@@ -17,6 +18,7 @@ from asbuilt.journal.events import append, hold
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
 from asbuilt.journal.store import first
+from asbuilt.journal.upcasts import look_in_words
 
 if TYPE_CHECKING:
     from asbuilt.journal.store import Row, Session
@@ -36,6 +38,14 @@ class Terms(Struct, frozen=True):
     base: str
     """The branch that the plan would go onto."""
     poll_s: int
+
+
+class LookFailed(Struct, frozen=True, omit_defaults=True):
+    """Why the worker could not query the forge, and what the user can do about it."""
+
+    what: str
+    why: str = ""
+    next: str = ""
 
 
 class Review(NamedTuple):
@@ -60,6 +70,17 @@ class Review(NamedTuple):
     """So many looks in a row were none, by what was `said`."""
     looked_at: str | None = None
     said: str | None = None
+    """JSON of `LookFailed`."""
+
+    @property
+    def failed(self) -> LookFailed | None:
+        """Return why the last look failed; None where it did not."""
+        if not self.said:
+            return None
+        try:
+            return decode(self.said, type=LookFailed)
+        except MsgspecError:
+            return LookFailed(*look_in_words(self.said))
 
     @property
     def address(self) -> Address:
@@ -160,12 +181,12 @@ def looked(session: Session, review: Review, *, until: str) -> None:
     )
 
 
-def troubled(session: Session, review: Review, *, said: str, until: str) -> None:
+def troubled(session: Session, review: Review, *, failed: LookFailed, until: str) -> None:
     """Write down what kept a look from being one, and when it is tried again."""
     session.run(
         f"UPDATE reviews SET due_at = :until, troubles = troubles + 1, said = :said WHERE {_SAME}",
         **_named(review),
-        said=said,
+        said=encode(failed).decode(),
         until=until,
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.plans import AnswerTaken, DraftWritten, PlanApproved, PlanCarried, PlanFiled
+from asbuilt.events.questions import PlanAgainKey, PlanKey, key_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +26,6 @@ WITHDRAWN: Final = "withdrawn"
 """What became of a question whose authoring ended before anybody answered it."""
 ANSWERS: Final = ("yes", "no")
 """What only a person says."""
-_ONCE_MORE: Final = "again"
 
 
 class Revision(NamedTuple):
@@ -117,8 +117,11 @@ def hear(drafts: Drafts, entry: Entry) -> Drafts:
             )
             return drafts._replace(revisions=(*drafts.revisions, written))
         case ApprovalAsked(about="plan"):
-            intent, number, is_again = _about(event.key)
-            asked = Question(f"a{event.number}", run, intent, number, is_again)
+            key = key_in(event.key)
+            if not isinstance(key, PlanKey):
+                return drafts
+            again = isinstance(key, PlanAgainKey)
+            asked = Question(f"a{event.number}", run, key.intent, key.revision, again)
             return drafts._replace(questions=(*drafts.questions, asked))
         case ApprovalAnswered():
             name = f"a{event.number}"
@@ -148,14 +151,9 @@ def hear(drafts: Drafts, entry: Entry) -> Drafts:
 
 
 def key_of(revision: Revision, *, again: bool = False) -> str:
-    """Name the question about a revision. Its run is last, as in every question's key."""
-    more = f"/{_ONCE_MORE}" if again else ""
-    return f"plan/{revision.intent}/{revision.number}{more}/{revision.run}"
-
-
-def _about(key: str) -> tuple[str, int, bool]:
-    _, intent, number, *rest = key.split("/")
-    return intent, int(number), rest[0] == _ONCE_MORE
+    """Return the key of the question about a revision."""
+    kind = PlanAgainKey if again else PlanKey
+    return str(kind(intent=revision.intent, revision=revision.number, run=revision.run))
 
 
 class Ask(NamedTuple):

@@ -5,10 +5,11 @@ The one rule: the cause decides; the words that came with it are for people.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, Literal, TypeGuard, assert_never
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause
+    from asbuilt.events.questions import AskedCause
 
 Course = Literal["wait", "back off", "ask, go on", "ask, begin anew", "begin anew", "stop"]
 """To go on is another start of the same attempt, with its session; to begin anew is the next attempt."""
@@ -38,7 +39,7 @@ def course_of(cause: Cause) -> Course:
             assert_never(cause)
 
 
-def asks(cause: Cause | None) -> bool:
+def asks(cause: Cause | None) -> TypeGuard[AskedCause]:
     """Tell whether only a person can say how it goes on."""
     return cause is not None and course_of(cause) in ("ask, go on", "ask, begin anew")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.events.questions import DriftKey
 from asbuilt.lifecycle.facts import PASS
 from asbuilt.lifecycle.moves import Ask, Commit, End, Move, until_answered
 
@@ -29,10 +30,12 @@ def correcting(facts: RunFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | N
         return None
     answers: dict[str, str | None] = {}
     for one in last.asks:
-        under = f"drift/{phase.intent}/{one.item}/"
-        key = f"{under}{one.actual}/{facts.run}"
+        wanted = DriftKey(intent=str(phase.intent), item=one.item, actual=one.actual)
+        key = wanted.of(facts.run)
         agreed = {
-            said for said, answer in facts.approvals.items() if said.startswith(under) and answer == "yes"
+            str(said)
+            for said, answer in facts.answers(DriftKey).items()
+            if (said.intent, said.item, answer) == (wanted.intent, wanted.item, "yes")
         }
         if agreed - {key}:
             return _stopped(phase, f"{one.words.splitlines()[0]}; you have agreed to another number before")
@@ -46,7 +49,7 @@ def correcting(facts: RunFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | N
         return Commit(phase.id, last.number)
     if facts.auto:
         told = last.asks[0].words.splitlines()[0]
-        return End("failed", f"phase {phase.id}: {told}. Next: asbuilt approve, then run it again")
+        return End("failed", f"phase {phase.id}: {told}.", "asbuilt approve, then run it again")
     return until_answered(waits)
 
 
@@ -58,6 +61,4 @@ def drifted(facts: RunFacts) -> int:
 
 def _stopped(phase: PhaseFacts, why: str) -> End:
     """End a run that would correct one number again and again: it is not understood yet."""
-    return End(
-        "failed", f"phase {phase.id}: {why}. Next: look at what is measured, and edit the plan by hand"
-    )
+    return End("failed", f"phase {phase.id}: {why}.", "look at what is measured, and edit the plan by hand")

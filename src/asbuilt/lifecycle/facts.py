@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from asbuilt.events.questions import DiffersKey, QuestionKey, key_in
 from asbuilt.lifecycle.approving import Drafts
 from asbuilt.lifecycle.causes import asks
 from asbuilt.lifecycle.folded import Folded, fresh
 from asbuilt.lifecycle.money import UNCAPPED, total
 from asbuilt.lifecycle.pulled import REPAIRS, PullFacts
+from asbuilt.lifecycle.tasks.facts import TaskFacts
 from asbuilt.lifecycle.worktime import WorkTime
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Cause
+    from asbuilt.events.event import Cause, Failure, Outcome
     from asbuilt.events.landings import LandingIntended
     from asbuilt.events.options import Landing, RunKind, RunMode
     from asbuilt.lifecycle.failing import FailedStep
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.windows import Window
     from asbuilt.proof.projects.model import Resolved
 
-Outcome = Literal["PASS", "FAIL", "NOT_RUN", "INDETERMINATE"]
+_Key = TypeVar("_Key", bound=QuestionKey)
 PASS: Final = "PASS"  # noqa: S105 - a verdict
 GOES_ON: Final = ("limited", "abandoned")
 """Endings that are no fault of the agent: the same attempt goes on with another start."""
@@ -53,9 +55,9 @@ class Difference(NamedTuple):
     intent: str | None
 
     @property
-    def key(self) -> str:
+    def key(self) -> DiffersKey:
         """What a person says to it holds for this commit and this change, in whatever run."""
-        return f"differs/{self.commit}/{self.intent or 'gone'}"
+        return DiffersKey(commit=self.commit, intent=self.intent or "gone")
 
 
 class Asked(NamedTuple):
@@ -72,7 +74,7 @@ class SignOff(NamedTuple):
     """Something about a proven phase that a person has to look at before it lands."""
 
     item: str
-    """Names the change and the intent: what a person says to it holds for these, in whatever run."""
+    """The change and the intent: what a person says to it holds for these, in whatever run."""
     phase: str
     question: str
 
@@ -104,6 +106,9 @@ class AttemptFacts(Folded):
     unusable: int = 0
     """How often its checks showed nothing: they were killed or timed out, or ran another tree's code."""
     failures: tuple[str, ...] = ()
+    """Failures of its checks and of its verdict, in words: what the next fix is given."""
+    judged: tuple[Failure, ...] = ()
+    """Failures of its verdict."""
     verifier: str | None = None
     """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
     verifier_reason: str = ""
@@ -226,26 +231,6 @@ class DraftFacts(Folded):
     """So many outputs were accepted when the last revision was sent back; None: it was not."""
 
 
-class TaskFacts(Folded):
-    """A run that works on a numbered task."""
-
-    number: int = 0
-    operation: str = ""
-    """plan, or research."""
-    outcome: str | None = None
-    """finished, partial, failed or blocked, once what was handed in is judged."""
-    why: str = ""
-    phases: tuple[str, ...] = ()
-    """The first phases of its plan, by title."""
-    count: int = 0
-    hours: float | None = None
-    path: str = ""
-    posted: bool = False
-    """The ledger knows of it."""
-    status: str = ""
-    """How the task stands since."""
-
-
 def is_planning(kind: object) -> bool:
     """Tell whether a kind of run writes plans and no code: its phases are stages, and none is proven."""
     return kind in ("author", "task")
@@ -271,6 +256,7 @@ class RunFacts(Folded):
     troubles: int = 0
     """How often in a row it was kept from going on: the store, the disk, or a segment that broke off."""
     trouble: str = ""
+    trouble_next: str = ""
     retry_at: str | None = None
     started: bool = False
     base: str | None = None
@@ -325,7 +311,7 @@ class RunFacts(Folded):
     baseline_shown: str = ""
     baseline_asks: bool = False
     approvals: dict[str, str | None] = fresh(factory=dict)
-    """Questions of this run by their key: the answer, or None while nobody has given one."""
+    """Questions of this run by the text of their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
     apart: tuple[str, ...] = ()
     """What fails when all phases are there."""
@@ -335,6 +321,7 @@ class RunFacts(Folded):
     landing: str | None = None
     """intended, landed, or refused."""
     landing_reason: str = ""
+    landing_next: str = ""
     intent: LandingIntended | None = None
     """The last landing that was intended; one that was cut off is recovered from it."""
     landed: list[Landed] = fresh(factory=list)
@@ -387,6 +374,11 @@ class RunFacts(Folded):
         if self.way == "direct" and self.tip is not None:
             return self.tip
         return self.works[-1].commit if self.works else self.base or ""
+
+    def answers(self, kind: type[_Key]) -> dict[_Key, str | None]:
+        """Return the questions of one kind that this run has asked, with their answers."""
+        asked = ((key_in(text), answer) for text, answer in self.approvals.items())
+        return {key: answer for key, answer in asked if isinstance(key, kind)}
 
     def part(self, name: str) -> PhaseFacts:
         """Return a phase, or what is mended of the pull request, by its address."""

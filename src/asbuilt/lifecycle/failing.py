@@ -79,12 +79,6 @@ def last_failed(before: FailedStep | None, event: Event) -> FailedStep | None:
             return before
 
 
-def advice_in(reason: str) -> tuple[str, str]:
-    """Split the reason of an end into what happened and what to do next; journals hold both in one text."""
-    what, _, following = reason.partition(" Next: ")
-    return what, following
-
-
 def _of_agent(what: What, event: Ended) -> FailedStep:
     return FailedStep(
         what,

@@ -33,6 +33,7 @@ from asbuilt.events.phases import (
 )
 from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked, PlanNoted
 from asbuilt.events.pulls import PullMerging, PullRefused
+from asbuilt.events.questions import PullKey, key_in
 from asbuilt.events.runs import (
     AttentionCalled,
     PauseAsked,
@@ -59,13 +60,13 @@ from asbuilt.lifecycle.facts import (
     PhaseFacts,
     RunFacts,
     SignOff,
-    TaskFacts,
     Work,
 )
-from asbuilt.lifecycle.failing import advice_in, last_failed
+from asbuilt.lifecycle.failing import last_failed
 from asbuilt.lifecycle.money import caps_in, used_in
 from asbuilt.lifecycle.pulled import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.tasks.course import hear_task
+from asbuilt.lifecycle.tasks.facts import TaskFacts
 from asbuilt.lifecycle.windows import window_in
 from asbuilt.proof.evidence import already_failing
 from asbuilt.proof.projects.resolving import read_back
@@ -171,7 +172,7 @@ def _hear(facts: RunFacts, event: Event, at: str) -> None:
             _hear_haste(facts)
         case RunEnded():
             facts.ended = event.state
-            facts.reason, facts.next_step = advice_in(event.reason)
+            facts.reason, facts.next_step = event.reason, event.next
             facts.code = event.code
         case TogetherDone() | TogetherUnjudged() | TogetherJudged():
             _hear_together(facts, event)
@@ -184,7 +185,7 @@ def _hear(facts: RunFacts, event: Event, at: str) -> None:
 
 def _hear_answer(facts: RunFacts, event: ApprovalAnswered) -> None:
     facts.approvals[event.key] = event.answer
-    if event.answer == "yes" and event.key.startswith(f"{facts.run}/pull/"):
+    if event.answer == "yes" and isinstance(key_in(event.key), PullKey):
         look_again(facts.pull)
 
 
@@ -234,7 +235,8 @@ def _hear_wait(facts: RunFacts, event: TroubleMet | RunParked, at: str) -> None:
     """Hear that it waits; that is no progress."""
     facts.parked_at = at
     if isinstance(event, TroubleMet):
-        facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, event.what, event.retry_at
+        facts.troubles, facts.retry_at = facts.troubles + 1, event.retry_at
+        facts.trouble, facts.trouble_next = event.what, event.next
 
 
 def _hear_haste(facts: RunFacts) -> None:
@@ -270,7 +272,7 @@ def _hear_together(facts: RunFacts, event: TogetherDone | TogetherUnjudged | Tog
             _hear_verifier(facts.whole, event)
         case TogetherJudged():
             facts.whole.verdict, facts.whole.items = event.outcome, event.items
-            facts.whole.failures = event.failures
+            facts.whole.judged = event.failures
 
 
 def _hear_landing(
@@ -285,7 +287,7 @@ def _hear_landing(
             facts.landed += [Landed(*one) for one in event.commits]
             start_over(facts.pull)
         case LandingRefused():
-            facts.landing, facts.landing_reason = "refused", f"{event.what} Next: {event.next}"
+            facts.landing, facts.landing_reason, facts.landing_next = "refused", event.what, event.next
         case LandingTidied():
             facts.tidied = True
 
@@ -352,7 +354,8 @@ def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
             attempt.asks = tuple(Asked(*one) for one in event.asks)
         case VerdictGiven():
             attempt.verdict, attempt.items = event.outcome, event.items
-            attempt.failures, attempt.unproven = (*attempt.failures, *event.failures), event.unproven
+            attempt.judged, attempt.unproven = event.failures, event.unproven
+            attempt.failures = (*attempt.failures, *map(str, event.failures))
         case _:
             return
 

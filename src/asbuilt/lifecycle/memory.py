@@ -150,7 +150,7 @@ def ranked(
 def _told(event: Event) -> Iterator[str]:
     """Give what an event says against the work, in its words."""
     if isinstance(event, _JUDGED) and event.outcome != "PASS":
-        yield from event.failures
+        yield from map(str, event.failures)
     elif isinstance(event, DriftFound):
         yield from (words.partition("\n")[0] for _, _, _, words in event.asks)
         yield from (*event.stops, *event.notes)

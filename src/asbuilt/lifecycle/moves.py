@@ -192,6 +192,8 @@ class End(NamedTuple):
 
     state: str
     reason: str
+    next_step: str = ""
+    """What the user can do about it."""
 
 
 PullMove = Look | Push | Propose | Mend | Merge | CloseIssues

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.runs import WaitReason
+from asbuilt.events.questions import BetweenKey, KeepKey, UnusableKey, WaiverKey
+from asbuilt.events.runs import WaitReason, with_advice
 from asbuilt.lifecycle.correcting import correcting
 from asbuilt.lifecycle.drafting import drafting, stopped
 from asbuilt.lifecycle.facts import GOES_ON, PASS
@@ -58,14 +59,10 @@ REPEAT_LIMIT: Final = 2
 _SEVERAL: Final = 2
 LANDING: Final = "landing"
 """The last point at which a plan is compared: everything is proven and told."""
-"""Why a run waits that a person has paused."""
 
 
 def next_move(facts: RunFacts, now: str) -> Move:
-    """Choose what a run does next; one that is to pause waits before the next move that can wait.
-
-    One that is to stop pauses no more: nobody would wake it, and it has still to come to its end.
-    """
+    """Choose what a run does next. A paused run waits before the next move that can wait."""
     move = within(facts.window, _unpaused(facts, now), now)
     pauses = facts.pause is not None and facts.stop is None
     return Wait(WaitReason.PAUSE, "paused", None) if pauses and _can_wait(facts, move) else move
@@ -117,9 +114,11 @@ def may_stop(facts: RunFacts) -> bool:
 def _kept_back(facts: RunFacts, now: str) -> Move | None:
     """Let trouble pass, or give up; None when nothing keeps the run from going on."""
     if facts.troubles > TROUBLE_LIMIT:
-        return End("failed", f"kept from going on {facts.troubles} times; last: {facts.trouble}")
+        why = f"kept from going on {facts.troubles} times; last: {facts.trouble}"
+        return End("failed", why, facts.trouble_next)
     if facts.retry_at is not None and facts.retry_at > now:
-        return Wait(WaitReason.TROUBLE, f"trouble: {facts.trouble}", facts.retry_at)
+        why = f"trouble: {with_advice(facts.trouble, facts.trouble_next)}"
+        return Wait(WaitReason.TROUBLE, why, facts.retry_at)
     return None
 
 
@@ -137,9 +136,7 @@ def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
 def _refusal(facts: RunFacts) -> End | None:
     """Refuse what this version cannot do, before anything is touched."""
     if facts.way == "direct" and facts.protected:
-        return End(
-            "failed", "direct lands on a branch that is protected. Next: use cherry-pick and hold, or pr"
-        )
+        return End("failed", "direct lands on a branch that is protected.", "use cherry-pick and hold, or pr")
     return None
 
 
@@ -221,7 +218,7 @@ def _promised(facts: RunFacts) -> Move | None:
         # Whoever asks for a landing is there to answer.
         if facts.auto and facts.kind == "run":
             return End("failed", f"{what}: it was not landed, the plan's branch keeps what is proven")
-        ask = Ask(f"{difference.key}/{facts.run}", "continue", f"{what}; go on with what was built?", phase)
+        ask = Ask(difference.key.of(facts.run), "continue", f"{what}; go on with what was built?", phase)
         answer = asked(facts, ask, no=f"you said no: {what}")
         if answer is not None:
             return answer
@@ -232,7 +229,9 @@ def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     """Ask between two phases of a finish that somebody watches."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
-    ask = Ask(f"{facts.run}/between/{phase.id}", "continue", f"go on with phase {phase.id}?", phase.id)
+    ask = Ask(
+        str(BetweenKey(run=facts.run, phase=phase.id)), "continue", f"go on with phase {phase.id}?", phase.id
+    )
     return asked(facts, ask, no=f"you said no to phase {phase.id}")
 
 
@@ -241,8 +240,8 @@ def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or not last.refusals or last.commit is not None:
         return None
-    key = f"{facts.run}/keep/{phase.id}/{last.number}/{last.refusals}"
-    ask = Ask(key, "continue", f"{last.refusal} Try again?", phase.id)
+    key = KeepKey(run=facts.run, phase=phase.id, attempt=last.number, refusals=last.refusals)
+    ask = Ask(str(key), "continue", f"{last.refusal} Try again?", phase.id)
     return asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
 
 
@@ -259,9 +258,9 @@ def _waiver(facts: RunFacts, phase: PhaseFacts) -> Move | None:
         return None
     answers = {}
     for item in last.unproven:
-        key = f"waiver/{phase.intent}/{item}/{facts.run}"
+        key = WaiverKey(intent=str(phase.intent), item=item).of(facts.run)
         if key not in facts.approvals:
-            found = next((one for one in last.failures if one.startswith(f"item {item},")), f"item {item}")
+            found = next((one for one in last.judged if one.item == item), f"item {item}")
             return Ask(key, "waiver", f"accept phase {phase.id} without it, and why? {found}", phase.id)
         answers[key] = facts.approvals[key]
     if "no" in answers.values():
@@ -308,8 +307,8 @@ def _unusable(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts) -> Move | 
     if not last.unusable:
         return None
     why = f"the checks of phase {phase.id} showed nothing: {'; '.join(last.failures)}"
-    key = f"{facts.run}/unusable/{phase.id}/{last.number}/{last.unusable}"
-    return asked(facts, Ask(key, "continue", f"{why}. Run them again?", phase.id), no=why)
+    key = UnusableKey(run=facts.run, phase=phase.id, attempt=last.number, times=last.unusable)
+    return asked(facts, Ask(str(key), "continue", f"{why}. Run them again?", phase.id), no=why)
 
 
 def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Move:
@@ -330,7 +329,7 @@ def _judged_together(facts: RunFacts, now: str) -> Move | None:
     if whole.verdict is None:
         unjudged = verifier_stoppage(facts, whole, None, now)
         return unjudged or _verify(whole, "all phases together", VerifyTogether())
-    return _apart(whole.failures)
+    return _apart(tuple(map(str, whole.judged)))
 
 
 def _apart(failures: tuple[str, ...]) -> End:
@@ -383,7 +382,7 @@ def _delivery(facts: RunFacts, now: str) -> Move:
     if facts.way == "pr" and facts.kind != "undo":
         return pulling(facts, now)
     if facts.landing == "refused":
-        return End("failed", facts.landing_reason)
+        return End("failed", facts.landing_reason, facts.landing_next)
     if not facts.marked:
         return Mark()
     is_undo = facts.kind == "undo"

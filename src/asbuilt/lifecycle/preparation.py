@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.questions import BaselineKey, RingKey
 from asbuilt.lifecycle.facts import PASS
 from asbuilt.lifecycle.moves import (
     Ask,
@@ -53,9 +54,7 @@ def preparation(facts: RunFacts) -> Move | None:
     if facts.baseline is None:
         return Baseline()
     if facts.baseline == "NOT_RUN":
-        return End(
-            "failed", f"no test ran on the base, so no test can prove anything. {_way_on(facts.tests)}"
-        )
+        return End("failed", "no test ran on the base, so no test can prove anything.", _way_on(facts.tests))
     return None if facts.baseline in (PASS, "FAIL") else _unproving(facts, facts.tests)
 
 
@@ -64,11 +63,11 @@ def _unproving(facts: RunFacts, tests: Resolved) -> Move | None:
     shown = facts.baseline_shown
     if not facts.baseline_asks:
         why = "so new failures could not be told from old"
-        return End("failed", f"the tests could not be run on the base, {why}: {shown}. {_way_on(tests)}")
+        return End("failed", f"the tests could not be run on the base, {why}: {shown}.", _way_on(tests))
     if facts.auto:
-        return End("failed", f"the tests of the base prove nothing: {shown}. {_way_on(tests)}")
+        return End("failed", f"the tests of the base prove nothing: {shown}.", _way_on(tests))
     ask = Ask(
-        f"{facts.run}/baseline/{facts.revision}",
+        str(BaselineKey(run=facts.run, revision=facts.revision)),
         "continue",
         f"continue with tests that prove nothing? {shown}",
     )
@@ -90,12 +89,12 @@ def held(facts: RunFacts) -> Move | None:
     if facts.auto:
         return End(
             "failed",
-            "no ring holds agents and checks on this machine."
-            " Next: asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
+            "no ring holds agents and checks on this machine.",
+            "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
         )
     question = "work without a ring? Agents and checks could write to anything that you can write to"
     return asked(
-        facts, Ask(f"ring/none/{facts.run}", "ring", question), no="you said no to work without a ring"
+        facts, Ask(RingKey().of(facts.run), "ring", question), no="you said no to work without a ring"
     )
 
 
@@ -107,7 +106,7 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
         and facts.auto
         and not (tests.said or facts.checked)
     ):
-        return End("failed", f"no tests were found, and not every phase has checks of its own. Next: {_NONE}")
+        return End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
     key = proposal(tests)
     if key is None or facts.tests_agreed:
         return None
@@ -115,11 +114,9 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
     if isinstance(tests, NeedsDocker):
         why = f"the tests start containers (see {found}), and the sandbox has no Docker"
         way = "checks.services starts Postgres, Redis or a program of your own beside each check"
-        return End(
-            "failed", f'{why}; {way}. Next: asbuilt config set checks.tests "<command without Docker>"'
-        )
+        return End("failed", f"{why}; {way}.", 'asbuilt config set checks.tests "<command without Docker>"')
     if facts.auto:
-        return End("failed", _unsettled(tests, found))
+        return _unsettled(tests, found)
     if not isinstance(tests, Detected):
         question = f"go on without tests? There is {found}, and no command that runs it is known"
     elif facts.baseline is None:
@@ -127,13 +124,13 @@ def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
         return None
     else:
         question = f"prove with {_commands(tests)}? {facts.baseline_shown} on {facts.branch}"
-    return asked(facts, Ask(f"{key}/{facts.run}", "tests", question), no="you said no to the tests")
+    return asked(facts, Ask(key.of(facts.run), "tests", question), no="you said no to the tests")
 
 
-def _unsettled(tests: Resolved, found: str) -> str:
+def _unsettled(tests: Resolved, found: str) -> End:
     if isinstance(tests, Detected):
-        return f"no test command is set; found {_commands(tests)} ({found}). Next: {SETTLE}"
-    return f"no test command is set, and there is {found}. {_way_on(tests)}"
+        return End("failed", f"no test command is set; found {_commands(tests)} ({found}).", SETTLE)
+    return End("failed", f"no test command is set, and there is {found}.", _way_on(tests))
 
 
 def _commands(tests: Detected) -> str:
@@ -145,14 +142,12 @@ def _commands(tests: Detected) -> str:
 def _way_on(tests: Resolved) -> str:
     match tests:
         case Detected(suites=(Suite(folder="", command=command),)):
-            return f'Next: asbuilt config set checks.tests "{command}"'
+            return f'asbuilt config set checks.tests "{command}"'
         case Detected(suites=suites):
             told = "; ".join(f"`{suite.command}` in {suite.folder or '.'}" for suite in suites)
-            return (
-                f"Next: name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {told}"
-            )
+            return f"name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {told}"
         case _:
-            return 'Next: asbuilt config set checks.tests "<command>"'
+            return 'asbuilt config set checks.tests "<command>"'
 
 
 def asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:

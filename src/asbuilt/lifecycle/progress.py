@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import moves, phases
 from asbuilt.lifecycle.facts import WHOLE, is_planning
-from asbuilt.lifecycle.failing import advice_in
 from asbuilt.lifecycle.phases import next_move
 
 if TYPE_CHECKING:
@@ -90,8 +89,7 @@ def waits_for(facts: RunFacts, now: str) -> WaitsFor:
     phase = phases.current(facts) if facts.kind == "run" or is_planning(facts.kind) else None
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
-        case phases.End():
-            why, following = advice_in(move.reason)
+        case phases.End(reason=why, next_step=following):
             return WaitsFor("nobody", why=facts.reason or why, next_step=facts.next_step or following)
         case phases.Wait(reason=WaitReason.PAUSE):
             return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.questions import PullBlockedKey, PullChecksKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.facts import GOES_ON, PASS
 from asbuilt.lifecycle.moves import (
@@ -121,15 +122,14 @@ def _red(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     """Let an agent mend what the forge's checks say; then ask, and each yes gives as many tries again."""
     failures = tuple(f"the forge's check {name} fails" for name in seen.failing[:_NAMED])
     failures += (seen.excerpt,) if seen.excerpt else ()
-    asked = [key for key in facts.approvals if key.startswith(f"{facts.run}/pull/ci/")]
-    granted = sum(facts.approvals[key] == "yes" for key in asked)
+    granted = sum(answer == "yes" for answer in facts.answers(PullChecksKey).values())
     move = _repair(facts, facts.repairs[CI], failures, pull.fix_limit * (granted + 1), now)
     if move is not None:
         return move
     names = ", ".join(seen.failing[:_NAMED])
     used = facts.repairs[CI].fixes
     what = f"{CI_FAILING}: {names or 'a check'} of {_name(pull)} fails after {used} fixes"
-    key = f"{facts.run}/pull/ci/{granted + 1}"
+    key = str(PullChecksKey(run=facts.run, number=granted + 1))
     if key not in facts.approvals:
         return Ask(key, "continue", f"{what}; look and try again?")
     return End(CI_FAILING, what) if facts.approvals[key] == "no" else until_answered(key)
@@ -142,7 +142,7 @@ def _blocked(facts: RunFacts, blocked: Blocked, now: str) -> Move:
         move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT, now)
         if move is not None:
             return move
-    key = f"{facts.run}/pull/blocked/{facts.pull.blocks}"
+    key = str(PullBlockedKey(run=facts.run, number=facts.pull.blocks))
     if key not in facts.approvals:
         return Ask(key, "continue", f"{blocked.words} {blocked.next_step} Go on then?")
     return End("failed", blocked.words) if facts.approvals[key] == "no" else until_answered(key)

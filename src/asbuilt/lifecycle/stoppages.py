@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from asbuilt.events.questions import CapKey, StoppedKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.causes import asks, course_of
 from asbuilt.lifecycle.facts import GOES_ON, is_planning
@@ -36,7 +37,9 @@ class _Stop(NamedTuple):
     reason: str
     resets_at: str | None
     overloads: int
-    which: str
+    place: str
+    attempt: str
+    start: int
 
 
 def stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
@@ -53,20 +56,22 @@ def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or last.ending in (None, "done"):
         return None
-    which = f"{phase.id}/{last.number}/{last.ended_start}"
     resets_at = last.resets_at if last.ending in GOES_ON else None
     where = phase.id if is_planning(facts.kind) else f"phase {phase.id}"
-    stop = _Stop("agent", where, phase.id, last.cause, last.reason, resets_at, last.overloads, which)
+    stop = _Stop(
+        "agent", where, phase.id, last.cause, last.reason, resets_at, last.overloads,
+        phase.id, str(last.number), last.ended_start,
+    )  # fmt: skip
     return _about(facts, stop, now)
 
 
 def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None, now: str) -> Move | None:
     """Wait or ask for the verifier of a phase, or of all phases together."""
     where = f"phase {phase}" if phase else "all phases together"
-    which = f"{phase or 'together'}/{judged.number}v{judged.lost_verifiers}/{judged.verifier_ended_start}"
     stop = _Stop(
         "verifier", where, phase, judged.verifier_cause, judged.verifier_reason, judged.verifier_resets_at,
-        judged.verifier_overloads, which,
+        judged.verifier_overloads, phase or "together", f"{judged.number}v{judged.lost_verifiers}",
+        judged.verifier_ended_start,
     )  # fmt: skip
     return _about(facts, stop, now)
 
@@ -81,11 +86,12 @@ def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
         return Wait(reason, f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
     if stop.cause is not None and course_of(stop.cause) == "stop":
         return End("failed", f"{stop.where}: {stop.reason}")
-    if not asks(stop.cause):
+    cause = stop.cause
+    if not asks(cause):
         return None
-    key = f"{facts.run}/{stop.cause}/{stop.which}"
+    key = StoppedKey(run=facts.run, cause=cause, where=stop.place, attempt=stop.attempt, start=stop.start)
     no = f"you said no: the {stop.who} in {stop.where} has stopped; {stop.reason}"
-    return asked(facts, Ask(key, "agent", _question(stop), stop.phase), no=no)
+    return asked(facts, Ask(str(key), "agent", _question(stop), stop.phase), no=no)
 
 
 def _question(stop: _Stop) -> str:
@@ -100,8 +106,7 @@ def allowed(facts: RunFacts) -> Caps:
 
 
 def _granted(facts: RunFacts) -> int:
-    said = (answer for key, answer in facts.approvals.items() if key.startswith(f"{facts.run}/cap/"))
-    return sum(answer == "yes" for answer in said)
+    return sum(answer == "yes" for answer in facts.answers(CapKey).values())
 
 
 def capped(facts: RunFacts, now: str) -> Move | None:
@@ -109,5 +114,6 @@ def capped(facts: RunFacts, now: str) -> Move | None:
     over = reached(allowed(facts), facts.spent, facts.time.worked_s(now))
     if over is None:
         return None
-    ask = Ask(f"{facts.run}/cap/{_granted(facts) + 1}", "cap", f"go on, with as much again? {over}")
+    key = CapKey(run=facts.run, number=_granted(facts) + 1)
+    ask = Ask(str(key), "cap", f"go on, with as much again? {over}")
     return asked(facts, ask, no=f"you said no: {over}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
+from asbuilt.events.event import Failure
 from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.gaps import excuse_in
 from asbuilt.proof.opinion import Line, PassedTest, RanCheck, Removal, words_of
@@ -22,7 +23,6 @@ _KEPT: Final = 280
 _COPIED: Final = 16
 """Shorter words than these are said by anybody."""
 _NAMED: Final = 3
-_OF_ALL: Final = "the verdict: "
 
 
 class Promise(NamedTuple):
@@ -107,12 +107,12 @@ class Verdict(NamedTuple):
     """What is wrong with the opinion as a whole; no waiver reaches that."""
 
     @property
-    def failures(self) -> tuple[str, ...]:
-        """Word what is not proven, for whoever has to mend it."""
+    def failures(self) -> tuple[Failure, ...]:
+        """List what is not proven: faults of the opinion first, then the items."""
         unproven = (item for item in self.items if item.outcome != "PASS" and not item.waived)
         return (
-            *(f"{_OF_ALL}{fault}" for fault in self.faults),
-            *(f"item {item.item}, {item.text}: {item.outcome}, {item.why}" for item in unproven),
+            *(Failure(fault, is_fault=True) for fault in self.faults),
+            *(Failure(f"{item.text}: {item.outcome}, {item.why}", item.item) for item in unproven),
         )
 
     @property
@@ -141,9 +141,9 @@ def judge(
     return Verdict("PASS" if passed and not faults else "FAIL", items, faults)
 
 
-def faults_in(failures: Iterable[str]) -> tuple[str, ...]:
-    """Find the faults of an opinion as a whole among failures, as `Verdict.failures` words them."""
-    return tuple(one.removeprefix(_OF_ALL) for one in failures if one.startswith(_OF_ALL))
+def faults_in(failures: Iterable[Failure]) -> tuple[str, ...]:
+    """Return the faults of an opinion as a whole, among the failures of its verdict."""
+    return tuple(failure.text for failure in failures if failure.is_fault)
 
 
 def one_spelling(name: str) -> str:

@@ -52,7 +52,7 @@ POSTED: Told = ("task.posted", {"task": 7, "status": "planned"})
 LANDED: Told = ("landing.done", {"new": "abcdef0123", "commits": []})
 REFUSED: Told = ("landing.refused", {"what": "Not landed.", "next": "Move it."})
 TIDIED: Told = ("landing.tidied", {})
-AGAIN = "task 7 stays [PLANNING]. Next: asbuilt task plan 7"
+STAYS, AGAIN = "task 7 stays [PLANNING].", "asbuilt task plan 7"
 SAID = "task 7 has a plan: 1 phase; key phases: A; it is p.md; status [PLANNED]; "
 TASK = Task(number=7, slug="add_limits", description="Add limits.")
 
@@ -92,11 +92,11 @@ def move_after(*events: Told, stop: str | None = None) -> Move:
         ),
         (
             (STARTED, BEGUN, ended(), FINISHED, POSTED, REFUSED, TIDIED),
-            End("done", f"{SAID}not committed: Not landed. Next: Move it."),
+            End("done", f"{SAID}not committed: Not landed.", "Move it."),
         ),
         (
             (STARTED, BEGUN, ended(), PARTIAL),
-            End("failed", f"out of 1800 seconds; 3 of 5 phases defined; {AGAIN}"),
+            End("failed", f"out of 1800 seconds; 3 of 5 phases defined; {STAYS}", AGAIN),
         ),
     ],
 )
@@ -113,7 +113,7 @@ def test_an_agent_that_is_lost_again_and_again_is_judged_by_what_it_left() -> No
 def test_a_stop_ends_the_agent_first_and_never_the_postflight() -> None:
     assert move_after(STARTED, BEGUN, stop="not now") == Attempt("plan", 1, "plan")
     assert move_after(STARTED, BEGUN, ended("cancelled"), stop="not now") == End(
-        "stopped", f"not now; {AGAIN}"
+        "stopped", f"not now; {STAYS}", AGAIN
     )
     assert move_after(STARTED, BEGUN, ended(), FINISHED, stop="not now") == Post()
     assert move_after(STARTED, BEGUN, ended(), FINISHED, POSTED, stop="not now") == Land()

@@ -65,7 +65,8 @@ class Story:
     def mending(self, phase: str | None) -> tuple[str, ...]:
         """Return what the last judged attempt of a phase failed by."""
         events = (entry.event for entry in reversed(self._of(phase)))
-        return next((one.failures for one in events if isinstance(one, ChecksDone | VerdictGiven)), ())
+        judged = (event for event in events if isinstance(event, ChecksDone | VerdictGiven))
+        return next((tuple(map(str, event.failures)) for event in judged), ())
 
     def finished(self, titles: Mapping[str, str], canvas: Canvas) -> list[Row]:
         """Draw what the last event has brought to an end; most events bring nothing to an end."""
@@ -142,7 +143,7 @@ class Story:
         if isinstance(event, ChecksDone) and by_change:
             parts += [("asbuilt sees", words) for words in event.failures]
         if isinstance(event, VerdictGiven):
-            parts.append(("verifier says", "; ".join(event.failures) or "nothing"))
+            parts.append(("verifier says", "; ".join(map(str, event.failures)) or "nothing"))
         parts.append(("so", _what_comes([entry.event for entry in entries])))
         lead = (*_lead(event.phase, titles, canvas, canvas.symbols.failed, "red"), Piece("NOT PROVEN", "red"))
         why = canvas.safe(f"{agent} says done, {_who_disagrees(event, by_change=by_change)}")

@@ -81,7 +81,7 @@ RUNS: Final = (
     ),
     said(
         TroubleMet,
-        lambda event: ("TROUBLE", f"{event.what.removesuffix('.')}, tried again {event.retry_at}", True),
+        lambda event: ("TROUBLE", f"{event.words.removesuffix('.')}, tried again {event.retry_at}", True),
     ),
     said(RunParked, _parked),
     said(
@@ -95,7 +95,7 @@ RUNS: Final = (
     said(ReportWritten, lambda _: ("REPORT", "written", False)),
     said(AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
     # A landing has told of itself.
-    said(RunEnded, lambda event: (event.state.upper(), event.reason, event.state != "landed")),
+    said(RunEnded, lambda event: (event.state.upper(), event.words, event.state != "landed")),
     said(ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
     said(ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),
     said(ScheduleDeferred, _deferred),

@@ -93,7 +93,7 @@ def _ran(outcome: str, failures: tuple[str, ...], *, again: str = "") -> Words:
 
 
 def _verdict(event: Judged) -> Words:
-    failures = "; ".join(event.failures)
+    failures = "; ".join(map(str, event.failures))
     return "VERDICT", f"verifier says {event.outcome}" + (f": {failures}" if failures else ""), True
 
 

@@ -42,9 +42,9 @@ def tasking(facts: RunFacts, now: str) -> Move:
     if last is not None and last.ending is None:
         return Attempt(stage.id, last.number, PLAN)
     if facts.stop is not None:
-        return End("stopped", f"{facts.stop}; {_stays(facts)}")
+        return End("stopped", f"{facts.stop}; {_stays(facts)}", _again(facts))
     if facts.task.outcome is not None:
-        return End("failed", f"{facts.task.why}; {_stays(facts)}")
+        return End("failed", f"{facts.task.why}; {_stays(facts)}", _again(facts))
     return held(facts) or _work(facts, stage, now)
 
 
@@ -104,7 +104,9 @@ def _postflight(facts: RunFacts) -> Move:
         return Post()
     if facts.landing in (None, "intended"):
         return Land()
-    return End("done", _summary(facts)) if facts.tidied else Tidy()
+    if not facts.tidied:
+        return Tidy()
+    return End("done", _summary(facts), facts.landing_next if facts.landing == "refused" else "")
 
 
 def _summary(facts: RunFacts) -> str:
@@ -128,4 +130,8 @@ def _summary(facts: RunFacts) -> str:
 def _stays(facts: RunFacts) -> str:
     task = facts.task
     mark = UNDER_WAY[task.operation].mark if task.operation in UNDER_WAY else ""
-    return f"task {task.number} stays {mark}. Next: asbuilt task {task.operation} {task.number}"
+    return f"task {task.number} stays {mark}."
+
+
+def _again(facts: RunFacts) -> str:
+    return f"asbuilt task {facts.task.operation} {facts.task.number}"

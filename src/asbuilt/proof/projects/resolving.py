@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.events.options import value_or
 from asbuilt.events.phases import TestsResolved
+from asbuilt.events.questions import TestsKey
 from asbuilt.proof.projects.finding import find
 from asbuilt.proof.projects.index import installs, is_within, parent
 from asbuilt.proof.projects.model import (
@@ -65,7 +66,7 @@ def resolve(given: Sequence[Suite] | None, project: Project, *, counts: Counting
     return Unknown(_shown(found.unknown)) if found.unknown else NoTests()
 
 
-def proposal(resolved: Resolved) -> str | None:
+def proposal(resolved: Resolved) -> TestsKey | None:
     """Return the key of what a person has to agree to, the same whenever the same is proposed."""
     match resolved:
         case Given() | NoTests():
@@ -80,7 +81,7 @@ def proposal(resolved: Resolved) -> str | None:
             said = ["docker", *found]
         case _:
             assert_never(resolved)
-    return f"tests/{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
+    return TestsKey(digest=hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16])
 
 
 def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:

@@ -1,0 +1,82 @@
+"""Convert the data of events that older versions of asbuilt wrote to the newest version of their kind.
+
+Older versions put meaning into sentences. This module is the only code that reads those sentences; the
+wording in it is fixed, because it is in journals that exist.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.events.attempts import TogetherJudged, VerdictGiven
+from asbuilt.events.phases import BaselineDone
+from asbuilt.events.runs import RunEnded, RunParked, TroubleMet, WaitReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Data = dict[str, Any]
+_ITEM: Final = re.compile(r"item ([0-9]+), (.*)", re.DOTALL)
+_FAULT: Final = "the verdict: "
+_WORDS_OF_WAITS: Final = (
+    ("approval ", WaitReason.ANSWER),
+    ("paused", WaitReason.PAUSE),
+    ("the conversation that authors it", WaitReason.CONVERSATION),
+    ("usage limit", WaitReason.LIMIT),
+    ("overload", WaitReason.OVERLOAD),
+    ("it begins phases only", WaitReason.WINDOW),
+    ("the checks of pull request", WaitReason.CHECKS),
+)
+"""Version 1 has no reason: it was recognised by how its sentence begins."""
+
+
+def _failing_baseline(data: Data) -> Data:
+    """Version 1 recorded a suite with known failures as passed."""
+    has_failures = data.get("outcome") == "PASS" and data.get("ran") and data.get("failed")
+    return data | {"outcome": "FAIL"} if has_failures else data
+
+
+def _reason_of_wait(data: Data) -> Data:
+    found = (reason for words, reason in _WORDS_OF_WAITS if str(data.get("why")).startswith(words))
+    return data | {"reason": next(found, WaitReason.TROUBLE).value}
+
+
+def _typed_failures(data: Data) -> Data:
+    """Version 1 has each failure as one text, which begins with what it is about."""
+    return data | {"failures": [_failure(str(text)) for text in data.get("failures") or ()]}
+
+
+def _failure(text: str) -> Data:
+    if text.startswith(_FAULT):
+        return {"text": text.removeprefix(_FAULT), "is_fault": True}
+    found = _ITEM.fullmatch(text)
+    return {"text": text} if found is None else {"text": found[2], "item": int(found[1])}
+
+
+def _advice(name: str) -> Callable[[Data], Data]:
+    """Version 1 has what to do next behind the reason, in one text."""
+
+    def upcast(data: Data) -> Data:
+        reason, _, following = str(data.get(name) or "").partition(" Next: ")
+        return data | {name: reason, "next": following}
+
+    return upcast
+
+
+def look_in_words(text: str) -> tuple[str, str, str]:
+    """Split why a look at a review failed, which older versions kept as one text: what, why, what to do."""
+    what, _, rest = text.partition(" Why: ")
+    why, _, following = rest.partition(" Next: ")
+    return what, why, following
+
+
+UPCASTS: Final[Mapping[tuple[str, int], Callable[[Data], Data]]] = {
+    (BaselineDone.kind, 1): _failing_baseline,
+    (RunParked.kind, 1): _reason_of_wait,
+    (RunEnded.kind, 1): _advice("reason"),
+    (TroubleMet.kind, 1): _advice("what"),
+    (VerdictGiven.kind, 1): _typed_failures,
+    (TogetherJudged.kind, 1): _typed_failures,
+}
+"""By kind and version: convert data of that version to the next one."""
